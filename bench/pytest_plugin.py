@@ -56,11 +56,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
         return None
-    if FOLDER not in file_path.parent.parts and not _is_named(file_path, parent.config):
+    if _is_named(file_path, parent.config):
+        from .run.scenario import meant_as_scenario as is_wanted
+    elif FOLDER in _below(file_path.parent, parent.config.rootpath).parts:
+        from .run.scenario import is_collected as is_wanted
+    else:
         return None
-    from .run.scenario import meant_as_scenario
+    return ScenarioFile.from_parent(parent, path=file_path) if is_wanted(file_path) else None
 
-    return ScenarioFile.from_parent(parent, path=file_path) if meant_as_scenario(file_path) else None
+
+def _below(folder: Path, root: Path) -> Path:
+    """A folder as seen from the project's: what stands above that says nothing."""
+    return folder.relative_to(root) if folder.is_relative_to(root) else folder
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:

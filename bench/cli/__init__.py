@@ -14,18 +14,14 @@ import click
 
 from .. import __version__
 from ..model.errors import DEBUG, BenchError, debugged, defect, one_line
-from .advise import advise
 from .audit import audit
-from .cache import cache
-from .compare import compare
-from .history import history
 from .importing import import_
 from .listing import list_
 from .mistakes import said
 from .options import every_command
 from .outcome import Concluded
 from .run import run
-from .saying import hush, obey, prepare_streams, say
+from .saying import hush, prepare_streams, say
 from .show import show
 from .starter_files import init
 
@@ -64,26 +60,8 @@ def cli(context: click.Context) -> None:
         say(context.get_help())
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the script by which SHELL completes commands, options and file names; write it to where the shell looks for such scripts.
-
-    bash, in ~/.bashrc: eval "$(bench completion bash)". zsh, in ~/.zshrc after compinit: eval "$(bench completion zsh)".
-    fish: bench completion fish > ~/.config/fish/completions/bench.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    found = get_completion_class(shell)
-    if found is None:
-        raise click.UsageError(f"click completes nothing in {shell}")
-    obey(found(context.find_root().command, {}, "bench", COMPLETING).source())
-
-
-for command in (run, audit, advise, compare, cache, init, history, list_, import_, show):
+for command in (run, audit, init, list_, import_, show):
     cli.add_command(every_command(command))
-cli.add_command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

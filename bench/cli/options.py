@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once, and what `run` and `advise` do with theirs."""
+"""Options that several commands have, each declared once, and what `run` does with its own."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def output(command: Command) -> Command:
     file = click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
                         help="Write the report; the ending decides the format. `-`: print it. May be given several times.")  # fmt: skip
     form = click.option("--format", "form", metavar="NAME",
-                        help="text, json, markdown, html, csv, junit or parquet, whatever the ending. Without -o it is printed.")  # fmt: skip
+                        help="text, json, markdown, html, csv or junit, whatever the ending. Without -o it is printed.")  # fmt: skip
     return file(form(command))
 
 
@@ -186,7 +186,7 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     output,
     click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay, as a path without an option is too."),
     click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
-                 help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy. A setting may be several: keep_last=5|10|20."),
+                 help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried."),
     click.option("--max-fault-rate", type=SHARE, metavar="SHARE",
                  help="Recommend nothing that leaves more turns without what they used: the scenario's `max_fault_rate`, or 0.05."),
     click.option("--min-far-recall", type=SHARE, metavar="SHARE",
@@ -198,7 +198,7 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--engine", type=click.Choice(["processes", "dask"]), default="processes", show_default=True,
                  help="Measure cases in processes here, or as tasks of a Dask scheduler."),
     click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, tcp://host:8786 (default: one is started here)."),
-    click.option("--no-cache", is_flag=True, help="Measure everything again; `bench cache` shows what is kept."),
+    click.option("--no-cache", is_flag=True, help="Measure everything again; read and keep nothing."),
     limited,
     click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository."),
 )  # fmt: skip
@@ -240,8 +240,8 @@ class Replaying:
         return plans
 
     def _declared(self) -> list[Scenario]:
-        from ..plugins.registry import entries
         from ..run.scenario import Scenario, read_scenario
+        from ..strategies.portfolio import PORTFOLIO
 
         if self.scenarios and (self.traces or self.strategies):
             raise ScenarioError("give scenario files, or traces with --strategy, not both")
@@ -250,8 +250,8 @@ class Replaying:
         if not self.traces:
             raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
         if not self.strategies:
-            references: dict[str, Any] = {name: name for name in entries("reference")}
-            return [Scenario(title="The references alone", traces=self.traces, strategies=references)]
+            named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
+            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named)]
         slots: dict[str, Any] = {}
         for text in self.strategies:
             name = text.partition("=")[0].strip()

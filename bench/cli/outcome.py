@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,6 @@ from .saying import Show, obey, progress_bar, say
 
 if TYPE_CHECKING:
     from ..model import Comparison
-
-    Keeping = Callable[[Sequence[Comparison]], AbstractContextManager[Sequence[Comparison]]]
 
 NARROWEST, WIDEST = 60, 140
 """The fewest and the most columns of a terminal that are used."""
@@ -35,14 +33,12 @@ def finish(
     written: Sequence[str] | None = None,
     beside: Mapping[Path, bytes] | None = None,
     said: Sequence[str] = (),
-    keeping: Keeping = nullcontext,
-    history: Path | None = None,
     form: str | None = None,
 ) -> None:
     """Print the comparisons, write the reports, and end the process with the exit code of the verdicts.
 
     Everything is made, and the summary of the job is open, before anything is written, and what is written is written together: the reports,
-    `beside` (baselines that were accepted), and the `history`, which `keeping` writes at the end of its block. `said` are lines about these.
+    and `beside` (baselines that were accepted). `said` are lines about these.
     `files` are where the comparisons were declared, for annotations; `shown` and `written` the panels on the terminal and in files (None: the
     usual ones); `form` the format of reports, whatever their endings. A report on standard output is all that is printed there.
     """
@@ -59,13 +55,12 @@ def finish(
     with opened_summary() as summary:
         with (
             ExitStack() as placed,
-            keeping(comparisons) as comparisons,
             progress_bar("writing reports, kB", after="") as progress,
         ):
             conclusion = conclude(comparisons)
             texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
             reports = written_reports(comparisons, outputs, form, written, beside, progress)
-            streamed = placed.enter_context(reports)  # taken back where the history cannot be written
+            streamed = placed.enter_context(reports)
         if streamed is not None:
             print_report(streamed, conclusion.sentence)
             raise Concluded(conclusion.exit_code)

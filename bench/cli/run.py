@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError
 from .github import summary_files
-from .options import FILE, Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
+from .options import Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
 from .outcome import finish
 
 if TYPE_CHECKING:
@@ -25,51 +24,44 @@ if TYPE_CHECKING:
 @replaying
 @click.option("--update-baseline", "accept", flag_value="--update-baseline",
               help="Accept this run's values as the scenario's baseline; prints old and new.")  # fmt: skip
-@click.option("--accept-new", "accept_new", is_flag=True,
-              help="Add the values of new cases to the scenario's baseline; what was accepted of the others stays.")  # fmt: skip
 @click.option(
     "--require-baseline",
     is_flag=True,
     help="Fail where a gate compares with a baseline and there is none, and where a gate was loosened or is gone.",
 )
-@click.option("--against", metavar="REV",
-              help="Compare with the strategies as they were at a git revision, settings and files, in place of a baseline.")  # fmt: skip
-@click.option("--history", "kept", type=FILE, metavar="FILE",
-              help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
-@click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
-              help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
+@click.option("--against", metavar="REV|FILE",
+              help="Compare with the strategies as they were at a git revision, or with a file that `-o x.json` wrote.")  # fmt: skip
 @allow_inconclusive
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
 def run(
     asked: Replaying,
     accept: str | None,
-    accept_new: bool,
     require_baseline: bool,
     against: str | None,
-    kept: Path | None,
-    budget: str | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
 ) -> None:
-    """Replay scenarios (TOML files), or traces under every --strategy (none: the references); print the comparison, judge the gates.
+    """Replay scenarios (TOML files), or traces under every --strategy; print what to run, and judge the gates.
 
     TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
 
     bench run runs/ --strategy mask=compactor=mask_observations
 
-    Reports, baselines and the history are written at the end, all or none of them.
+    Without --strategy about twenty strategies are tried.
+
+    Reports and baselines are written at the end, all or none of them.
     """
-    accept = "--accept-new" if accept_new else accept
-    changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
+    changes = {"--no-calibrate": no_calibrate, "--model": asked.model}
+    from ..comparison.tuning import judged_apart
+
     plans = asked.plans()
     _require_sense(asked, accept, require_baseline, against, [name for name, given in changes.items() if given])
-    plans = [_changed(plan, budget, no_calibrate) for plan in plans]
-    growing = {**({} if kept is None else {kept: "the history of this run"}), **summary_files()}
+    plans = [replace(plan, calibrate=plan.calibrate and not no_calibrate) for plan in plans]
+    growing = summary_files()
     require_apart(asked.outputs, inputs_of(plans, (*asked.outputs, *growing)), growing)
     if accept is not None:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    keeping = _keeping(plans, kept)
     comparisons: Sequence[Comparison] = asked.compared(
         plans,
         against=against,
@@ -78,21 +70,14 @@ def run(
         require_baseline=require_baseline and accept is None,
     )
     beside: dict[Path, bytes] = {}
-    said = []
-    if asked.traces and not asked.strategies:
-        said.append("no --strategy was given, so the references are compared with each other")
+    said: list[str] = []
+    if not asked.scenarios and not asked.strategies:
+        comparisons = [judged_apart(item, plan.seed) for plan, item in zip(plans, comparisons, strict=True)]
     shown = _shown(asked, plans, comparisons, against)
     if accept is not None:
-        comparisons = _accepted(plans, comparisons, accept == "--accept-new", beside, said)
+        comparisons = _accepted(plans, comparisons, beside, said)
     finish(comparisons, asked.outputs, files=[plan.path for plan in plans], shown=shown, beside=beside, said=said,
-           keeping=keeping, history=kept, form=asked.form)  # fmt: skip
-
-
-def _changed(plan: Scenario, budget: str | None, no_calibrate: bool) -> Scenario:
-    from ..strategies.sweeps import parse_budgets
-
-    budgets = plan.budgets if budget is None else parse_budgets(budget)
-    return replace(plan, budgets=budgets, calibrate=plan.calibrate and not no_calibrate)
+           form=asked.form)  # fmt: skip
 
 
 def _require_sense(
@@ -100,8 +85,7 @@ def _require_sense(
 ) -> None:
     """Raise ScenarioError for options about a baseline where there can be none, or where the scenario alone would not give its values again."""
     if accept is not None and changes:
-        what = "write `budgets = […]`" if changes[0] == "--budget" else "write it"
-        raise ScenarioError(f"--update-baseline with {changes[0]}: {what} into the scenario, then accept")
+        raise ScenarioError(f"--update-baseline with {changes[0]}: write it into the scenario, then accept")
     for option, why in ((accept, "accepts a run as the baseline"), ("--require-baseline" if required else None, "asks for a baseline")):  # fmt: skip
         if option is not None and not asked.scenarios:
             raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
@@ -123,9 +107,7 @@ def _shown(
 
     more = {
         "judgements": fills("evaluator") or fills("routers"),
-        "settings": any(
-            plan.budgets or sweeps(item, "cost.prompt_tokens") for plan, item in zip(plans, comparisons, strict=True)
-        ),
+        "settings": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
     }
     return (*TERMINAL_PANELS, *(name for name, wanted in more.items() if wanted))
 
@@ -133,7 +115,6 @@ def _shown(
 def _accepted(
     plans: Sequence[Scenario],
     comparisons: Sequence[Comparison],
-    only_new: bool,
     beside: dict[Path, bytes],
     said: list[str],
 ) -> list[Comparison]:
@@ -148,27 +129,9 @@ def _accepted(
         path = plan.baseline_path
         if path is None:
             raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
-        found, lines = accepted(comparison, path, only_new=only_new)
+        found, lines = accepted(comparison, path)
         if found is not None:
             beside[path] = baseline_bytes(found)
         renewed.append(comparison if found is None else judged_against(comparison, Against(baseline=found)))
         said.extend(lines)
     return renewed
-
-
-def _keeping(
-    plans: Sequence[Scenario], path: Path | None
-) -> Callable[[Sequence[Comparison]], AbstractContextManager[Any]]:
-    """A context that keeps comparisons in a history; one that does nothing where none was asked for."""
-    import datetime
-
-    from ..comparison.history import keeping
-    from ..files.git import commit_of
-
-    if path is None:
-        return nullcontext
-    titles = [plan.title for plan in plans]
-    twice = next((title for title in titles if titles.count(title) > 1), None)
-    if twice is not None:
-        raise ScenarioError(f"--history: two scenarios are titled {twice!r}, which is how a history tells them apart")
-    return lambda comparisons: keeping(comparisons, path, commit_of(Path()), datetime.datetime.now(datetime.UTC))

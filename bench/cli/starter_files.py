@@ -15,7 +15,9 @@ import click
 from .. import __version__
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
+from ..files.git import git
 from ..plugins.spec import split_top
+from ..traces.paths import require_inside
 from .saying import say
 
 DISTRIBUTION = "agent-memory-bench"
@@ -42,7 +44,7 @@ _GATES = (
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH",
-              help="Your own recordings: the scenario is about them and what `bench advise` finds on them.")  # fmt: skip
+              help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub workflow into DIR, and run it once.
@@ -57,6 +59,9 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         raise BenchError(f"{folder}: is a file — give a folder")
     scenario = ADVISED if traces else SCENARIO
     baseline = scenario.removesuffix(".toml") + ".baseline.json"
+    if traces:
+        hint = "copy it inside: the workflow checks out that repository alone"
+        require_inside([_placed(text, os.path.abspath) for text in traces], _there(folder), hint)
     made = advised(traces, folder) if traces else starter()
     require_free(folder, made, force=force)
     require_place(folder / name for name in (*made, baseline))
@@ -80,12 +85,12 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
 
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
-    from .. import advise
+    from .. import compare
     from ..reports.answered import Answered
     from ..reports.decision_sentence import advice_text
     from ..strategies.portfolio import PORTFOLIO
 
-    comparison = Answered.of(advise(traces, jobs=os.cpu_count() or 1))
+    comparison = Answered.of(compare(traces, jobs=os.cpu_count() or 1))
     say(advice_text(comparison))
     found = comparison.advice
     named = next(
@@ -141,7 +146,7 @@ def require_free(folder: Path, made: Mapping[str, bytes], *, force: bool) -> Non
 
 
 def requirement() -> str:
-    """The requirement that makes pip install this bench in CI: the git commit that it was installed from, else its version."""
+    """The requirement that makes pip install this bench: the git commit that it comes from, its checkout, else its version."""
     try:
         said = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except importlib.metadata.PackageNotFoundError:
@@ -149,4 +154,17 @@ def requirement() -> str:
     origin = json.loads(said) if said else {}
     if vcs := origin.get("vcs_info"):
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    return f"{DISTRIBUTION}=={__version__}"
+    checkout = Path(__file__).parents[2]
+    asked = (("remote", "get-url", "origin"), ("rev-parse", "HEAD"))
+    remote, commit = ((git(checkout, *arguments) or b"").decode("utf-8", "replace").strip() for arguments in asked)
+    if commit and remote.startswith(("https://", "ssh://")):
+        return f"{DISTRIBUTION} @ git+{remote}@{commit}"
+    return str(checkout) if (checkout / "pyproject.toml").is_file() else f"{DISTRIBUTION}=={__version__}"
+
+
+def _there(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    return place

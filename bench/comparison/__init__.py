@@ -1,1 +1,1 @@
-"""Rows, pairs, intervals, budgets and the decision. Nothing here replays, and nothing here is put into words."""
+"""Rows, pairs, intervals and the decision. Nothing here replays, and nothing here is put into words."""

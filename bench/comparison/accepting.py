@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from ..files.writing import write_atomically
-from ..model import Against, Baseline, Comparison, MetricInfo, Row, Signature
+from ..model import Against, Baseline, Comparison
 from ..model.errors import ResultsError
-from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
-from .baselines import accepted_from, baseline_bytes, stale_reasons
-from .judging import judge, judged, loosened, needs_baseline, unstable_on
-from .rows import summary_row
+from ..text.wording import NOT_MEASURED, counted, exact, moved
+from .baselines import accepted_from, baseline_bytes
+from .judging import judged, loosened, needs_baseline, unstable_on
 
 MOST_CASES = 10  # the most changed cases that are listed for one metric of one strategy
 
@@ -66,30 +65,16 @@ def require_acceptable(comparison: Comparison, path: Path) -> None:
                 raise ResultsError(f"{path}: baseline not accepted: {strategy} measured no {metric}: {reason}")
 
 
-def accepted(comparison: Comparison, path: Path, *, only_new: bool = False) -> tuple[Baseline | None, tuple[str, ...]]:
+def accepted(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[str, ...]]:
     """The run's values as the baseline of a file, and lines that say what is accepted. Nothing is written.
 
-    `only_new`: what was accepted stays, and the values of cases that it does not know are added. Where no gate compares with a baseline, or
-    there is no new case, there is nothing to accept (None). Raises ResultsError as `require_acceptable` does; where new cases come together
-    with a regression of known ones (one would hide the other); and, for `only_new`, where there is no baseline to add them to.
+    None where no gate compares with a baseline. Raises ResultsError as `require_acceptable` does.
     """
     require_acceptable(comparison, path)
     found = baseline_of(comparison)
     if not found.rows:
         return None, (f"{path}: no gate compares with a baseline, nothing to accept",)
-    old, stale = comparison.against.baseline, comparison.against.stale
-    if only_new:
-        if old is None or stale:
-            reasons = "; ".join(stale_reasons(stale))
-            why = f"the baseline is stale for {reasons}" if stale else "there is no baseline yet"
-            raise ResultsError(f"{path}: new cases not accepted: {why} — accept the whole run with --update-baseline")
-        new = sorted(found.signature.traces.keys() - old.signature.traces.keys())
-        if not new:
-            return None, (f"{path}: no new case, nothing to accept",)
-        found = _with_new(old, comparison, new)
-    elif old is not None:
-        _require_one_thing(comparison, old, path)
-    return found, tuple(_accepted(old, found, path))
+    return found, tuple(_accepted(comparison.against.baseline, found, path))
 
 
 def accept(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[str, ...]]:
@@ -98,64 +83,6 @@ def accept(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[s
     if found is not None:
         write_atomically(path, baseline_bytes(found))
     return found, lines
-
-
-def _require_one_thing(comparison: Comparison, old: Baseline, path: Path) -> None:
-    """Raise ResultsError where cases are new and known ones regressed."""
-    new = sorted(comparison.signature.traces.keys() - old.signature.traces.keys())
-    if not new:
-        return
-    for rule in comparison.rules:
-        for name in judged(rule, comparison) if needs_baseline(rule) else ():
-            verdict = judge(rule, comparison, name)
-            if verdict.outcome == "fail":
-                what = f"{counted(len(new), 'new case')} ({listed(new[:MOST_CASES])}) beside a regression of known ones"
-                then = "--accept-new accepts the new cases alone; then --update-baseline accepts the regression"
-                raise ResultsError(f"{path}: baseline not accepted: {what} ({verdict.sentence}) — {then}")
-
-
-def _with_new(old: Baseline, comparison: Comparison, new: Sequence[str]) -> Baseline:
-    """The baseline with the rows of new cases added, and those over all cases made again."""
-    rows = [
-        row
-        for strategy, by_metric in old.rows.items()
-        for metric, known in by_metric.items()
-        for row in _joined(
-            known, comparison.metrics.get(metric), comparison, [(strategy, metric, name) for name in new]
-        )
-    ]
-    signature = _signature_with(old.signature, comparison.signature, new)
-    found = accepted_from(rows, signature, comparison.metrics, {name: name for name in old.rows})
-    return msgspec.structs.replace(found, rules=old.rules)
-
-
-def _joined(
-    known: Mapping[str, Row], info: MetricInfo | None, comparison: Comparison, new: Sequence[tuple[str, str, str]]
-) -> list[Row]:
-    """Accepted rows of one metric of one strategy, the rows of new cases, and that over all of them."""
-    added = [row for key in new if (row := comparison.row(*key)) is not None]
-    if info is None or not added:
-        return [*known.values()]
-    rows = added
-    for case, row in known.items():
-        now = comparison.row(row.strategy, row.metric, case) if case in comparison.by_case else None
-        weight = now.n if not row.n and now is not None and now.value is not None else row.n  # none was kept once
-        rows += [msgspec.structs.replace(row, n=weight)] if case else []
-    total, whole = summary_row(info, rows[0].strategy, rows), known.get("")
-    unweighed = info.aggregate == "pooled" and any(row.value is not None and not row.n for row in rows)
-    if whole is None or whole.value is None or unweighed:
-        total = msgspec.structs.replace(total, value=None, low=None, high=None)
-    return [*rows, total]
-
-
-def _signature_with(old: Signature, now: Signature, new: Sequence[str]) -> Signature:
-    """The signature of what was accepted, with the new cases in it."""
-    by_case = {
-        name: getattr(old, name) | {case: getattr(now, name)[case] for case in new if case in getattr(now, name)}
-        for name in ("traces", "questions", "case_encodings")
-    }
-    encodings = tuple(sorted({*old.encodings, *now.encodings}))
-    return msgspec.structs.replace(old, encodings=encodings, **by_case)
 
 
 def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:

@@ -208,17 +208,16 @@ def baseline_from(
 
 
 def read_baseline(path: Path) -> Baseline | None:
-    """The baseline of a file, of this schema or an earlier one; None where there is no file.
+    """The baseline of a file; None where there is no file. Fields that are not known are left alone.
 
-    Fields that are not known are left alone, settings that are missing count as not said. Raises ResultsError for a file that cannot be read, or
-    that a later bench wrote.
+    Raises ResultsError for a file that cannot be read, or that a bench of another schema wrote.
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
     data, where, again = read_result(path), f"{path}:1", "accept a new one with --update-baseline"
     try:
         schema = msgspec.json.decode(data, type=_Versioned).schema
-        if not 1 <= schema <= SCHEMA_VERSION:
+        if schema != SCHEMA_VERSION:
             raise ResultsError(f"{where}: schema {schema}, this bench reads {SCHEMA_VERSION} — {again}")
         where = str(path)
         file = msgspec.json.decode(data, type=_Stored)
@@ -227,8 +226,6 @@ def read_baseline(path: Path) -> Baseline | None:
         raise ResultsError(f"{where}: {one_line(error)} — {again}") from None
     return baseline_from(signature, file.values, file.weights, file.bounds, file.rules)
 
-
-RENAMED = {"atoms_version": "facts_version"}  # fields that once had another name
 
 _UNSAID: dict[str, Any] = {
     "bench_version": "", "traces": {}, "strategies": {}, "encodings": [], "facts_version": "", "prices_date": "", "seed": 0,
@@ -240,10 +237,9 @@ def signature_from(fields: Mapping[str, Any]) -> Signature:
 
     Raises msgspec.ValidationError for a field of another type.
 
-    >>> old = signature_from({"bench_version": "0.1.0", "atoms_version": "1", "something": 3})
+    >>> old = signature_from({"bench_version": "1.0.0", "facts_version": "1", "something": 3})
     >>> old.facts_version, old.prices_date, old.traces
     ('1', '', {})
     """
-    known = {RENAMED.get(name, name): value for name, value in fields.items()}
-    mine = {name: value for name, value in known.items() if name in Signature.__struct_fields__}
+    mine = {name: value for name, value in fields.items() if name in Signature.__struct_fields__}
     return msgspec.convert({**_UNSAID, **mine}, Signature)

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ..model import Columns, Delta, MetricInfo, Row, Signature
-from ..model.errors import ResultsError
+from ..model import Columns, Delta, MetricInfo, Row
 from ..text.wording import counted
 from .advice import NOISE_FLOOR as NOISE_FLOOR
 from .rows import combine
@@ -267,15 +266,3 @@ def _doubt(delta: float, relative: float | None, cases: int, held: Certainty) ->
     if cases < FEWEST:
         return f"{counted(cases, 'case')}: nothing is sure below {FEWEST}"
     return None if held.sure else f"{counted(cases, 'case')} do not tell it from chance"
-
-
-def require_comparable(ours: Signature, theirs: Signature) -> None:
-    """Raise ResultsError where two signatures differ in anything but the strategies and the set of cases being compared.
-
-    A case that both have must be the same recording, and be asked the same questions.
-    """
-    for _, word, mine, other in ours.differences(theirs):
-        raise ResultsError(f"not comparable: {word} differs ({mine} against {other})")
-    for case in sorted(ours.traces.keys() & theirs.traces.keys()):
-        if what := ours.case_differs(theirs, case):
-            raise ResultsError(f"not comparable: case {case} {what}")

@@ -148,7 +148,7 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
 
 
 def rules_on(rules: Sequence[GateRule], made: Mapping[str, Sequence[str]]) -> tuple[GateRule, ...]:
-    """The gates of a comparison whose strategies run at several settings or budgets: a gate on such a strategy applies at each of them.
+    """The gates of a comparison whose strategies run at several settings: a gate on such a strategy applies at each of them.
 
     `made` are the strategies that each name stands for; itself alone where there is nothing to set.
     """

@@ -1,9 +1,9 @@
-"""One strategy at several settings: what each costs and keeps, and which no other one beats; and all strategies ranked within a budget."""
+"""One strategy at several settings: what each costs and keeps, and which no other one beats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..model import Comparison
 from ..plugins.spec import RawValue, format_value, parse_spec, parse_value, split_top
@@ -34,7 +34,7 @@ class Sweep:
 
 
 def sweeps(comparison: Comparison, cost: str) -> tuple[Sweep, ...]:
-    """The sweeps of a comparison, in the order declared; one at several budgets is one too. `cost` is the metric of the price. `()` for none.
+    """The sweeps of a comparison, in the order declared. `cost` is the metric of the price. `()` for none.
 
     >>> from bench.metrics import example
     >>> from bench.run.verbs import compare
@@ -114,56 +114,3 @@ def _number(value: RawValue) -> tuple[bool, float, str]:
         return False, float(str(value)), ""
     except ValueError:
         return True, 0.0, str(value)
-
-
-@dataclass(frozen=True)
-class BudgetRank:
-    """One strategy at one budget: its rank from 1 among those that stayed within it, None for one that did not or could not be ranked.
-
-    `over` counts the prompts above the budget, of `prompts`; `largest_tokens` is the largest; `reason` says why there is no rank.
-    """
-
-    strategy: str
-    budget: int
-    rank: int | None
-    recall: float | None
-    prompt_tokens: float | None
-    largest_tokens: int
-    over: int
-    prompts: int
-    reason: str = ""
-
-
-def budget_ranks(comparison: Comparison) -> dict[int, tuple[BudgetRank, ...]]:
-    """Rank the strategies within each budget: by `needed.recall`, then by prompt tokens; those without a rank last.
-
-    Every prompt is measured, tool definitions included; one above the budget is enough to leave the ranking. A strategy whose window a budget
-    sets stands at that budget alone, any other at all of them. `{}` for a comparison without budgets.
-    """
-    return {budget: _ranked(comparison, budget) for budget in comparison.budgets}
-
-
-def _ranked(comparison: Comparison, budget: int) -> tuple[BudgetRank, ...]:
-    others = {f"@{other}" for other in comparison.budgets if other != budget}
-    names = [name for name in comparison.strategies if not any(name.endswith(other) for other in others)]
-    found = [_standing(comparison, name, budget) for name in names]
-    able = sorted((item for item in found if not item.reason), key=_order)
-    scores = [_order(item)[:2] for item in able]
-    ranked = [replace(item, rank=1 + scores.index(score)) for item, score in zip(able, scores, strict=True)]
-    rest = [item for item in found if item.reason]
-    return (*ranked, *sorted(rest, key=lambda item: (item.over, item.largest_tokens, item.strategy)))
-
-
-def _order(item: BudgetRank) -> tuple[float, float, str]:
-    return -(item.recall or 0.0), item.prompt_tokens or 0.0, item.strategy
-
-
-def _standing(comparison: Comparison, strategy: str, budget: int) -> BudgetRank:
-    windows = [case.runs[strategy].window for case in comparison.cases if strategy in case.runs]
-    prompts, over = sum(item.calls for item in windows), sum(item.over_budget.get(budget, 0) for item in windows)
-    recall, cost = (comparison.value(strategy, name) for name in (RECALL, COST))
-    failed, missing = comparison.failed(strategy), f"{RECALL} was not measured" if recall is None else ""
-    reason = f"{over} of {prompts} prompts above the budget" if over else missing
-    reason = f"raised on {failed[0]}" if failed is not None else reason
-    largest = max((item.largest_tokens for item in windows), default=0)
-    return BudgetRank(strategy, budget, None, recall, cost, largest, over, prompts, reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +16,8 @@ from .intervals import deltas
 from .judging import check, needs_baseline
 from .published import nearest
 from .rows import summarized, tasks
+
+Compared = TypeVar("Compared", bound=Comparison)
 
 FEWEST = 6  # the tasks that each half needs at least: of fewer nothing is sure
 
@@ -69,7 +72,7 @@ class Tuned:
         return replace(self.judged, advice=self.advice, candidates=candidates)
 
 
-def judged_apart(comparison: Comparison, seed: int = 0) -> Comparison:
+def judged_apart(comparison: Compared, seed: int = 0) -> Compared:
     """Return the comparison on one half of its tasks, with what was chosen on the other in its `tuning`; `seed` draws the halves.
 
     All runs of a task are in one half. Gates that compare with a baseline are left out: what was accepted for all cases says nothing of half of
@@ -112,7 +115,7 @@ def _tuned(comparison: Comparison, tuning: Tuning, cache: Economy) -> Tuned:
     return Tuned(tuning, chosen, judged, candidate, comparison)
 
 
-def part_of(comparison: Comparison, cases: Collection[str]) -> Comparison:
+def part_of(comparison: Compared, cases: Collection[str]) -> Compared:
     """A comparison on some of its cases: rows, sums, differences and gates as if there were no others."""
     rows = Columns(row for row in comparison.rows if row.case in cases)
     kept = CaseList(case for case in comparison.cases if case.id in cases)

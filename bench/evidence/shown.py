@@ -47,9 +47,9 @@ _JUDGED_APART = frozenset(
 
 
 def run_shown(
-    evidence: RunEvidence, calls: Sequence[CallShown], scored: Scored, budgets: Sequence[int] = ()
+    evidence: RunEvidence, calls: Sequence[CallShown], scored: Scored
 ) -> RunShown:
-    """The kept part of a run; `calls` are its model calls, `scored` its samples, `budgets` limits that prompts are held against."""
+    """The kept part of a run; `calls` are its model calls, `scored` its samples."""
     run = evidence.run
     evaluated = [outcome for outcome in run.results if outcome.evaluation is not None]
     differing = [outcome for outcome in run.results if judged(outcome) and not agree(outcome)]
@@ -60,7 +60,7 @@ def run_shown(
         spent=evidence.spent,
         encoding=run.encoding,
         encoding_assumed=run.encoding_assumed,
-        window=window_shown(run, calls, budgets),
+        window=window_shown(run, calls),
         routes=routes_shown(run.decisions),
         notes=notes_shown(run),
         judgements=tuple(map(_judgement, evaluated[:JUDGEMENTS])),
@@ -120,7 +120,7 @@ def _evicted(run: Run, prompt: Prompt, keys: list[str]) -> set[int]:
     return {message.step for message in messages if message.kind == "result" and message.step is not None}
 
 
-def window_shown(run: Run, calls: Sequence[CallShown], budgets: Sequence[int] = ()) -> WindowShown:
+def window_shown(run: Run, calls: Sequence[CallShown]) -> WindowShown:
     """The window of a run in figures, and the curve of its calls."""
     over = [prompt.tokens > prompt.window_tokens for prompt in run.prompts if prompt.window_tokens is not None]
     return WindowShown(
@@ -135,7 +135,6 @@ def window_shown(run: Run, calls: Sequence[CallShown], budgets: Sequence[int] = 
         system_missing=sum(item.system_missing for item in calls),
         rules_missing=sum(bool(item.rules_missing) for item in calls),
         curve=tuple(_thinned(calls)),
-        over_budget={budget: sum(item.tokens > budget for item in calls) for budget in budgets},
     )
 
 

@@ -104,11 +104,3 @@ class Cache:
             if total > enough or (path.name.startswith(".") and time.time() - at > _ABANDONED_S):
                 path.unlink(missing_ok=True)
                 total -= size
-
-    def clear(self) -> int:
-        """Remove every entry; how many bytes that were."""
-        removed = 0
-        for _, size, path in list(self.files()):
-            path.unlink(missing_ok=True)
-            removed += size
-        return removed

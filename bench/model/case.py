@@ -151,8 +151,6 @@ class WindowShown(Value, frozen=True, kw_only=True):
     system_missing: int = 0
     rules_missing: int = 0
     curve: tuple[CallShown, ...] = ()
-    over_budget: dict[int, int] = {}
-    """Prompts above each budget that was set."""
 
 
 class RouteCount(Value, frozen=True, kw_only=True):

@@ -111,23 +111,6 @@ class Verdict(Value, frozen=True, kw_only=True):
     losses_total: int = 0
 
 
-class Moment(Value, frozen=True, kw_only=True):
-    """One metric of one strategy over all cases, as a history kept it from an earlier run.
-
-    `run` numbers the runs of the scenario in the order kept, `commit` is the git commit it ran at (None outside a repository), `dirty` says
-    that files differed from it. `changed` names what but strategies differs from the run before: such values do not compare.
-    """
-
-    run: int
-    commit: str | None
-    dirty: bool
-    at: str
-    strategy: str
-    metric: str
-    value: float | None
-    changed: tuple[str, ...] = ()
-
-
 class Baseline(Value, frozen=True, kw_only=True):
     """Accepted rows, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
 
@@ -209,8 +192,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     skipped: tuple[tuple[str, str], ...] = ()
     damaged: tuple[str, ...] = ()
     against: Against = Against()
-    budgets: tuple[int, ...] = ()
-    history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
     max_fault_rate: float = MAX_FAULT_RATE
     min_far_recall: float = MIN_FAR_RECALL

@@ -143,7 +143,7 @@ def require_renderer(path: Path, form: str | None = None) -> Entry:
 
 
 def rendered(comparisons: Sequence[Comparison], name: str, panels: Sequence[str] | None = None) -> str | bytes:
-    """A report by the name of its renderer: html, text, markdown, junit, json, csv, parquet (the only one that is bytes, not text)."""
+    """A report by the name of its renderer: html, text, markdown, junit, json, csv."""
     found = entries("renderer").get(name)
     if found is None:
         raise BenchError(f"unknown renderer {name!r}{nearest(name, entries('renderer'))}")

@@ -1,4 +1,4 @@
-"""The scores as CSV and as Parquet: the rows of the JSON report in which something was measured, for a spreadsheet or a data frame."""
+"""The scores as CSV: the rows of the JSON report in which something was measured, for a spreadsheet or a data frame."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from ..comparison.rows import NOTHING
@@ -16,8 +16,6 @@ _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 _IS_NUMBER = re.compile(r"\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*", re.ASCII)
 
 COLUMNS = ("scenario", "strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
-_NUMBERS = frozenset(("value", "low", "high", "n"))
-_GROUP = 100_000  # the rows that are in memory as columns at once
 
 
 def scores(sections: Sequence[Section]) -> Iterator[tuple[Any, ...]]:
@@ -61,26 +59,3 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-@renderer("parquet", endings=(".parquet",), extra=("pyarrow", "parquet"), panels=False)
-def parquet_rows(sections: Sequence[Section]) -> bytes:
-    """One row per metric, strategy and case: scenario, strategy, metric, case, value, low, high, unit, n, status.
-
-    A null value was not measured, for the status given. The same rows give the same bytes with one version of pyarrow.
-    """
-    import pyarrow
-    import pyarrow.parquet
-
-    schema = pyarrow.schema([(name, pyarrow.float64() if name in _NUMBERS else pyarrow.string()) for name in COLUMNS])
-    written, rows = io.BytesIO(), scores(sections)
-    with pyarrow.parquet.ParquetWriter(written, schema, compression="zstd") as writer:
-        while group := [tuple(map(_encodable, row)) for row in islice(rows, _GROUP)]:
-            typed = zip(zip(*group, strict=True), schema, strict=True)
-            columns = [pyarrow.array(column, kind.type) for column, kind in typed]
-            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
-    return written.getvalue()
-
-
-def _encodable(value: Any) -> Any:
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -56,7 +56,6 @@ class Measuring:
     metrics: tuple[Metric, ...]
     shown: frozenset[str] = frozenset()
     losses_for: frozenset[str] = frozenset()
-    budgets: tuple[int, ...] = ()
     results_shown: int = 8
     prompts_for: tuple[str, ...] = ()
     calibrate: bool = True
@@ -240,7 +239,7 @@ class _OneCase:
         measuring = self.measuring
         kept = measuring.kept
         names = [item.name for item in measuring.metrics]
-        key = key_of("part", self.about, identity(strategy), names, measuring.budgets) if kept else None
+        key = key_of("part", self.about, identity(strategy), names) if kept else None
         known: StrategyPart | None = kept.get(key) if kept else None
         if known is not None:
             run = unpacked(known.run, strategy, self.replayer)
@@ -252,7 +251,7 @@ class _OneCase:
             done, strategy, self.of_trace, self.replayer, self.oracle, self.shared, measuring.metrics
         )
         calls = tuple(calls_of_run(found))
-        shown = run_shown(found, calls, samples, measuring.budgets)
+        shown = run_shown(found, calls, samples)
         sent = "" if found.run.failure else repr(prompts_sent(found.run, self.hashed))
         part = StrategyPart(
             run=packed(found.run, self.replayer, untouched="store" not in strategy.plugins),
@@ -291,7 +290,7 @@ def case_key(trace: Any, measuring: Measuring) -> str | None:
     strategies = [identity(item) for item in measuring.strategies]
     if None in strategies:
         return None
-    settings = [sorted(measuring.shown), sorted(measuring.losses_for), measuring.budgets, measuring.results_shown,
+    settings = [sorted(measuring.shown), sorted(measuring.losses_for), measuring.results_shown,
                 measuring.prompts_for]  # fmt: skip
     return key_of("case", trace, strategies, [item.name for item in measuring.metrics], settings)
 

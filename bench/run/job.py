@@ -13,6 +13,7 @@ from ..comparison.baselines import read_baseline, stale_metrics
 from ..comparison.judging import loosened, parse_rule, require_known, rules_on
 from ..files.cache import Cache
 from ..model import Against, Baseline, Comparison, GateRule, Signature
+from ..model.comparison import KEPT
 from ..model.errors import ResultsError, SpecError
 from ..plugins.apart import Limits
 from ..strategies import Strategy, strategy_of
@@ -100,6 +101,7 @@ class Job:
     earlier: Earlier | None = None
     judge: JudgeThen = field(default_factory=JudgeThen)
     gone: tuple[str, ...] = ()
+    name: str = KEPT
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,7 +123,7 @@ class Job:
 
 
 def rules_of(plan: Scenario, given: Declared, where: str) -> tuple[GateRule, ...]:
-    """The gates of a scenario, each at every setting and budget of its strategies. Errors: as `parse_rule` and `require_known`."""
+    """The gates of a scenario, each at every setting of its strategies. Errors: as `parse_rule` and `require_known`."""
     head = f"{where}: " if where else ""
     rules = [parse_rule(table, f"{head}gates[{number}]", number) for number, table in enumerate(plan.gates, 1)]
     require_known(rules, [*given.names, *REFERENCES], where or "gates")
@@ -151,7 +153,7 @@ def against_of(comparison: Comparison, job: Job) -> Against:
     then, now = (_specs(found) for found in (job.baseline.signature, comparison.signature))
     others = exchanged(then, now, job.baseline.rules, {})
     gone = (*loosened(comparison.rules, job.baseline.rules, comparison.strategies), *others, *job.gone)
-    return Against(baseline=job.baseline, stale=stale, required=job.require_baseline, gone=gone)
+    return Against(baseline=job.baseline, name=job.name, stale=stale, required=job.require_baseline, gone=gone)
 
 
 def _specs(signature: Signature) -> dict[str, str]:

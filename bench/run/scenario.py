@@ -21,11 +21,11 @@ from ..traces.paths import require_inside
 
 _KEYS: dict[str, Any] = {
     "title": str, "asks": Any, "traces": tuple[str, ...], "strategies": dict[str, dict[str, Any]], "gates": tuple[dict[str, Any], ...],
-    "labels": dict[str, dict[str, Any]], "probes": list[dict[str, Any]], "budgets": tuple[int, ...], "seed": int, "calibrate": bool,
+    "labels": dict[str, dict[str, Any]], "probes": list[dict[str, Any]], "seed": int, "calibrate": bool,
     "model": str | None, "max_fault_rate": float, "min_far_recall": float, "cache": Any,
 }  # fmt: skip
 """The keys of a scenario, with what each holds."""
-_TELLING = ("traces", "strategies", "gates", "probes", "budgets", "calibrate", "max_fault_rate", "min_far_recall")
+_TELLING = ("traces", "strategies", "gates", "probes", "calibrate", "max_fault_rate", "min_far_recall")
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _OLD = {
     "keep": "write max_fault_rate, the share of turns that may miss something (default 0.05)",
@@ -38,8 +38,8 @@ _TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"'
 @dataclass(frozen=True)
 class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
-    what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
-    strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
+    what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy.
+    With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
     A strategy is recommended with at most `max_fault_rate` of turns that miss something, and at least `min_far_recall` of what was needed from
     far back. Prices are those with the provider's prompt `cache`, or with none.
     `asks` is the strategy that the title asks about.
@@ -54,7 +54,6 @@ class Scenario:
     gates: tuple[dict[str, Any], ...] = ()
     labels: dict[str, dict[str, Any]] = field(default_factory=dict)
     probes: tuple[Probe, ...] = ()
-    budgets: tuple[int, ...] = ()
     seed: int = 0
     calibrate: bool = True
     model: str | None = None
@@ -88,12 +87,10 @@ def read_scenario(path: Path) -> Scenario:
     if not given.get("traces") or not given.get("strategies"):
         missing = "strategies" if given.get("traces") else "traces"
         raise ScenarioError(f"{path}: `{missing}` is missing or empty — nothing to replay")
-    asks, budgets = given.get("asks", ""), given.get("budgets", ())
+    asks = given.get("asks", "")
     if asks and asks not in given["strategies"]:
         known = nearest(str(asks), given["strategies"])
         raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(asks)!r}{known}")
-    if any(number < 1 for number in budgets):
-        raise ScenarioError(f"{path}: `budgets`: {min(budgets)} tokens hold no prompt — write whole numbers from 1 up")
     try:
         given |= {key: share_of(key, given[key]) for key in ("max_fault_rate", "min_far_recall") if key in given}
         given["cache"] = cache_named(given.get("cache", "provider"))
@@ -101,7 +98,6 @@ def read_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: {error}") from None
     given |= {
         "asks": str(asks),
-        "budgets": tuple(dict.fromkeys(budgets)),
         "probes": _probes(path, given.get("probes", [])),
     }
     return Scenario(**{"title": path.stem, **given}, base=path.parent, path=path)
@@ -162,6 +158,17 @@ def _probes(path: Path, tables: list[dict[str, Any]]) -> tuple[Probe, ...]:
             raise ScenarioError(f"{where} ({one_line(probe.question)[:60]}): {problem}")
         found.append(probe)
     return tuple(found)
+
+
+def is_collected(path: Path) -> bool:
+    """True if a TOML file names both traces and strategies, or a baseline lies beside it: other projects have TOML too."""
+    if path.with_suffix(".baseline.json").exists():
+        return True
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+    except (OSError, BenchError):
+        return False
+    return all(re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}\b", text, re.MULTILINE) for key in ("traces", "strategies"))
 
 
 def meant_as_scenario(path: Path) -> bool:

@@ -108,14 +108,12 @@ def _declared(table: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _asked_otherwise(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """A clause on each question, label, budget and setting of then that is not one of now."""
+    """A clause on each question, label and setting of then that is not one of now."""
     for probe in (probe for probe in then.get("probes", ()) if probe not in now.get("probes", ())):
         yield f"the probe {one_line(probe.get('question', ''))[:60]!r} is gone or asks something else"
     for case, said in then.get("labels", {}).items():
         if any(now.get("labels", {}).get(case, {}).get(name) != value for name, value in said.items()):
             yield f"the labels of {case} are gone or say something else"
-    for budget in (budget for budget in then.get("budgets", ()) if budget not in now.get("budgets", ())):
-        yield f"the budget of {budget} tokens is gone"
     for key, usual in _SETTINGS.items():
         before, here = then.get(key, usual), now.get(key, usual)
         if before != here:

@@ -15,6 +15,7 @@ import msgspec
 from ..comparison.intervals import deltas
 from ..comparison.judging import check as check
 from ..comparison.rows import summarized
+from ..comparison.score_files import scores_as_baseline
 from ..comparison.tuning import judged_apart
 from ..evidence.of_run import RunEvidence
 from ..evidence.of_trace import TraceEvidence
@@ -56,7 +57,7 @@ from ..version import VERSION
 from .cache import CaseCache
 from .case import Measuring, OracleCosts, replayed, scored
 from .engines import Engine, Task, cases as measured_cases, processes
-from .job import REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
+from .job import KEPT, REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
 from .scenario import (
     Scenario,
     ScenarioTraces,
@@ -129,7 +130,7 @@ def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
 
 def compare(
     traces: Traces,
-    strategies: Strategies,
+    strategies: Strategies | None = None,
     *,
     title: str = "",
     gates: Sequence[Mapping[str, Any]] = (),
@@ -150,7 +151,7 @@ def compare(
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each is
-    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
+    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions (None: the portfolio). `gates` are tables
     as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. Strategies
     found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
     this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. `case_cache` has
@@ -163,6 +164,8 @@ def compare(
     Raises SpecError for two strategies of one name, BenchError for no traces, no strategies at all, or a share beyond 0 and 1.
     """
     limits = limits or Limits()
+    portfolio = strategies is None
+    strategies = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()} if strategies is None else strategies
     listed = isinstance(strategies, Iterable) and not isinstance(strategies, str)
     unnamed = ((None, item) for item in (strategies if listed else [strategies]))  # type: ignore[union-attr]
     given = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
@@ -174,17 +177,8 @@ def compare(
                     min_far_recall=share_of("min_far_recall", min_far_recall), cache=cache_named(cache))  # fmt: skip
     running = Running(jobs, progress, limits, times or Times(), case_cache, engine)
     job = Job(plan, given, rules_of(plan, given, ""), loaded, running)
-    return _compared(((trace, {}) for trace in found), job)
-
-
-def advise(traces: Any, strategies: Any = None, *, seed: int = 0, **settings: Any) -> Comparison:
-    """Return what to do about the cost of recorded runs, as a comparison whose advice that is.
-
-    `strategies` are those to choose from, None for the policies of `bench.strategies.portfolio`; `settings` are those of `compare`. With 12 tasks or
-    more one half of them, drawn by `seed`, is chosen on, and the comparison is that of the other half.
-    """
-    tried = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()} if strategies is None else strategies
-    return judged_apart(compare(traces, tried, seed=seed, **settings), seed)
+    compared = _compared(((trace, {}) for trace in found), job)
+    return judged_apart(compared, seed) if portfolio else compared
 
 
 def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:
@@ -209,7 +203,7 @@ def run_scenario(
     """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
 
     `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline, and the gates of there are
-    judged too. `accepting` says that
+    judged too; or a file that `bench run -o x.json` wrote, whose values are the baseline. `accepting` says that
     the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
     fail where there is none, and so does what was loosened or is gone since. `limits`, `times`, `case_cache` and `engine` are as in `compare`.
     """
@@ -217,12 +211,16 @@ def run_scenario(
     where = str(plan.path or plan.title)
     running = Running(jobs, progress, limits or Limits(), times or Times(), case_cache, engine)
     with named_in_errors(where if plan.path else ""):
-        baseline = None if against is not None else baseline_of(plan, accepting)  # before code that could write it anew
+        scores = None if against is None or not Path(against).is_file() else Path(against)
+        if scores is not None:
+            baseline, against = scores_as_baseline(scores, plan.title), None
+        else:  # before code that could write it anew
+            baseline = None if against is not None else baseline_of(plan, accepting)
         given = declared_by(plan, running.limits)
         asked = ScenarioTraces(plan, where, running.limits)
         job = Job(
             plan, given, rules_of(plan, given, where), asked, running, allow_inconclusive, require_baseline, baseline,
-            gone=tuple(orphaned(plan)),
+            gone=tuple(orphaned(plan)), name=KEPT if scores is None else scores.name,
         )  # fmt: skip
         if against is None:
             return _compared(asked, job)
@@ -230,17 +228,17 @@ def run_scenario(
         def written_at(base: Path, sha: str) -> Any:
             return declared_at(base / plan.path.name, f"{plan.path} at {sha[:9]}") if plan.path else None
 
-        with strategies_at(against, given, written_at, plan.base, plan.budgets, running.limits) as then:
+        with strategies_at(against, given, written_at, plan.base, running.limits) as then:
             judge = judge_at(plan, then, job.rules, given.names)
             return _compared(asked, replace(job, earlier=then, judge=judge, gone=(*judge.gone, *job.gone)))
 
 
 def declared_by(plan: Scenario, limits: Limits) -> Declared:
-    """The strategies of a scenario, each at every setting and budget. Errors: as `declared`."""
+    """The strategies of a scenario, each at every setting. Errors: as `declared`."""
     each = plan.strategies.items()
     whole = {name for name, slots in each if isinstance(slots, str) or (not slots and name in REFERENCES)}
     items = [(None, slots or name) if name in whole else (name, slots) for name, slots in each]
-    return declared(items, plan.budgets, plan.base, limits)
+    return declared(items, plan.base, limits)
 
 
 # ---------------------------------------------------------------- how a comparison is made
@@ -253,7 +251,6 @@ def _compared(traces: Labelled, job: Job) -> Compared:
         metrics=chosen,
         shown=frozenset(name for name in job.names if name not in REFERENCES) or frozenset(job.names),
         losses_for=frozenset(rule.metric for rule in job.rules),
-        budgets=plan.budgets,
         prompts_for=tuple(dict.fromkeys([*job.names, "recorded", YARDSTICK])),
         calibrate=plan.calibrate,
         model=plan.model,
@@ -282,7 +279,6 @@ def _compared(traces: Labelled, job: Job) -> Compared:
             *(() if job.earlier is None else job.earlier.skipped),
             *unread_labels(plan, cases),
         ),
-        budgets=plan.budgets,
         allow_inconclusive=job.allow_inconclusive,
         max_fault_rate=plan.max_fault_rate,
         min_far_recall=plan.min_far_recall,

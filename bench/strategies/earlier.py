@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..plugins.registry import Plugin
 from ..plugins.spec import parse_spec
 from . import Strategy
 from .loading import Place, put_together
-from .sweeps import Declared, at_budgets, at_settings
+from .sweeps import Declared, at_settings
 
 _Item = tuple[str, Mapping[str, Any]]
 
@@ -55,7 +55,6 @@ def strategies_at(
     present: Declared,
     written_at: Callable[[Path, str], Written | None],
     base: Path,
-    budgets: Sequence[int] = (),
     limits: Limits | None = None,
 ) -> Iterator[Earlier]:
     """The strategies as they were at the revision, whose files lie in a folder as long as the block lasts.
@@ -73,7 +72,7 @@ def strategies_at(
         place = Place(None, top, folder)
         given = folder / os.path.relpath(os.path.abspath(base), top)  # what is a link now may have been a folder
         place = replace(place, base=given if given.is_dir() else Path(place.of_then(str(base.resolve()))))
-        then = _Then(sha, base, place, present, tuple(budgets), limits or Limits())
+        then = _Then(sha, base, place, present, limits or Limits())
         try:
             written = written_at(place.base or base, sha)
             items = list(_as_now(then.own) if written is None else as_written(written))
@@ -105,7 +104,6 @@ class _Then:
     base: Path
     place: Place
     present: Declared
-    budgets: tuple[int, ...]
     limits: Limits
 
     @property
@@ -127,8 +125,7 @@ class _Then:
                     raise SpecError(alone.broken)
                 self.require_no_program(alone)
                 self.place.require_installed(alone)
-                # what is written as it is now has its budget
-                made |= {each.name: each for each in at_budgets([alone], self.budgets if declared else ())}
+                made[alone.name] = alone
             except (SpecError, EndedError) as error:
                 missing.update(dict.fromkeys(self.present.names[name], str(error)))
         found: dict[str, Strategy] = {}

@@ -1,49 +1,110 @@
-"""Forms: the shape in which a slot hands something to somebody's own function.
+"""The values that a slot can give to somebody's own function, by name.
 
-The annotation of a parameter names its form, or `form=` in the spec (`f.form` on the function). Without either the slot has a default. A function
-with more parameters without a default may name what each is given: `form=[dict,function]`. Names of parameters say nothing.
+The annotation of a parameter names its form, or `form=` in the spec (`f.form` on the function). Without either the number of parameters does, and
+else the slot has a default. Names of parameters say nothing.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from types import UnionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.annotations import NoType, type_of
-from .dialects import (
-    AgentFrameworkMessages,
-    AnthropicMessages,
-    InspectMessages,
-    LangChainMessages,
-    LangChainState,
-    LlamaIndexMessages,
-    OpenAIMessages,
-    PydanticAIMessages,
-    ResponsesItems,
-    package,
-)
-from .messages import Bridge, Dialect
+from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
 from .slots import Execution, Window
-from .values import WithMessages, class_of, execution_mapping, raw_mapping
+
+
+class Recorded(dict[str, Any]):
+    """A mapping as it was recorded. A key is also found by its other spelling: `structured_output` where `structuredOutput` was recorded, and back.
+
+    >>> raw = Recorded({"structuredOutput": [1]})
+    >>> raw.get("structured_output"), "structured_output" in raw, list(raw), raw.get("output", "")
+    ([1], True, ['structuredOutput'], '')
+    """
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
+
+    def __missing__(self, key: str) -> Any:
+        if dict.__contains__(self, other := _other_spelling(key)):
+            return dict.__getitem__(self, other)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return dict.__contains__(self, key) or dict.__contains__(self, _other_spelling(key))
+
+
+def _other_spelling(key: Any) -> Any:
+    if not isinstance(key, str):
+        return key
+    if "_" in key:
+        return re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
+
+
+class WithMessages(dict[str, Any]):
+    """A state that has the prompt as its `messages` too, made when they are first asked for."""
+
+    def __init__(self, state: Mapping[str, Any], messages: Callable[[], list[Any]]) -> None:
+        super().__init__(state)
+        self._make = messages
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401
+
+    def __missing__(self, key: str) -> Any:
+        if key != "messages":
+            raise KeyError(key)
+        self[key] = self._make()
+        return self[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key == "messages" or super().__contains__(key)
+
+
+def raw_mapping(result: ToolResult) -> dict[str, Any]:
+    """A result as the mapping that was recorded; plain text as the mapping that document 000 has for a script's result.
+
+    >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))
+    {'is_success': True, 'output': 'done', 'error_message': '', 'error_details': [], 'structured_output': []}
+    """
+    if isinstance(result.data, Mapping):
+        return Recorded(result.data)
+    script = {"is_success": result.success, "output": result.text, "error_message": result.error or ""}
+    return Recorded(script, error_details=[], structured_output=[])
+
+
+def execution_mapping(record: Record) -> dict[str, Any]:
+    """A record as one entry of the execution history of document 004."""
+    return {
+        "step_index": record.step,
+        "function_name": record.function,
+        "success": record.success,
+        "result": record.value,
+        "result_type": record.result_type,
+        "result_summary": record.summary,
+        "error": record.error,
+        "arguments": record.arguments,
+    }
 
 
 @dataclass
-class Handed:
-    """The values that a slot is given at one call, from which each form is made. `records` are those of this case so far, `sent` the messages with
-    which a function called the handler that it was given."""
+class SlotCall:
+    """The values that a slot gives at one call, from which each form is made. `records` are those of this case so far."""
 
     given: tuple[Any, ...]
     records: Sequence[Record] = ()
     bridge: Bridge | None = None
-    sent: list[Any] | None = None
 
     @property
     def first(self) -> Any:
@@ -52,311 +113,215 @@ class Handed:
     @property
     def result(self) -> ToolResult:
         """The result of a summarizer, a store or a consumer."""
-        found: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
-        return found
+        result: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
+        return result
 
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The result as the mapping that was recorded."""
         return raw_mapping(self.result)
 
-    def messages(self, dialect: Callable[[], Dialect]) -> list[Any]:
-        """The history in a dialect, which an answer is read in too."""
+    @property
+    def call(self) -> dict[str, Any]:
+        """The call as LangChain has it, and as a step of document 004."""
+        result = self.result
+        step = {"function_name": result.function, "parameters": result.arguments}
+        return {"id": result.call_id, "name": result.function, "args": result.arguments, **step}
+
+    def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
+        """The history as messages of an interface, which an answer is read in too."""
         if self.bridge is None:
-            told = self.first.messages if isinstance(self.first, Window) else self.first.get("prompt", ())
-            self.bridge = Bridge(dialect(), told)
+            history = self.first.messages if isinstance(self.first, Window) else self.first.get("prompt", ())
+            self.bridge = Bridge(dialect(), history)
         return self.bridge.given
 
-    def state(self, dialect: Callable[[], Dialect]) -> dict[str, Any]:
+    def state(self, dialect: Callable[[], OpenAIMessages]) -> dict[str, Any]:
         """A graph's state with the history as its messages."""
         if isinstance(self.first, Window):
             return {"messages": self.messages(dialect)}
         return WithMessages(self.first, lambda: self.messages(dialect))
 
+    @property
+    def execution(self) -> dict[str, Any]:
+        """The entry of an execution history, with the step that it executed beside it."""
+        entry = execution_mapping(self.first)
+        return {**entry, "step": {"function_name": self.first.function, "parameters": self.first.arguments}}
+
+    @property
     def execution_state(self) -> dict[str, Any]:
+        """The state of document 004 at an evaluation."""
         executions = [execution_mapping(item) for item in self.records]
         done = {"current_step_index": len(executions), "step_evaluation_history": list(self.given[1])}
         return {"execution_history": executions, **done}
 
     @property
     def system(self) -> str:
+        """The text of the system prompt."""
         return "\n\n".join(message.text for message in self.first.messages if message.kind == "system")
 
-    def session(self) -> tuple[list[Any], list[Any]]:
-        """The items of a session, and those of the user's turn that joins it."""
-        messages = self.first.messages
-        new = len(messages)
-        while new and messages[new - 1].kind == "user":
-            new -= 1
-        items, joined = self.messages(ResponsesItems), Bridge(ResponsesItems(), messages[new:]).given
-        cut = len(items) - len(joined)
-        return items[:cut], items[cut:]
 
-    def model_data(self) -> Any:
-        run = package("agents.run", "the data of a model's call", "openai-agents")
-        data = run.ModelInputData(input=self.messages(ResponsesItems), instructions=self.system or None)
-        return run.CallModelData(model_data=data, agent=None, context=None)
+Make = Callable[[SlotCall], Any]
 
-    def model_request(self) -> Any:
-        middleware = package("langchain.agents.middleware", "the request of a model's call", "langchain")
-        state = self.state(LangChainState)
-        return middleware.ModelRequest(model=None, system_prompt=self.system or None, state=state, **state)
-
-    def handler(self) -> Callable[[Any], Any]:
-        """The handler beside it, which keeps what it is called with; its answer is empty."""
-        types = package("langchain.agents.middleware.types", "the answer of a model's call", "langchain")
-
-        def send(request: Any) -> Any:
-            self.sent = list(request.messages)
-            return types.ModelResponse(result=[types.AIMessage("")])
-
-        return send
-
-    def run_context(self) -> Any:
-        """The context that Pydantic AI hands to a history processor: the tokens of the prompt are its usage."""
-        run = package("pydantic_ai", "the context of a run", "pydantic-ai-slim")
-        models = package("pydantic_ai.models.test", "the context of a run", "pydantic-ai-slim")
-        usage = run.RunUsage(input_tokens=self.first.tokens)
-        return run.RunContext(deps=None, model=models.TestModel(), usage=usage)
-
-
-class HandedForm(NamedTuple):
-    """The words for a form, and how it is made."""
-
-    words: str
-    make: Callable[[Handed], Any]
-
-
-@dataclass(frozen=True)
-class Forms:
-    """The forms of one slot: `default` for each parameter in order, and `known` by name, the usual ones first."""
-
-    default: tuple[str, ...]
-    known: Mapping[str, HandedForm]
-
-
-def _messages(words: str, dialect: Callable[[], Dialect]) -> HandedForm:
-    return HandedForm(words, lambda handed: handed.messages(dialect))
-
-
-_CHAT = {
-    "openai": _messages("chat mappings (role, content, tool_calls)", OpenAIMessages),
-    "langchain": _messages("LangChain's messages", LangChainMessages),
-    "anthropic": _messages("Anthropic's messages", AnthropicMessages),
-    "items": _messages("the items of OpenAI's Responses interface", ResponsesItems),
-    "pydantic_ai": _messages("Pydantic AI's messages", PydanticAIMessages),
-    "inspect": _messages("Inspect's messages", InspectMessages),
-    "llama_index": _messages("LlamaIndex's messages", LlamaIndexMessages),
-    "agent_framework": _messages("Agent Framework's messages", AgentFrameworkMessages),
+_CHAT: dict[str, Make] = {
+    "openai": lambda call: call.messages(OpenAIMessages),
+    "langchain": lambda call: call.messages(LangChainMessages),
+    "anthropic": lambda call: call.messages(AnthropicMessages),
 }
-_STATE = {
-    "state": HandedForm("a state with LangChain's messages", lambda handed: handed.state(LangChainState)),
-    "chat_state": HandedForm("a state with chat mappings as its messages", lambda handed: handed.state(OpenAIMessages)),
+_STATE: dict[str, Make] = {
+    "state": lambda call: call.state(LangChainState),
+    "chat_state": lambda call: call.state(OpenAIMessages),
+}
+_RESULT: dict[str, Make] = {
+    "ToolResult": attrgetter("result"),
+    "str": attrgetter("result.text"),
+    "dict": attrgetter("raw"),
+    "value": attrgetter("result.value"),
+    "call": attrgetter("call"),
+    **{name: attrgetter(f"result.{name}") for name in ("function", "arguments", "success", "error")},
 }
 
-
-def _call(of: str) -> dict[str, HandedForm]:
-    words = {
-        "function": "the name of the tool",
-        "arguments": "the arguments of the call",
-        "success": "True if it succeeded",
-        "error": "its error, or None",
-    }
-    return {name: HandedForm(text, attrgetter(f"{of}.{name}")) for name, text in words.items()}
-
-
-_RESULT = {
-    "ToolResult": HandedForm("our ToolResult", attrgetter("result")),
-    "str": HandedForm("its text", attrgetter("result.text")),
-    "dict": HandedForm("its mapping", attrgetter("raw")),
-    "value": HandedForm("its structured value, else its text", attrgetter("result.value")),
-    **_call("result"),
-    "call": HandedForm(
-        "a mapping of id, name and args",
-        lambda handed: {"id": handed.result.call_id, "name": handed.result.function, "args": handed.result.arguments},
-    ),
+FORMS: dict[str, dict[str, Make]] = {
+    "summarizer": _RESULT,
+    "store": _RESULT,
+    "compactor": {
+        **_CHAT,
+        "Window": attrgetter("first"),
+        "Message": lambda call: list(call.first.messages),
+        **_STATE,
+        "system": attrgetter("system"),
+        "tokens": attrgetter("first.tokens"),
+        "max_tokens": attrgetter("first.max_tokens"),
+        "count": attrgetter("first.count"),
+        "runtime": lambda call: None,
+    },
+    "evaluator": {
+        "Record": attrgetter("first"),
+        "dict": attrgetter("execution"),
+        "str": lambda call: str(call.first.value),
+        "value": attrgetter("first.value"),
+        "state": attrgetter("execution_state"),
+        "history": lambda call: list(call.given[1]),
+        **{name: attrgetter(f"first.{name}") for name in ("function", "arguments", "success", "error")},
+    },
+    "router": {**_STATE, **_CHAT},
+    "consumer": {"Execution": attrgetter("first"), "summary": attrgetter("first.summary"), **_RESULT},
 }
+"""The forms of each slot by name, its default first, each with how it is made."""
 
-FORMS: dict[str, Forms] = {
-    "summarizer": Forms(("ToolResult",), _RESULT),
-    "store": Forms(("ToolResult",), _RESULT),
-    "compactor": Forms(
-        ("openai",),
-        {
-            **_CHAT,
-            "Window": HandedForm("our Window", attrgetter("first")),
-            "Message": HandedForm("our messages", lambda handed: list(handed.first.messages)),
-            **_STATE,
-            "model_data": HandedForm("the CallModelData of the Agents SDK", Handed.model_data),
-            "session_items": HandedForm("the items before the user's turn", lambda handed: handed.session()[0]),
-            "new_items": HandedForm("the items of the user's turn", lambda handed: handed.session()[1]),
-            "system": HandedForm("the text of the system prompt", attrgetter("system")),
-            "tokens": HandedForm("the tokens of the prompt", attrgetter("first.tokens")),
-            "max_tokens": HandedForm("the model's context window, in tokens", attrgetter("first.max_tokens")),
-            "count": HandedForm("a function that counts the tokens of a text", attrgetter("first.count")),
-            "model_request": HandedForm("the ModelRequest of LangChain's wrap_model_call", Handed.model_request),
-            "handler": HandedForm("the handler beside a ModelRequest", Handed.handler),
-            "run_context": HandedForm("the RunContext of Pydantic AI", Handed.run_context),
-            "runtime": HandedForm("None: no graph or agent runs", lambda handed: None),
-        },
-    ),
-    "evaluator": Forms(
-        ("Record", "history"),
-        {
-            "Record": HandedForm("our Record", attrgetter("first")),
-            "dict": HandedForm("the entry of an execution history", lambda handed: execution_mapping(handed.first)),
-            "str": HandedForm("the text of its value", lambda handed: str(handed.first.value)),
-            "value": HandedForm("its value", attrgetter("first.value")),
-            "state": HandedForm("a state with the execution history", Handed.execution_state),
-            "history": HandedForm("the earlier evaluations", lambda handed: list(handed.given[1])),
-            **_call("first"),
-        },
-    ),
-    "router": Forms(("state",), {**_STATE, **_CHAT}),
-    "consumer": Forms(
-        ("Execution",),
-        {
-            "Execution": HandedForm("our Execution", attrgetter("first")),
-            "summary": HandedForm("what the summarizer gave, or None", attrgetter("first.summary")),
-            **_RESULT,
-        },
-    ),
-}
-"""The only place that says what a function can be handed, slot by slot."""
-
-_LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain", "langchain": "langchain",
-              "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect", "agents": "items", "llama_index": "llama_index",
-              "agent_framework": "agent_framework"}  # fmt: skip
-"""The form of a list of classes of a package."""
-
-_CLASSES = {
-    "CallModelData": "model_data",
-    "Runtime": "runtime",
-    "ModelRequest": "model_request",
-    "RunContext": "run_context",
-    "RunContextWrapper": "runtime",
-}
-"""The form of one class of such a package."""
-
-_OURS: dict[Any, str] = {kind: kind.__name__ for kind in (ToolResult, Window, Record, Execution)}
-_LISTS = ("Sequence", "Iterable", "MutableSequence", "Collection")
+BY_COUNT = {("store", 3): ("call", "value", "success"), ("store", 4): ("call", "value", "success", "function")}
+"""The forms by the number of parameters: the store of document 004, `f(step, result, success)`."""
 
 
 def forms_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> list[tuple[str, Any]]:
-    """The form of each value that a function is handed, with the parameter's annotation (None: none that can be read).
+    """The form of each parameter that a function in a slot is given a value for, with the parameter's annotation.
 
-    `written` is what `form=` says, a name or several. Raises SpecError for an unknown form, for parameters that no form is named for, and for an
-    annotation of a class that no form hands over.
+    `written` are the forms that the spec names. Raises SpecError for a form that is unknown, and where fewer are known than the function needs.
 
-    >>> def short(result: str, chars: int = 300) -> str: ...
+    >>> def short(text: str, chars: int = 300): ...
     >>> forms_of("summarizer", short, "short"), forms_of("evaluator", lambda record, history: None, "judge")
     ([('str', <class 'str'>)], [('Record', None), ('history', None)])
     """
-    slot, parameters = FORMS[kind], _handed(function)
+    known, parameters = FORMS[kind], _required(function)
     declared = [_annotation(function, item) for item in parameters]
     needed = max(1, sum(item.default is item.empty for item in parameters))
-    if written is None:
-        what = f"{kind} {name!r}: parameter"
-        named = [
-            _form_of(kind, item, f"{what} {parameter.name!r}")
-            for item, parameter in zip(declared, parameters, strict=True)
-        ]
-        first = named[0] if named else None
-        later = slot.default[1:] or (named[1:] if first else ())
-        forms = [form for form in (first or slot.default[0], *later)[:needed] if form is not None]
+    if written is not None:
+        forms: list[str | None] = [written] if isinstance(written, str) else list(written)
+    elif (kind, needed) in BY_COUNT:
+        forms = list(BY_COUNT[kind, needed])
     else:
-        forms = [written] if isinstance(written, str) else list(written)
+        forms = [
+            _form_of(kind, item, f"{kind} {name!r}: parameter {place.name!r}")
+            for item, place in zip(declared, parameters, strict=True)
+        ]
+        forms = [*forms[:needed]] or [None]
+        forms[0] = forms[0] or next(iter(known))
+        if kind == "evaluator" and len(forms) == 2:  # document 004: f(execution, state)
+            listed = parameters[1].annotation is parameters[1].empty or forms[1] in ("value", "history")
+            forms[1] = "history" if listed else "state"
     for form in forms:
-        if form not in slot.known:
-            raise SpecError(f"{kind} {name!r}: unknown form {form!r}{nearest(str(form), slot.known)}")
-    if len(forms) < needed:
-        names = ", ".join(item.name for item in parameters[:needed])
-        what = f"{kind} {name!r}: it takes {needed} values ({names}), and a form is known for {len(forms)}"
-        others = ",".join("…" for _ in range(needed - len(forms)))
-        raise SpecError(f"{what} — write form=[{','.join(forms)},{others}] with {', '.join(slot.known)}")
-    return [(form, declared[number] if number < len(declared) else None) for number, form in enumerate(forms)]
+        if form is not None and form not in known:
+            raise SpecError(f"{kind} {name!r}: unknown form {form!r}{nearest(str(form), known)}")
+    if None in forms or len(forms) < needed:
+        names, shown = ", ".join(item.name for item in parameters[:needed]), [form or "…" for form in forms]
+        what = f"{kind} {name!r}: it takes {needed} values ({names}), and not all of their forms are known"
+        raise SpecError(
+            f"{what} — write form=[{','.join([*shown, *['…'] * (needed - len(forms))])}] with {', '.join(known)}"
+        )
+    return [(str(form), declared[number] if number < len(declared) else None) for number, form in enumerate(forms)]
 
 
-def told_of_form(kind: str, forms: Sequence[str]) -> str:
-    """The sentence for a function that fails on its first call: the form that it was handed, and the two nearest ones.
-
-    >>> told_of_form("summarizer", ["ToolResult"])
-    'it got ToolResult; form=str would hand over its text, form=dict its mapping'
-    """
-    (one, first), (other, second) = [item for item in FORMS[kind].known.items() if item[0] != forms[0]][:2]
-    got = forms[0] if len(forms) == 1 else f"[{','.join(forms)}]"
-    return f"it got {got}; form={one} would hand over {first.words}, form={other} {second.words}"
-
-
-def _handed(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters that can be handed something by position: the first one, and every other without a default."""
+def _required(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that are given something by position: the first one, and every other without a default."""
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # written in C, and does not say
         return []
-    by_position = [item for item in found if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
+    by_position = [item for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
     return [item for number, item in enumerate(by_position) if not number or item.default is item.empty]
 
 
+_OURS: dict[Any, str] = {
+    str: "str",
+    ToolResult: "ToolResult",
+    Record: "Record",
+    Window: "Window",
+    Execution: "Execution",
+}
+_LIBRARIES = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "langchain_core": "langchain",
+    "langchain": "langchain",
+    "langgraph": "langchain",
+}
+"""The form of a list of classes of a package."""
+
+
 def _form_of(kind: str, annotation: Any, what: str) -> str | None:
-    """The form that an annotation names in a slot; None where it names none."""
+    """The form that an annotation names in a slot; None where it names none. Raises SpecError for a class that no form gives."""
     chats = kind in ("compactor", "router")
-    named = _named(annotation, what, chats)
-    if named == "list":
-        return "openai" if chats else "value"
-    if named == "dict" and "dict" not in FORMS[kind].known:
-        return "state"
-    return named if named in FORMS[kind].known else None
-
-
-def _named(annotation: Any, what: str, chats: bool) -> str | None:
-    """A form by an annotation alone; `list` is any list. Raises SpecError for a class that nobody can hand over: with `chats` of a message too."""
     if typing.get_origin(annotation) is typing.Annotated:
-        return _named(typing.get_args(annotation)[0], what, chats)
+        return _form_of(kind, typing.get_args(annotation)[0], what)
     if typing.get_origin(annotation) in (typing.Union, UnionType):
-        named = {_named(item, what, chats) for item in typing.get_args(annotation) if item is not type(None)}
-        return named.pop() if len(named) == 1 else "value" if {"dict", "str"} <= named else None
+        forms = {_form_of(kind, item, what) for item in typing.get_args(annotation) if item is not type(None)}
+        return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
     plain = typing.get_origin(annotation) or annotation
-    if plain is Callable:
-        return "handler"
     if not isinstance(plain, type):
         return None
-    if plain is str or plain in _OURS:
-        return "str" if plain is str else _OURS[plain]
-    if issubclass(plain, list | tuple) or plain.__name__ in _LISTS:
-        return _listed(annotation, what, chats)
+    if plain in _OURS:
+        return _OURS[plain] if _OURS[plain] in FORMS[kind] else None
+    if issubclass(plain, list | tuple) or plain.__name__ in ("Sequence", "Iterable", "MutableSequence"):
+        return _form_of_list(annotation, what) if chats else "value"
     if issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"):
-        return "state" if "messages" in getattr(plain, "__annotations__", ()) else "dict"
-    if _package(plain) in _LIBRARIES and plain.__name__ in _CLASSES:
-        return _CLASSES[plain.__name__]
-    if _package(plain) in _LIBRARIES:
-        what = f"{what} asks for one {plain.__module__}.{plain.__name__}, which no form hands over"
-        raise SpecError(f"{what} — name a form=")
-    return "dict" if class_of(plain) is not None else None
+        keys = getattr(plain, "__annotations__", ())
+        return "state" if chats or (kind == "evaluator" and "execution_history" in keys) else "dict"
+    if plain.__module__.partition(".")[0] == "langgraph" and "runtime" in FORMS[kind]:
+        return "runtime"
+    if class_of(plain) is not None and not chats and plain.__module__.partition(".")[0] not in _LIBRARIES:
+        return "dict"
+    if plain.__module__ in ("builtins", "typing", "collections.abc"):
+        return None
+    raise SpecError(
+        f"{what} asks for {plain.__module__}.{plain.__name__}, which no form gives — wrap the function, or name a form="
+    )
 
 
-def _listed(annotation: Any, what: str, chats: bool) -> str:
-    inside = _inside(annotation)
-    for item in inside:
+def _form_of_list(annotation: Any, what: str) -> str:
+    for item in _inside(annotation):
+        package = getattr(item, "__module__", "").partition(".")[0]
         if item is Message:
             return "Message"
-        if getattr(item, "__module__", "").startswith("openai.types.responses"):
-            return "items"
-        if _package(item) in _LIBRARIES:
-            return _LIBRARIES[_package(item)]
-    foreign = next((item for item in inside if isinstance(item, type) and not _plain(item)), None)
-    if foreign is not None and chats:
-        told = f"{what} asks for messages of the class {foreign.__module__}.{foreign.__name__}"
-        raise SpecError(f"{told}, which no form hands over — name a form=, and convert what it gives")
-    return "list"
-
-
-def _plain(item: type) -> bool:
-    return issubclass(item, dict) or _package(item) in ("builtins", "typing", "collections", "bench", "types")
-
-
-def _package(item: Any) -> str:
-    return getattr(item, "__module__", "").partition(".")[0]
+        if package in _LIBRARIES and not getattr(item, "__module__", "").startswith("openai.types.responses"):
+            return _LIBRARIES[package]
+        if (
+            isinstance(item, type)
+            and not issubclass(item, dict)
+            and package not in ("builtins", "typing", "collections", "types")
+        ):
+            raise SpecError(
+                f"{what} asks for messages of {item.__module__}.{item.__name__}, which no form gives — wrap the function"
+            )
+    return "openai"
 
 
 def _inside(annotation: Any) -> list[Any]:
@@ -375,4 +340,25 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     try:
         return type_of(parameter.annotation, getattr(inner, "__globals__", {}))
     except NoType:  # a name that exists for the type checker alone
-        return None
+        outer = parameter.annotation.partition("[")[0].rpartition(".")[2].lower()
+        return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
+
+
+def class_of(declared: Any) -> type | None:
+    """The dataclass or Pydantic model that an annotation names, which is made of a mapping; None for any other."""
+    if typing.get_origin(declared) in (typing.Union, UnionType):
+        classes = [item for item in map(class_of, typing.get_args(declared)) if item is not None]
+        return classes[0] if len(classes) == 1 else None
+    fits = isinstance(declared, type) and (dataclasses.is_dataclass(declared) or hasattr(declared, "model_validate"))
+    return declared if fits else None
+
+
+def as_declared(raw: Mapping[str, Any], declared: Any) -> Any:
+    """A mapping as its parameter declares it: itself, or an instance of the class, made of those fields that the mapping has."""
+    built: Any = class_of(declared)
+    if built is None:
+        return raw
+    if dataclasses.is_dataclass(built):
+        names = [field.name for field in dataclasses.fields(built) if field.init]
+        return typing.cast(Any, built)(**{name: raw[name] for name in names if name in raw})
+    return built.model_validate({**raw, **{name: raw[name] for name in built.model_fields if name in raw}})

@@ -1,9 +1,14 @@
-"""Somebody's own function or program in a slot: handed the forms that it asks for, and its answer read as the slot's."""
+"""Somebody's own function or program in a slot: given the forms that it asks for, and its answer read as the slot's."""
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
+import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 import msgspec
@@ -12,16 +17,14 @@ from ..model import Message, Record, ToolResult
 from ..model.errors import BenchError, StrategyError, one_line, raised_at
 from ..plugins.command import Process
 from ..plugins.registry import Plugin
-from .dialects import OpenAIMessages
-from .forms import FORMS, Handed, forms_of, told_of_form
-from .messages import Bridge
-from .own_calls import offload
-from .slots import Edits, Execution, Reply
-from .values import as_declared, awaited as awaited, execution_mapping, plain, record_of_mapping
+from .forms import FORMS, SlotCall, as_declared, execution_mapping, forms_of
+from .messages import Bridge, OpenAIMessages
+from .offloading import offload
+from .slots import Edits, Execution, Reply, untruncated_record
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-    """The instance and the callable that `plugin.start()` gives; that of somebody's own is handed its forms and answers as the slot expects.
+    """The instance and the callable that `plugin.start()` gives; that of somebody's own is given its forms and answers as the slot expects.
 
     Raises SpecError for a form that is unknown or missing.
     """
@@ -38,7 +41,7 @@ def _of_process(process: Process, kind: str, given: tuple[Any, ...]) -> Any:
     answer = process.ask(request_of(kind, given))
     for name, value in process.handles.items():
         offload(name, value)
-    return _answered(kind, answer, given)
+    return _read(kind, answer, given)
 
 
 class OwnFunction:
@@ -47,55 +50,84 @@ class OwnFunction:
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call
         self._forms = forms_of(self._kind, call, plugin.entry.name, plugin.attribute("form"))
-        self._names = [form for form, _ in self._forms]
         self._records: list[Record] = []
         self._called = False
 
     def __call__(self, *given: Any) -> Any:
         if self._kind == "evaluator":
             self._records.append(given[0])
-        if "new_items" in self._names and given[0].messages[-1].kind != "user":
-            return None  # a session is read once for each turn of the user
-        handed, known = Handed(given, self._records), FORMS[self._kind].known
-        parts = [
-            as_declared(known[form].make(handed), kind) if form == "dict" else known[form].make(handed)
-            for form, kind in self._forms
+        slot, known = SlotCall(given, self._records), FORMS[self._kind]
+        arguments = [
+            as_declared(known[form](slot), declared) if form == "dict" else known[form](slot)
+            for form, declared in self._forms
         ]
-        answer = self._asked(parts)
-        answer = answer if handed.sent is None else handed.sent
-        if "dict" in self._names and isinstance(given[0], ToolResult):
-            _require_untouched(handed.raw, given[0])
-        if self._kind == "compactor" and handed.bridge is not None and not isinstance(answer, Edits):
-            return handed.bridge.back(answer)
-        return _answered(self._kind, answer, given)
+        answer = self._answer(arguments)
+        if isinstance(given[0], ToolResult) and any(form == "dict" for form, _ in self._forms):
+            _require_unchanged(slot.raw, given[0])
+        if self._kind == "compactor" and slot.bridge is not None and not isinstance(answer, Edits):
+            return slot.bridge.back(answer)
+        return _read(self._kind, answer, given)
 
-    def _asked(self, parts: list[Any]) -> Any:
+    def _answer(self, arguments: list[Any]) -> Any:
         before, self._called = self._called, True
         try:
-            return awaited(self._call(*parts))
+            return awaited(self._call(*arguments))
         except BenchError:
             raise
         except Exception as error:
             if not before:
-                error.add_note(told_of_form(self._kind, [form for form, _ in self._forms]))
+                names = [form for form, _ in self._forms]
+                others = ", ".join(form for form in FORMS[self._kind] if form not in names)
+                error.add_note(f"it got form=[{','.join(names)}]; other forms: {others}")
             raise
 
 
-def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
+def _require_unchanged(raw: Mapping[str, Any], result: ToolResult) -> None:
     data = result.data
     if isinstance(data, Mapping) and (raw.keys() != data.keys() or any(raw[key] is not data[key] for key in raw)):
         what = "the function changed the mapping that it was given"
         raise StrategyError(f"{what} — copy what a result holds before editing it")
 
 
-def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
+# ---------------------------------------------------------------- answers
+
+
+def awaited(answer: Any) -> Any:
+    """An answer, waited for where it is one of an async function, in a thread of its own where a loop is running already; the texts of a generator
+    joined, its other values as a list.
+
+    >>> async def answer() -> int:
+    ...     return 1
+    >>> awaited(answer()), awaited(2), awaited(part for part in ("a", "b"))
+    (1, 2, 'ab')
+    """
+    if inspect.isawaitable(answer) or inspect.isasyncgen(answer):
+        answer = _waited_for(answer)
+    return _joined(list(answer)) if inspect.isgenerator(answer) else answer
+
+
+def _waited_for(answer: Any) -> Any:
+    async def wait() -> Any:
+        return _joined([item async for item in answer]) if inspect.isasyncgen(answer) else await answer
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(copy_context().run, asyncio.run, wait()).result()
+
+
+def _joined(items: Sequence[Any]) -> Any:
+    return "".join(items) if items and all(isinstance(item, str) for item in items) else list(items)
+
+
+def _read(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
+    """A function's answer as its slot expects it."""
     if kind == "compactor":
-        listed = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
-        return (
-            answer
-            if listed or answer is None or isinstance(answer, Edits)
-            else Bridge(OpenAIMessages(), given[0].messages).back(answer)
-        )
+        ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
+        as_it_is = ours or answer is None or isinstance(answer, Edits)
+        return answer if as_it_is else Bridge(OpenAIMessages(), given[0].messages).back(answer)
     answer = plain(answer)
     if kind == "store" and (record := record_of_mapping(answer, given[0])) is not None:
         return record
@@ -113,26 +145,62 @@ def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     return answer
 
 
+def plain(answer: Any) -> Any:
+    """An answer that is a dataclass or a Pydantic model as a mapping; any other as it is.
+
+    >>> plain(dataclasses.make_dataclass("Point", ["x"])(1))
+    {'x': 1}
+    """
+    if isinstance(answer, type) or type(answer).__module__.startswith("bench."):
+        return answer
+    if callable(getattr(answer, "model_dump", None)):
+        return answer.model_dump(mode="json")
+    if not dataclasses.is_dataclass(answer):
+        return answer
+    return {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
+
+
+def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
+    """The record that a store described as document 004 does: `result_type`, `result` and `result_summary`; None for any other answer.
+
+    `result_metadata` may stand beside them. So the value is what `result` holds, and not the mapping around it.
+
+    >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
+    >>> record = record_of_mapping(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
+    >>> record and (record.value, record.summary)
+    ('abc', 'ab')
+    """
+    if not isinstance(answer, Mapping) or not {"result_type", "result", "result_summary"} <= answer.keys():
+        return None
+    kind, summary, metadata = answer["result_type"], answer["result_summary"], answer.get("result_metadata")
+    if kind not in ("structured", "visualization", "text") or not isinstance(summary, str):
+        return None
+    more = dict(metadata) if isinstance(metadata, Mapping) else {}
+    return msgspec.structs.replace(
+        untruncated_record(result), value=answer["result"], result_type=kind, summary=summary, metadata=more
+    )
+
+
 # ---------------------------------------------------------------- programs
 
 
 def request_of(kind: str, given: tuple[Any, ...]) -> dict[str, Any]:
     """The request of a slot as JSON data for a program, with the slot's name."""
     (first, *rest) = given
-    told: dict[str, Any]
+    request: dict[str, Any]
     if kind == "compactor":
-        told = {"messages": Bridge(OpenAIMessages(), first.messages).given}
-        told |= {name: getattr(first, name) for name in ("step", "thread", "tokens", "max_tokens")}
+        request = {"messages": Bridge(OpenAIMessages(), first.messages).given}
+        request |= {name: getattr(first, name) for name in ("step", "thread", "tokens", "max_tokens")}
     elif kind == "evaluator":
-        told = {"record": execution_mapping(first), "history": list(rest[0])}
+        request = {"record": execution_mapping(first), "history": list(rest[0])}
     elif kind == "router":
         prompt = Bridge(OpenAIMessages(), first.get("prompt", ())).given
-        told = {"state": {**{key: value for key, value in first.items() if key != "prompt"}, "messages": prompt}}
+        request = {"state": {**{key: value for key, value in first.items() if key != "prompt"}, "messages": prompt}}
     elif isinstance(first, Execution):
-        told = {"result": _result(first.result), "summary": first.summary}
+        request = {"result": _result(first.result), "summary": first.summary}
     else:
-        told = {"result": _result(first)}
-    return {"slot": kind, **_plain(told)}
+        request = {"result": _result(first)}
+    return {"slot": kind, **_json_data(request)}
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
@@ -140,19 +208,19 @@ def _result(result: ToolResult) -> dict[str, Any]:
     return {"step": result.index, **{name: getattr(result, name) for name in names}}
 
 
-def _plain(value: Any) -> Any:
+def _json_data(value: Any) -> Any:
     """JSON data of a value; NaN and infinities, which JSON lacks, as null, and any object as its text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_data(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int | bool):
         return value
     if isinstance(value, Message):
         return {"role": value.role, "content": value.text}
-    return _plain(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else str(value)
+    return _json_data(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else str(value)
 
 
 # ---------------------------------------------------------------- errors
@@ -173,12 +241,11 @@ def told_of(error: BaseException) -> str:
     'an answer is text, or what JSON can hold: a list, a mapping, a dataclass'
     """
     place = raised_at(error)
-    what = f"{place}: " if place else ""
-    said = one_line(error)
+    before, message = f"{place}: " if place else "", one_line(error)
     if isinstance(error, MemoryError):
-        return f"{what}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
+        return f"{before}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
     if isinstance(error, SystemExit):
-        return f"{what}exited with {said}"
+        return f"{before}exited with {message}"
     form = next((note for note in reversed(getattr(error, "__notes__", ())) if note.startswith("it got ")), "")
-    hint = next((hint for start, hint in _HINTS.items() if said.startswith(start)), form)
-    return f"{what}{type(error).__name__}{f': {said}' if said else ''}{f' — {hint}' if hint else ''}"
+    hint = next((hint for start, hint in _HINTS.items() if message.startswith(start)), form)
+    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{f' — {hint}' if hint else ''}"

@@ -1,191 +1,29 @@
-"""A history as the messages of an interface or a library, and an answer in them as our messages again.
+"""A history as the messages of an interface, and an answer in them as our messages again.
 
 A message that comes back as it was given is the very message of the history; one that was rewritten keeps its step; any other is new.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall
-from ..model.errors import StrategyError
+from ..model import Message, ToolCall, as_text
+from ..model.errors import SpecError, StrategyError
 
 
 class NeutralMessage(msgspec.Struct, frozen=True):
-    """One message in no dialect's words. `role` is system, user, assistant or tool; `call_id` and `tool` are those of a result."""
+    """One message in no interface's words. `role` is system, user, assistant or tool; `call_id` is that of a result."""
 
     role: str
     text: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     id: str = ""
-    tool: str = ""
-
-
-Neutrals = Sequence[NeutralMessage]
-
-
-class Dialect(ABC):
-    """The messages of one interface. `beside` are the roles that it keeps beside the list, as the system prompt in some."""
-
-    beside: tuple[str, ...] = ()
-
-    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
-        """True if a message is one with the message before it."""
-        return False
-
-    @abstractmethod
-    def write(self, group: Neutrals) -> Any:
-        """One message of the interface, made anew at every call; a tuple where it is several items of the list."""
-
-    @abstractmethod
-    def read(self, item: Any) -> list[NeutralMessage]:
-        """The messages in one. Raises TypeError or ValueError for what is no message."""
-
-    def units(self, items: Sequence[Any], place: Callable[[Any], int | None]) -> list[Any]:
-        """The messages in a list, as `write` gives them; `place` is that of an item which was handed out."""
-        return list(items)
-
-    def ready(self, items: list[Any]) -> None:  # noqa: B027 - most need nothing
-        """Prepare the list that is handed out, as the library does before it calls anybody."""
-
-    def answer(self, answer: Any, given: Sequence[Any]) -> Any:
-        """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
-        return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
-
-
-class Bridge:
-    """One history in a dialect. `given` is the list to hand out; `back` reads the answer against it.
-
-    >>> from bench.strategies.dialects import OpenAIMessages
-    >>> told = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
-    >>> bridge = Bridge(OpenAIMessages(), told)
-    >>> bridge.given
-    [{'role': 'user', 'content': 'first'}, {'role': 'user', 'content': 'second'}]
-    >>> bridge.back(bridge.given[1:])[0] is told[1]
-    True
-    """
-
-    def __init__(self, dialect: Dialect, messages: Sequence[Message]) -> None:
-        self._dialect = dialect
-        self._groups: list[list[Message]] = []
-        self._told: list[list[NeutralMessage]] = []
-        self._beside: list[tuple[int, Message]] = []  # messages in no group, behind so many groups
-        tools = {call.id: call.name for message in messages for call in message.tool_calls}
-        for number, message in enumerate(messages):
-            calls, tool = tuple(own_calls(message)), tools.get(message.call_id or "", "")
-            one = NeutralMessage(role_of(message), message.text, calls, message.call_id, f"message-{number}", tool)
-            if one.role in dialect.beside:
-                self._beside.append((len(self._groups), message))
-            elif self._told and dialect.joins(self._told[-1][-1], one):
-                self._groups[-1].append(message)
-                self._told[-1].append(one)
-            else:
-                self._groups.append([message])
-                self._told.append([one])
-        self._held = [dialect.write(group) for group in self._told]
-        self.given = [item for unit in self._held for item in _items(unit)]
-        dialect.ready(self.given)
-        self._kept = list(self.given)  # the function may empty the list that it was handed
-        self._place = {id(item): place for place, unit in enumerate(self._held) for item in _items(unit)}
-        self._used: set[Message] = set()
-
-    def back(self, answer: Any) -> list[Message]:
-        """The messages of an answer; None, or True or False, stands for the list that was handed out, as the function left it.
-
-        Raises StrategyError.
-        """
-        left = answer is None or isinstance(answer, bool)
-        found = self._dialect.answer(self.given if left else answer, self._kept)
-        if isinstance(found, str | bytes | Mapping) or not isinstance(found, Sequence):
-            what = f"a compactor that is given a list of messages gives one back, or None; got {type(found).__name__}"
-            raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")
-        units = self._dialect.units(found, lambda item: self._place.get(id(item)))
-        same_length = len(units) == len(self._held)
-        messages: list[Message] = []
-        beside, cursor = list(self._beside), 0
-        for number, unit in enumerate(units):
-            place = self._unchanged(unit, cursor)
-            while beside and beside[0][0] <= (0 if place is None else place):
-                messages.append(beside.pop(0)[1])
-            if place is not None:
-                cursor = place + 1
-                messages += self._groups[place]
-                self._used.update(self._groups[place])
-            elif isinstance(unit, Message):
-                messages.append(unit)
-            else:
-                handed = self._place.get(id(_items(unit)[0]), number if same_length else -1)
-                messages += self._rewritten(number, unit, () if handed < 0 else self._groups[handed])
-        return [*messages, *(message for _, message in beside)]
-
-    def _unchanged(self, unit: Any, cursor: int) -> int | None:
-        """The place of the message that this one is: the very one, or a copy of it, looked for from the last one found on."""
-        place = self._place.get(id(_items(unit)[0]))
-        if place is not None:
-            return place if unit == self._dialect.write(self._told[place]) else None
-        order = (*range(cursor, len(self._held)), *range(cursor))
-        same = (n for n in order if unit == self._held[n] and unit == self._dialect.write(self._told[n]))
-        return next((n for n in same if not self._used.intersection(self._groups[n])), None)
-
-    def _rewritten(self, number: int, unit: Any, group: Sequence[Message]) -> list[Message]:
-        try:
-            return [self._message(told, group) for told in self._dialect.read(unit)]
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
-            raise StrategyError(f"{what} — give messages like those it was given") from error
-
-    def _message(self, told: NeutralMessage, group: Sequence[Message]) -> Message:
-        original = self._original(told, group)
-        if original is None:
-            return Message(role=told.role, kind="made", text=told.text, tool_calls=told.calls, call_id=told.call_id)
-        self._used.add(original)
-        known = {call.id: call for call in original.tool_calls}
-        calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in told.calls)
-        calls = (*(call for call in original.tool_calls if call.in_text), *calls)
-        call_id = original.call_id if told.call_id is None else told.call_id
-        if (told.text, calls, call_id) == (original.text, original.tool_calls, original.call_id):
-            return original
-        return msgspec.structs.replace(original, text=told.text, tool_calls=calls, call_id=call_id)
-
-    def _original(self, told: NeutralMessage, group: Sequence[Message]) -> Message | None:
-        """The message of the history that was rewritten: by the id of its call, by its place, or the one that differs in ids alone."""
-        ids = {call.id for call in told.calls}
-        if told.call_id is None and not ids:
-            return next((message for message in group if role_of(message) == told.role), None)
-        everyone = [message for other in self._groups for message in other if message not in self._used]
-        for message in (*group, *everyone):
-            if told.call_id is not None and message.kind == "result" and message.call_id == told.call_id:
-                return message
-            if ids and ids & {call.id for call in message.tool_calls}:
-                return message
-        renamed = [message for message in everyone if _renamed(message, told)]
-        own = next((message for message in renamed if message in group), None)
-        return own or (renamed[0] if len(renamed) == 1 else None)
-
-
-def _items(unit: Any) -> tuple[Any, ...]:
-    return unit if type(unit) is tuple and unit else (unit,)
-
-
-def _renamed(message: Message, told: NeutralMessage) -> bool:
-    """True if a message differs from one of ours in the ids of its calls alone."""
-    calls = own_calls(message)
-    alike = role_of(message) == told.role and message.text == told.text and len(calls) == len(told.calls)
-    return alike and all(map(_same, calls, told.calls))
-
-
-def _same(original: ToolCall | None, told: ToolCall) -> bool:
-    """True if a call came back as it was handed out: a dialect has no word for no arguments, or for those that are no mapping."""
-    if original is None or original.name != told.name:
-        return False
-    given = original.arguments
-    return told.arguments in (given, {"arguments": given}) or (given is None and told.arguments == {})
 
 
 def role_of(message: Message) -> str:
@@ -211,10 +49,8 @@ def arguments_mapping(call: ToolCall) -> dict[str, Any]:
 
 def decoded(arguments: Any) -> Any:
     """A call's arguments: the value of JSON text, or the text where it is none."""
-    if not isinstance(arguments, str):
-        return arguments
     try:
-        return json.loads(arguments)
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:
         return arguments
 
@@ -227,3 +63,283 @@ def text_in(content: Any) -> str:
         raise TypeError(f"its content is {type(content).__name__}, expected text or a list of parts")
     parts = [part if isinstance(part, str) else part.get("text") for part in content]
     return "\n".join(part for part in parts if isinstance(part, str))
+
+
+# ---------------------------------------------------------------- interfaces
+
+
+class OpenAIMessages:
+    """`{"role", "content"}`, with `tool_calls` on an assistant's message and `tool_call_id` on a tool's; content is text, `""` for none.
+
+    `beside` are the roles that an interface keeps beside the list of messages.
+
+    Source: OpenAI API reference, "Create chat completion" (messages, tool_calls)
+    """
+
+    beside: tuple[str, ...] = ()
+
+    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
+        """True if a message is one with the message before it."""
+        return False
+
+    def write(self, group: Sequence[NeutralMessage]) -> Any:
+        """One message of the interface, made anew at every call."""
+        (one,) = group
+        written: dict[str, Any] = {"role": one.role, "content": one.text}
+        if one.calls:
+            written["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _json_text(call)}}
+                for call in one.calls
+            ]
+        return {**written, "tool_call_id": one.call_id} if one.role == "tool" else written
+
+    def read(self, item: Any) -> list[NeutralMessage]:
+        """The messages in one. Raises TypeError, ValueError or KeyError for what is no message."""
+        given = _mapping(item)
+        role = {"developer": "system", "function": "tool"}.get(given.get("role", ""), given.get("role"))
+        if role not in ("system", "user", "assistant", "tool"):
+            raise ValueError(
+                f"its role is {given.get('role')!r}, expected system, developer, user, assistant, tool or function"
+            )
+        calls = tuple(
+            ToolCall(id=call["id"], name=call["function"]["name"], arguments=decoded(call["function"].get("arguments")))
+            for call in given.get("tool_calls") or ()
+        )
+        return [NeutralMessage(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
+
+    def answer(self, answer: Any, given: Sequence[Any]) -> Any:
+        """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
+        return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
+
+
+def _mapping(item: Any) -> Mapping[str, Any]:
+    given = item.model_dump() if hasattr(item, "model_dump") else item
+    if not isinstance(given, Mapping):
+        raise TypeError(f"expected a mapping with role and content, got {type(item).__name__}")
+    return given
+
+
+def _json_text(call: ToolCall) -> str:
+    return "{}" if call.arguments is None else as_text(call.arguments)
+
+
+class AnthropicMessages(OpenAIMessages):
+    """User and assistant messages with `text`, `tool_use` and `tool_result` blocks. The system prompt stands beside them.
+
+    Source: Anthropic API reference, "Messages" (content blocks, tool use)
+    """
+
+    beside = ("system",)
+
+    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
+        return last.role == message.role == "tool"
+
+    def write(self, group: Sequence[NeutralMessage]) -> Any:
+        first = group[0]
+        if first.role == "tool":
+            blocks = [{"type": "tool_result", "tool_use_id": one.call_id, "content": one.text} for one in group]
+            return {"role": "user", "content": blocks}
+        if not first.calls:
+            return {"role": first.role, "content": first.text}
+        text = [{"type": "text", "text": first.text}] if first.text else []
+        used = [
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)}
+            for call in first.calls
+        ]
+        return {"role": "assistant", "content": [*text, *used]}
+
+    def read(self, item: Any) -> list[NeutralMessage]:
+        given = _mapping(item)
+        role, content = given.get("role"), given.get("content")
+        if role not in ("user", "assistant"):
+            raise ValueError(
+                f"its role is {role!r}, expected user or assistant: the system prompt stands beside the messages"
+            )
+        if content is None or isinstance(content, str):
+            return [NeutralMessage(role, content or "")]
+        results, used, texts = (
+            [block for block in content if block["type"] == kind] for kind in ("tool_result", "tool_use", "text")
+        )
+        found = [NeutralMessage("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
+        calls = tuple(ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used)
+        return found if found and not (calls or texts) else [*found, NeutralMessage(role, text_in(texts), calls)]
+
+
+class LangChainMessages(OpenAIMessages):
+    """LangChain's messages, by its own converters, each with an id of its own within the call.
+
+    An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`, with `RemoveMessage` in it or not, merged by id as
+    `add_messages` does; `{"llm_input_messages": […]}` is the whole list.
+
+    Source: LangChain reference, `convert_to_messages`, `convert_to_openai_messages`; LangGraph reference, `langgraph.graph.message.add_messages`
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._library = importlib.import_module("langchain_core.messages")
+        except ImportError as error:
+            raise SpecError(
+                "a function that asks for LangChain messages needs langchain-core — pip install langchain-core"
+            ) from error
+
+    def write(self, group: Sequence[NeutralMessage]) -> Any:
+        (one,) = group
+        calls = tuple(msgspec.structs.replace(call, arguments=arguments_mapping(call)) for call in one.calls)
+        (message,) = self._library.convert_to_messages([super().write([msgspec.structs.replace(one, calls=calls)])])
+        message.id = one.id
+        return message
+
+    def read(self, item: Any) -> list[NeutralMessage]:
+        if not isinstance(item, self._library.BaseMessage):
+            raise TypeError(f"expected a LangChain message, got {type(item).__name__}")
+        return super().read(self._library.convert_to_openai_messages([item])[0])
+
+    def answer(self, answer: Any, given: Sequence[Any]) -> Any:
+        update = isinstance(answer, Mapping)
+        if update and "llm_input_messages" in answer:
+            return answer["llm_input_messages"]
+        items = answer.get("messages", ()) if update else answer
+        if not isinstance(items, list | tuple):
+            return items
+        if not update and not any(getattr(item, "type", "") == "remove" for item in items):
+            return items
+        wiped = max((n + 1 for n, item in enumerate(items) if getattr(item, "id", "") == "__remove_all__"), default=0)
+        merged = {} if wiped else {item.id: item for item in given}
+        for number, item in enumerate(items[wiped:]):
+            if getattr(item, "type", "") == "remove":
+                merged.pop(item.id, None)
+            else:
+                merged[item.id or f"new-{number}"] = item
+        return list(merged.values())
+
+
+class LangChainState(LangChainMessages):
+    """The `messages` of an agent's state since LangChain 1.0: the system prompt stands beside them.
+
+    Source: LangChain reference, `langchain.agents.create_agent` (system_prompt)
+    """
+
+    beside = ("system",)
+
+
+# ---------------------------------------------------------------- there and back
+
+
+class Bridge:
+    """One history in an interface. `given` is the list to hand out; `back` reads the answer against it.
+
+    >>> told = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
+    >>> bridge = Bridge(OpenAIMessages(), told)
+    >>> bridge.given
+    [{'role': 'user', 'content': 'first'}, {'role': 'user', 'content': 'second'}]
+    >>> bridge.back(bridge.given[1:])[0] is told[1]
+    True
+    """
+
+    def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
+        self._dialect = dialect
+        self._groups: list[list[Message]] = []
+        self._neutral: list[list[NeutralMessage]] = []
+        self._beside: list[tuple[int, Message]] = []  # messages in no group, behind so many groups
+        for number, message in enumerate(messages):
+            one = NeutralMessage(
+                role_of(message), message.text, tuple(own_calls(message)), message.call_id, f"message-{number}"
+            )
+            if one.role in dialect.beside:
+                self._beside.append((len(self._groups), message))
+            elif self._neutral and dialect.joins(self._neutral[-1][-1], one):
+                self._groups[-1].append(message)
+                self._neutral[-1].append(one)
+            else:
+                self._groups.append([message])
+                self._neutral.append([one])
+        self.given = [dialect.write(group) for group in self._neutral]
+        self._kept = list(self.given)  # the function may empty the list that it was handed
+        self._place = {id(item): place for place, item in enumerate(self._kept)}
+        self._used: set[Message] = set()
+
+    def back(self, answer: Any) -> list[Message]:
+        """The messages of an answer; None, or True or False, stands for the list that was handed out, as the function left it.
+
+        Raises StrategyError.
+        """
+        items = self._dialect.answer(self.given if answer is None or isinstance(answer, bool) else answer, self._kept)
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
+            what = f"a compactor that is given a list of messages gives one back, or None; got {type(items).__name__}"
+            raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")
+        same_length = len(items) == len(self._kept)
+        messages: list[Message] = []
+        beside, cursor = list(self._beside), 0
+        for number, item in enumerate(items):
+            place = self._unchanged(item, cursor)
+            while beside and beside[0][0] <= (0 if place is None else place):
+                messages.append(beside.pop(0)[1])
+            if place is not None:
+                cursor = place + 1
+                messages += self._groups[place]
+                self._used.update(self._groups[place])
+            elif isinstance(item, Message):
+                messages.append(item)
+            else:
+                given = self._place.get(id(item), number if same_length else -1)
+                messages += self._rewritten(number, item, () if given < 0 else self._groups[given])
+        return [*messages, *(message for _, message in beside)]
+
+    def _unchanged(self, item: Any, cursor: int) -> int | None:
+        """The place of the message that this one is: the very one, or a copy of it, looked for from the last one matched on."""
+        place = self._place.get(id(item))
+        if place is not None:
+            return place if item == self._dialect.write(self._neutral[place]) else None
+        order = (*range(cursor, len(self._kept)), *range(cursor))
+        same = (n for n in order if item == self._kept[n] and item == self._dialect.write(self._neutral[n]))
+        return next((n for n in same if not self._used.intersection(self._groups[n])), None)
+
+    def _rewritten(self, number: int, item: Any, group: Sequence[Message]) -> list[Message]:
+        try:
+            return [self._message(one, group) for one in self._dialect.read(item)]
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
+            raise StrategyError(f"{what} — give messages like those it was given") from error
+
+    def _message(self, one: NeutralMessage, group: Sequence[Message]) -> Message:
+        original = self._original(one, group)
+        if original is None:
+            return Message(role=one.role, kind="made", text=one.text, tool_calls=one.calls, call_id=one.call_id)
+        self._used.add(original)
+        known = {call.id: call for call in original.tool_calls}
+        calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in one.calls)
+        calls = (*(call for call in original.tool_calls if call.in_text), *calls)
+        call_id = original.call_id if one.call_id is None else one.call_id
+        if (one.text, calls, call_id) == (original.text, original.tool_calls, original.call_id):
+            return original
+        return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
+
+    def _original(self, one: NeutralMessage, group: Sequence[Message]) -> Message | None:
+        """The message of the history that was rewritten: by the id of its call, by its place, or the one that differs in ids alone."""
+        ids = {call.id for call in one.calls}
+        if one.call_id is None and not ids:
+            return next((message for message in group if role_of(message) == one.role), None)
+        everyone = [message for other in self._groups for message in other if message not in self._used]
+        for message in (*group, *everyone):
+            if one.call_id is not None and message.kind == "result" and message.call_id == one.call_id:
+                return message
+            if ids and ids & {call.id for call in message.tool_calls}:
+                return message
+        renamed = [message for message in everyone if _renamed(message, one)]
+        own = next((message for message in renamed if message in group), None)
+        return own or (renamed[0] if len(renamed) == 1 else None)
+
+
+def _renamed(message: Message, one: NeutralMessage) -> bool:
+    """True if a message differs from one of ours in the ids of its calls alone."""
+    calls = own_calls(message)
+    alike = role_of(message) == one.role and message.text == one.text and len(calls) == len(one.calls)
+    return alike and all(map(_same, calls, one.calls))
+
+
+def _same(original: ToolCall | None, call: ToolCall) -> bool:
+    """True if a call came back as it was handed out: an interface has no word for no arguments, or for those that are no mapping."""
+    if original is None or original.name != call.name:
+        return False
+    given = original.arguments
+    return call.arguments in (given, {"arguments": given}) or (given is None and call.arguments == {})

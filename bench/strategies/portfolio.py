@@ -1,4 +1,4 @@
-"""The best that is known, at sensible settings: what `bench advise` tries on recordings."""
+"""The best that is known, at sensible settings: what `bench run` tries on recordings without a `--strategy`."""
 
 from __future__ import annotations
 

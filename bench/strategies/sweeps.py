@@ -1,6 +1,6 @@
-"""Strategies as they are declared: each at every setting that a sweep names, and at every budget.
+"""Strategies as they are declared, each at every setting that a sweep names.
 
-A sweep is several values of one setting in a spec, `keep_last=5|10|20`. A budget is one of the compactor's window.
+A sweep is several values of one setting in a spec, `keep_last=5|10|20`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,18 @@ from typing import Any
 
 from ..model.errors import SpecError
 from ..plugins.apart import Limits
-from ..plugins.registry import build
-from . import Strategy, has_parameter
+from . import Strategy
 from .loading import put_together
 
 MOST_SETTINGS = 100
 """The most strategies that one sweep may become."""
-
-WINDOW = "max_tokens"
-"""The compactor's parameter that a budget sets."""
 
 _PART = re.compile(r'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)')
 
 
 @dataclass(frozen=True)
 class Declared:
-    """The strategies to run, and for each name as declared those that were made of it: itself, or one for each setting and budget."""
+    """The strategies to run, and for each name as declared those that were made of it: itself, or one for each setting."""
 
     strategies: tuple[Strategy, ...]
     names: Mapping[str, tuple[str, ...]]
@@ -38,20 +34,17 @@ class Declared:
 
 def declared(
     items: Iterable[tuple[str | None, Any]],
-    budgets: Sequence[int] = (),
     base: Path | None = None,
     limits: Limits | None = None,
 ) -> Declared:
     """The strategies of some names (None: what is given has its own) and what `strategy_of` takes.
 
-    A strategy with a sweep becomes one for each setting, called after the values; two sweeps in one strategy give every combination. One whose
-    compactor has a window then runs at every budget. Raises SpecError as `strategy_of` does, and for more than 100 settings.
+    A strategy with a sweep becomes one for each setting, called after the values; two sweeps in one strategy give every combination.
+    Raises SpecError as `strategy_of` does, and for more than 100 settings.
 
-    >>> found = declared([(None, "cut=summarizer=truncate:limit=80|200"), ("old", "compactor=summarize_old")], [8000])
-    >>> [str(item) for item in found.strategies]
-    ['cut-80=summarizer=truncate:limit=80', 'cut-200=summarizer=truncate:limit=200', 'old@8000=compactor=summarize_old:max_tokens=8000']
-    >>> found.names["cut"], found.names["old"]
-    (('cut-80', 'cut-200'), ('old@8000',))
+    >>> found = declared([(None, "cut=summarizer=truncate:limit=80|200")])
+    >>> [str(item) for item in found.strategies], found.names["cut"]
+    (['cut-80=summarizer=truncate:limit=80', 'cut-200=summarizer=truncate:limit=200'], ('cut-80', 'cut-200'))
     """
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
@@ -59,12 +52,10 @@ def declared(
     found = put_together([(name, written) for name, _, written in settings], base, limits or Limits())
     for (_, values, _), alone in zip(settings, found, strict=True):
         one = replace(alone, name="-".join((alone.name, *values)))
-        made = tuple(each.name for each in at_budgets([one], budgets))
         strategies.append(one)
         for known in dict.fromkeys((alone.name, one.name)):
-            names[known] = (*names.get(known, ()), *made)
-        names.update({each: (each,) for each in made if each not in names})
-    return Declared(at_budgets(strategies, budgets), names)
+            names[known] = (*names.get(known, ()), one.name)
+    return Declared(tuple(strategies), names)
 
 
 def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
@@ -126,53 +117,3 @@ def _values(written: str, whole: str) -> Iterator[str]:
 def _require_few(count: int, whole: object) -> None:
     if count > MOST_SETTINGS:
         raise SpecError(f"spec {whole!r}: a sweep of {count} settings, above {MOST_SETTINGS} — sweep fewer values")
-
-
-def parse_budgets(text: str) -> tuple[int, ...]:
-    """Windows as they are written on the command line, in tokens, each once. Raises SpecError for anything else.
-
-    >>> parse_budgets("8000, 16000,8000")
-    (8000, 16000)
-    """
-    found = []
-    for item in text.split(","):
-        if not re.fullmatch(r"0*[1-9][0-9]{0,17}", number := item.strip().replace("_", "")):
-            raise SpecError(f"budget {item.strip()!r} is no number of tokens — write --budget 8000,16000,32000")
-        found.append(int(number))
-    return tuple(dict.fromkeys(found))
-
-
-def at_budgets(strategies: Sequence[Strategy], budgets: Sequence[int]) -> tuple[Strategy, ...]:
-    """The strategies with each one whose compactor has a window (`max_tokens`) at every budget instead, called `name@budget`.
-
-    One without such a compactor runs once, as it is; without budgets all do. Raises SpecError for a declared name that a budget would make.
-
-    >>> from bench.strategies import parse_strategy
-    >>> [str(item) for item in at_budgets([parse_strategy("old=compactor=summarize_old"), parse_strategy("keep_all")], [8000])]
-    ['old@8000=compactor=summarize_old:max_tokens=8000', 'keep_all']
-    """
-    if not budgets:
-        return tuple(strategies)
-    found: list[Strategy] = []
-    for strategy in strategies:
-        found.extend([_at(strategy, budget) for budget in budgets] if has_window(strategy) else [strategy])
-    names = [strategy.name for strategy in found]
-    taken = next((name for name in names if names.count(name) > 1), None)
-    if taken is not None:
-        raise SpecError(f"two strategies are called {taken!r} once budgets are set — rename the declared one")
-    return tuple(found)
-
-
-def has_window(strategy: Strategy) -> bool:
-    """True if a strategy's compactor has a window that a budget can set. A reference is never changed."""
-    return not strategy.reference and has_parameter(strategy, WINDOW)
-
-
-def _at(strategy: Strategy, budget: int) -> Strategy:
-    (alone,) = strategy.plugins["compactor"]
-    name, wanted = f"{strategy.name}@{budget}", alone.spec.setting(WINDOW, str(budget))
-    if strategy.apart is not None:
-        slots = {slot: [str(plugin.spec) for plugin in found] for slot, found in strategy.plugins.items()}
-        return strategy.apart.again(name, {**slots, "compactor": [str(wanted)]})
-    plugin = build("compactor", wanted, alone.base)
-    return replace(strategy, name=name, plugins={**strategy.plugins, "compactor": (plugin,)})

@@ -16,9 +16,7 @@ from ..plugins.registry import entries, repository_of
 from .documents import Document
 from .far import FarPath, far_files, is_far
 
-_HIDDEN = ".aider.chat.history.md"
-"""The one recording that its recorder hides."""
-_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
+_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
 BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
@@ -100,7 +98,9 @@ def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
     return [replace(path, files=tuple(map(apart, path.files))) for path in given]
 
 
-def require_inside(texts: Iterable[str], base: Path) -> None:
+def require_inside(
+    texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
+) -> None:
     """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
     root = repository_of(base)
     if not (root / ".git").exists():
@@ -108,9 +108,7 @@ def require_inside(texts: Iterable[str], base: Path) -> None:
     for text in texts:
         for file in given_files(text, base).files:
             if isinstance(file.path, FarPath) or not file.path.resolve().is_relative_to(root):
-                raise TraceError(
-                    f"{file.name}: lies outside the repository {root} — move it inside, or allow it with --outside"
-                )
+                raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
@@ -148,7 +146,7 @@ def _walk(folder: Path, shown: str) -> Iterator[InputFile]:
     for place, folders, files in os.walk(folder, onerror=unread):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith(".") or name == _HIDDEN)
+        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
         _require_few(len(found), shown)
     for name in sorted(found):
         yield InputFile(folder / name, f"{shown.rstrip('/')}/{name}", name)

@@ -107,14 +107,6 @@ def test_a_format_decides_whatever_the_ending(folder, capsys):
     assert "What should I run?" in capsys.readouterr().out
 
 
-def test_traces_without_a_strategy_compare_the_references(folder, capsys):
-    assert bench("run", "--traces", "runs", "-o", "x.json") == 0
-    said = capsys.readouterr().out
-    assert "no --strategy was given, so the references are compared with each other" in said
-    assert "0 reference" not in said
-    assert {"floor", "keep_all"} <= set(json.loads(Path("x.json").read_text())["strategies"])
-
-
 @pytest.mark.slow
 def test_several_scenarios_end_in_one_exit_code(folder, capsys):
     (folder / "two.toml").write_text(

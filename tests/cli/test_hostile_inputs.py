@@ -6,21 +6,17 @@ import contextlib
 import io
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import opened, result
+from handmade import opened
 from repository import bench as command
 from warm import run_warm
 
-import bench
 from bench.comparison.baselines import read_baseline
-from bench.comparison.history import moments, titles
 from bench.evidence.dependencies import suffixes
 from bench.evidence.probes import search
 from bench.files.limits import read_regular
@@ -114,7 +110,7 @@ def test_a_shell_that_asks_for_what_is_no_completion_is_told_no_verdict(folder: 
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1"])
-@pytest.mark.parametrize("command", ["run", "advise"])
+@pytest.mark.parametrize("command", ["run"])
 def test_a_time_limit_is_a_time(folder: Path, command: str, seconds: str) -> None:
     done = shell(folder, f"bench {command} --traces a.jsonl --call-timeout={seconds}")
     assert done.returncode == 2
@@ -123,7 +119,7 @@ def test_a_time_limit_is_a_time(folder: Path, command: str, seconds: str) -> Non
 
 @pytest.mark.slow
 def test_what_is_written_never_takes_the_place_of_a_closed_stream(folder: Path) -> None:
-    done = shell(folder, "bench run --traces a.jsonl -o r.json --history h.sqlite <&- >&- 2>&-")
+    done = shell(folder, "bench run --traces a.jsonl -o r.json <&- >&- 2>&-")
     assert done.returncode == 0
     assert json.loads((folder / "r.json").read_text())["cases"] == ["a"]
 
@@ -217,7 +213,7 @@ def test_a_small_file_is_not_given_all_that_is_allowed(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize(
     "line",
-    [f"seed = {DIGITS}", f"budgets = [{DIGITS}]", f"seed = {10**30}", f"keep = {10**400}", f"budgets = [{10**30}]"],
+    [f"seed = {DIGITS}", f"seed = {10**30}", f"keep = {10**400}"],
 )
 def test_a_whole_number_that_toml_does_not_have_is_an_error_of_the_scenario(tmp_path: Path, line: str) -> None:
     path = tmp_path / "s.toml"
@@ -227,7 +223,7 @@ def test_a_whole_number_that_toml_does_not_have_is_an_error_of_the_scenario(tmp_
 
 
 def test_numbers_of_the_command_line_that_are_none(folder: Path) -> None:
-    for option in (f"--budget {DIGITS}", "--max-fault-rate nan", "--min-far-recall nan"):
+    for option in ("--max-fault-rate nan", "--min-far-recall nan"):
         done = shell(folder, f"bench run --traces a.jsonl {option}")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "defect" not in done.stderr
@@ -318,55 +314,6 @@ def test_a_reader_that_raises_costs_its_file_and_not_the_run(
 
 
 # ---------------------------------------------------------------- histories
-
-ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
-
-
-@pytest.fixture(scope="module")
-def history() -> bytes:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        trace = opened([result("36 walls", index=2), ModelTurn(index=3, content="36 walls")], id="a")
-        (folder / "a.jsonl").write_bytes(encode_trace(trace))
-        done = shell(folder, "bench run --traces a.jsonl --history h.sqlite")
-        assert done.returncode == 0, done.stderr
-        return (folder / "h.sqlite").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE scores SET value = 'abc'",
-        "UPDATE scores SET value = x'00ff'",
-        "UPDATE scores SET value = 9e999",
-        "UPDATE runs SET title = x'ff'",
-        "UPDATE runs SET at = x'ff'",
-        "UPDATE runs SET commit_sha = x'ff'",
-        "UPDATE runs SET signature = x'ff'",
-        "UPDATE runs SET title = CAST(x'fffe' AS TEXT)",
-        f"CREATE TRIGGER t AFTER INSERT ON runs BEGIN INSERT INTO scores SELECT 1, x, x, x, 1, 1, 1, 1 FROM ({ENDLESS} SELECT x FROM c); END",
-        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
-        "ALTER TABLE runs ADD COLUMN more TEXT AS (hex(zeroblob(400000000)))",
-        f"ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS {ENDLESS} SELECT x AS run, x AS title, '' AS signature FROM c",
-    ],
-)  # fmt: skip
-def test_a_history_of_other_types_or_that_runs_code_is_refused(folder: Path, history: bytes, statement: str) -> None:
-    file = folder / "h.sqlite"
-    file.write_bytes(history)
-    connection = sqlite3.connect(file, isolation_level=None)
-    connection.executescript(statement)
-    connection.close()
-    with pytest.raises(ResultsError, match=r"h\.sqlite: "):
-        [moments(file, title) for title in titles(file)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["file:x?mode=memory", ":memory:"])
-def test_a_history_is_a_file_whatever_it_is_called(folder: Path, name: str) -> None:
-    assert shell(folder, f"bench run --traces a.jsonl --history '{name}'").returncode == 0
-    assert (folder / name).is_file()
-    assert bench.load(["a.jsonl"]).traces
-
 
 # ---------------------------------------------------------------- names of strategies, and paths of many parts
 

@@ -104,18 +104,16 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
         "show missing": run("show", argument),
         "import": run("import", str(trace), "-o", "out"),
         "import to": run("import", str(trace), "-o", f"{argument}.txt"),
-        "run": run("run", str(scenario), "--jobs", "1", "-o", "a.json", "--history", "h.sqlite"),
+        "run": run("run", str(scenario), "--jobs", "1", "-o", "a.json"),
         "accept": run("run", str(scenario), "--jobs", "1", "--update-baseline"),
         "accepted": run("run", str(scenario), "--jobs", "1", "--update-baseline", "-o", "b.json", "--debug"),
-        "history": run("history", "h.sqlite"),
-        "history metric": run("history", "h.sqlite", argument),
-        "compare": run("compare", "a.json", "b.json", "--max-drop", "needed.recall=0"),
+        "against": run("run", str(scenario), "--jobs", "1", "--against", "a.json"),
         "strategy": run("run", "--traces", str(trace), "--strategy", argument),
         "no scenario": run("run", argument, "--debug"),
         "list": run("list", argument),
         "option": run("run", f"--{argument}"),
         "limit": run("show", str(trace), "--limit", argument),
-        "advise": run("advise", "--traces", str(trace), "--strategy", f"a=summarizer={argument}"),
+        "summarizer": run("run", str(trace), "--strategy", f"a=summarizer={argument}"),
     }  # fmt: skip
     for command, said in printed.items():
         lines = said.split("\n")

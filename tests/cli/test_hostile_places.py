@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,10 @@ from handmade import opened
 from repository import BASELINE, SCENARIO, TRACES, bench
 
 import bench as library
-from bench.comparison import history
 from bench.files.limits import read_regular
 from bench.files.writing import require_place, write_together
 from bench.model import ModelTurn
-from bench.model.errors import BenchError, ResultsError
+from bench.model.errors import BenchError
 from bench.traces.formats.native import write_traces
 
 ROOT = Path(__file__).parents[2]
@@ -68,12 +65,10 @@ def test_a_file_or_nothing_is_a_place(tmp_path: Path) -> None:
     ("arguments", "place"),
     [
         (("run", SCENARIO, "-o", "a.json", "-o", "x.html"), "x.html"),
-        (("advise", SCENARIO, "-o", "x.html"), "x.html"),
         (("compare", "s.json", "s.json", "-o", "x.html"), "x.html"),
         (("import", TRACES, "-o", "x.jsonl.gz"), "x.jsonl.gz"),
         (("import", TRACES / "survey.jsonl", "-o", "out"), "out/survey.jsonl.gz"),
         (("run", SCENARIO, "--update-baseline"), str(BASELINE)),
-        (("run", SCENARIO, "--accept-new"), str(BASELINE)),
     ],
 )
 def test_every_command_refuses_a_link_before_it_works(
@@ -110,26 +105,6 @@ def test_the_starter_is_written_whole_or_not_at_all(repository: Path, capsys: py
     Path("new/scenarios/summarizers.py").symlink_to("nowhere.py")
     assert bench("init", "new") == 2
     assert "is there already" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("target", "code"), [("gone/h.sqlite", 0), ("h.sqlite", 2)])
-def test_a_history_behind_a_link_is_made_there_or_is_an_error(repository: Path, target: str, code: int) -> None:
-    Path("h.sqlite").symlink_to(target)
-    assert bench("run", SCENARIO, "--history", "h.sqlite") == code
-    assert os.readlink("h.sqlite") == target
-
-
-@pytest.mark.slow
-def test_a_history_that_somebody_else_writes_is_waited_for_and_said(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(history, "_WAITS_S", 0.2)
-    assert bench("run", SCENARIO, "--history", "h.sqlite") == 0
-    with closing(sqlite3.connect("h.sqlite")) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(ResultsError, match=r"h\.sqlite: another process has written it for 0\.2 s — try again"):
-            history.titles(Path("h.sqlite"))
 
 
 # ---------------------------------------------------------------- the summary of a job

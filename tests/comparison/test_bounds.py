@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 
@@ -151,14 +150,6 @@ def test_files_carry_bounds_and_no_column_is_empty_where_a_value_stands():
     assert lines[1].endswith(",0.9,0.4,0.9,fraction,10,bounds")
     measured_rows = frame[frame.value.notna()]
     assert measured_rows.notna().all().all()
-
-
-def test_parquet_carries_bounds():
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    built = comparison(only("needed.recall", s={"a": BOUND}))
-    frame = pd.read_parquet(io.BytesIO(rendered([built], "parquet", [])))
-    assert (frame.low[0], frame.high[0]) == (0.4, 0.9)
 
 
 def test_a_cell_says_that_it_is_a_bound():

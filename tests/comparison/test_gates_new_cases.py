@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import msgspec
 import pytest
-from decided import UNMEASURED, accepted_values, against, comparison, only
-from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, another, bench, relative, verdicts
+from decided import UNMEASURED, against, comparison, only
+from repository import BASELINE, SCENARIO, TRACES, bench
 
-from bench.comparison.accepting import accept, accepted
-from bench.comparison.baselines import baseline_bytes, baseline_from, read_baseline, shared_cases
+from bench.comparison.baselines import baseline_from, shared_cases
 from bench.comparison.judging import conclude
 from bench.model import Against, Row
-from bench.model.errors import ResultsError
 
 DROP = {"metric": "needed.recall", "max_drop": 0.1}
 WORST = {**DROP, "over": "worst_case"}
@@ -134,96 +131,7 @@ def test_a_missing_baseline_is_a_failure_where_one_is_required():
 # ---------------------------------------------------------------- accepting
 
 
-def accepting(tmp_path, before, now, rule=DROP, **fields):
-    path = tmp_path / "x.baseline.json"
-    then = comparison(only(rule["metric"], s=before), rule, **fields)
-    accept(then, path)
-    known = Against(baseline=read_baseline(path))
-    return comparison(only(rule["metric"], s=now), rule, against=known, **fields), path
-
-
-def test_a_regression_is_not_accepted_together_with_new_cases(tmp_path):
-    now, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.5, "b": 1.0})
-    with pytest.raises(
-        ResultsError, match=r"1 new case \(b\) beside a regression of known ones .* --accept-new"
-    ) as caught:
-        accepted(now, path)
-    assert "\n" not in str(caught.value)
-    fine, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 1.0})
-    assert accepted(fine, path)[0].of("s", "needed.recall")["b"].value == 1.0
-    alone, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.5})
-    assert accepted(alone, path)[0].of("s", "needed.recall")["a"].value == 0.5, "a regression alone may be accepted"
-
-
-def test_accepting_new_cases_leaves_the_others_as_they_were(tmp_path):
-    now, path = accepting(tmp_path, {"a": (0.9, 10), "gone": (0.7, 10)}, {"a": (0.3, 10), "b": (1.0, 20)})
-    found, lines = accepted(now, path, only_new=True)
-    over_all = pytest.approx((9 + 7 + 20) / 40)
-    assert accepted_values(found, "s", "needed.recall") == {"a": 0.9, "gone": 0.7, "b": 1.0, "": over_all}
-    assert set(found.signature.traces) == {"a", "b", "gone"}
-    assert "bounds" not in json.loads(baseline_bytes(found))
-    assert any("cases in: b" in line for line in lines)
-    path.write_bytes(baseline_bytes(found))
-    again = comparison(only("needed.recall", s={"a": (0.3, 10), "b": (1.0, 20), "gone": (0.7, 10)}), DROP,
-                       against=Against(baseline=read_baseline(path)))  # fmt: skip
-    assert again.verdicts[0].outcome == "fail", "the regression is still one"
-    assert "new" not in again.verdicts[0].sentence
-
-
-def test_accepting_new_cases_makes_sums_and_bounds_over_all_again(tmp_path):
-    bound = Row(strategy="", metric="", case="", value=1.0, unit="", n=20, low=0.5)
-    now, path = accepting(tmp_path, {"a": (0.9, 10)}, {"a": (0.9, 10), "b": bound})
-    found, _ = accepted(now, path, only_new=True)
-    ends = {case: (row.low, row.high) for case, row in found.of("s", "needed.recall").items() if not row.exact}
-    assert ends == {"b": (0.5, 1.0), "": (pytest.approx(19 / 30), pytest.approx(29 / 30))}
-    now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": 50, "c": None}, GROW)
-    found, _ = accepted(now, path, only_new=True)
-    assert accepted_values(found, "s", "cost.prompt_tokens") == {"": 150.0, "a": 100.0, "b": 50.0, "c": None}
-    assert "weights" not in json.loads(baseline_bytes(found))
-    now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": UNMEASURED}, GROW)
-    assert accepted(now, path, only_new=True)[0].of("s", "cost.prompt_tokens")[""].value is None
-
-
-def test_over_all_nothing_is_pooled_of_a_case_that_weighs_nobody_knows_what(tmp_path):
-    """A baseline of the time before weights were kept, and a case of it that is not measured any more."""
-    for rule, over_all in ((DROP, None), (GROW, 3.5)):
-        now, _ = accepting(tmp_path, {"a": 1.0, "old": 1.5}, {"a": 1.0, "old": UNMEASURED, "b": (1.0, 300)}, rule)
-        kept = accepted_values(now.against.baseline, "s", rule["metric"])
-        before = baseline_from(now.against.baseline.signature, {"s": {rule["metric"]: kept}})
-        found, _ = accepted(msgspec.structs.replace(now, against=Against(baseline=before)), tmp_path, only_new=True)
-        assert accepted_values(found, "s", rule["metric"]) == {"a": 1.0, "old": 1.5, "b": 1.0, "": over_all}
-
-
-def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):
-    now, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 0.9})
-    with pytest.raises(ResultsError, match="there is no baseline yet — accept the whole run with --update-baseline"):
-        accepted(msgspec.structs.replace(now, against=Against()), path, only_new=True)
-    stale = msgspec.structs.replace(now.against, stale={"needed.recall": "the pattern of facts changed"})
-    with pytest.raises(ResultsError, match=r"the baseline is stale for needed\.recall: the pattern of facts changed"):
-        accepted(msgspec.structs.replace(now, against=stale), path, only_new=True)
-    none, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9})
-    assert accepted(none, path, only_new=True) == (None, (f"{path}: no new case, nothing to accept",))
-
-
 # ---------------------------------------------------------------- in a repository
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("repository")
-def test_a_regression_hidden_behind_a_new_trace_is_not_accepted(capsys):
-    another()
-    SUMMARIZERS.write_text(WORSE)
-    kept = BASELINE.read_bytes()
-    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.json") == 2
-    assert "1 new case (more) beside a regression of known ones" in capsys.readouterr().err
-    assert BASELINE.read_bytes() == kept
-    assert not Path("x.json").exists(), "all effects or none"
-    assert bench("run", SCENARIO, "--accept-new") == 1, "the regression stays red"
-    assert "more" in json.loads(BASELINE.read_text())["signature"]["traces"]
-    assert bench("run", SCENARIO, "--update-baseline") == 1, (
-        "the limit of the worst case has nothing to do with a baseline"
-    )
-    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
 
 
 @pytest.mark.slow

@@ -169,7 +169,7 @@ def another_recording():
 
 
 ASKS = """traces = [{traces}]
-budgets = [4000, 8000]
+seed = 0
 strategies.mine = {{ summarizer = "truncate:limit=4000|5000" }}
 [[probes]]
 question = "How much is it?"
@@ -193,9 +193,8 @@ type = "number"
         ("*s.jsonl", another_recording, "recording orders.jsonl is another one"),
         ("{here}/orders.jsonl", another_recording, "recording orders.jsonl is another one"),
         ("orders.jsonl", written("128.25", "127.25"), "the probe 'How much is it?' is gone or asks something else"),
-        ("orders.jsonl", written("[4000, 8000]", "[8000]"), "the budget of 4000 tokens is gone"),
         ("orders.jsonl", written("4000|5000", "5000|6000"), "strategy mine-4000, which was judged, is gone"),
-        (".", written("budgets", 'model = "gpt-4o"\nbudgets'), "model was None and is 'gpt-4o'"),
+        (".", written("seed", 'model = "gpt-4o"\nseed'), "model was None and is 'gpt-4o'"),
     ],
 )
 def test_what_is_asked_and_of_which_recordings_is_that_of_the_revision(traces, change, named):

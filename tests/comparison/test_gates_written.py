@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bench.comparison.judging import gate, parse_rule, require_known, rules_on
+from bench.comparison.judging import gate, parse_rule, require_known
 from bench.model.errors import ScenarioError, SpecError
 from bench.plugins import registry
 
@@ -97,24 +97,3 @@ def test_a_setting_that_every_gate_has_is_refused_when_it_is_registered(own_regi
 
     with pytest.raises(SpecError, match="gate 'mine': 'over' is what every gate has"):
         gate("mine")(mine)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "made"),
-    [
-        ("mine", ["mine@100", "mine@200"]),
-        ("fixed", ["fixed"]),
-        ("m*", ["m*"]),  # the pattern names what was made of it, too
-        ("*", ["*"]),
-        ("[mf]i[nx]e", ["mine@100", "mine@200"]),
-        ("????", ["mine@100", "mine@200"]),
-        ("[mf]i[nx]?*d", ["[mf]i[nx]?*d"]),
-        ("keep_all", ["keep_all"]),
-        ("[mf]i*[ed]", ["[mf]i*[ed]", "mine@100", "mine@200"]),  # of two names one has no budgets
-    ],
-)
-def test_a_gate_follows_its_strategies_to_every_budget(pattern, made):
-    names = {name: (name,) for name in ("mine@100", "mine@200", "fixed")} | {"mine": ("mine@100", "mine@200")}
-    assert [item.strategy for item in rules_on([rule(min=0.5, strategy=pattern)], names)] == made
-    alone = {"mine": ("mine",), "fixed": ("fixed",)}
-    assert rules_on([rule(min=0.5, strategy=pattern)], alone) == (rule(min=0.5, strategy=pattern),)

@@ -118,13 +118,6 @@ def test_a_gate_on_a_setting_that_is_not_swept_is_unknown(tmp_path: Path) -> Non
         bench.run_scenario(read_scenario(scenario(tmp_path, "mask-2")))
 
 
-def test_settings_and_budgets_together() -> None:
-    found = declared([(None, "old=compactor=summarize_old:keep_last=2|5"), (None, MASK)], [900, 4000])
-    assert found.names["old"] == ("old-2@900", "old-2@4000", "old-5@900", "old-5@4000")
-    assert found.names["old-5"] == ("old-5@900", "old-5@4000")
-    assert found.names["mask"] == ("mask-1", "mask-2", "mask-4")
-
-
 # ---------------------------------------------------------------- the curve
 
 

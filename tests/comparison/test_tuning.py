@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
-import pytest
 from decided import INFOS, comparison
-from handmade import opened, shell
 
-from bench.cli import main
 from bench.comparison.intervals import deltas
 from bench.comparison.tuning import Tuned, judged_apart, part_of, tuned_of
 from bench.model import Comparison
 from bench.reports.decision_sentence import tuned_sentence
-from bench.traces.formats.native import encode_trace
 
 CASES = [f"case {number:02}" for number in range(14)]
 Number = float | Callable[[str], float]
@@ -168,76 +162,3 @@ def test_too_few_tasks_are_not_parted() -> None:
 
 
 # ---------------------------------------------------------------- the command
-
-
-def recorded(folder: Path, count: int) -> Path:
-    for number in range(count):
-        run = opened(shell(6 + number, start=2), id=f"run{number:02}")
-        own = msgspec.structs.replace(run, labels={"task": run.id})
-        (folder / f"{run.id}.jsonl").write_bytes(encode_trace(own))
-    return folder
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as done:
-        main(["advise", *arguments, "--jobs", "1"])
-    shown = capsys.readouterr()
-    return int(str(done.value.code)), shown.out, shown.err
-
-
-@pytest.mark.slow
-def test_the_command_names_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sweep = "mask=compactor=mask_observations:keep_last=1|3"
-    traces = str(recorded(tmp_path, 12))
-    code, out, _ = said(capsys, "--traces", traces, "--strategy", sweep)
-    assert code == 0
-    assert out.startswith("Keep what you run today. mask-1 was chosen on 6 runs, judged on 6 others: ")
-    assert "To try mask-1 all the same:\ndef mask_old_results(messages, keep_last=1, every=1):\n" in out
-    again = said(capsys, "--traces", traces, "--strategy", sweep, "--seed", "5", "--format", "json")[1]
-    assert json.loads(again)["advice"]["tuned"]["seed"] == 5
-
-
-@pytest.mark.slow
-def test_the_command_writes_the_report_of_the_cases_that_it_judged_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sweep = "mask=compactor=mask_observations:keep_last=1|3"
-    reports = [tmp_path / "out" / name for name in ("tuned.json", "tuned.html", "tuned.md")]
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "out").mkdir()
-    traces = str(recorded(tmp_path / "runs", 13))
-    outputs = [part for path in reports for part in ("-o", str(path))]
-    code, out, _ = said(capsys, "--traces", traces, "--strategy", sweep, *outputs)
-    assert code == 0
-    sentence = out.splitlines()[0]
-    assert [line for line in out.splitlines() if line.startswith("wrote ")] == [f"wrote {path}" for path in reports]
-    told = json.loads(reports[0].read_text())
-    tuned = told["advice"]["tuned"]
-    assert (told["advice"]["sentence"], tuned["strategy"], tuned["holds"], tuned["seed"]) == (
-        sentence,
-        "mask-1",
-        True,
-        0,
-    )
-    assert (len(tuned["chosen_on"]), tuned["judged_on"]) == (6, told["cases"])
-    assert sorted((*tuned["chosen_on"], *told["cases"])) == [f"run{number:02}" for number in range(13)]
-    assert {row["case"] for row in told["rows"]} == {*told["cases"]}
-    page, markdown = (path.read_text() for path in reports[1:])
-    for text in (page, markdown):
-        assert "chosen on 6 runs, judged on 7 others" in text
-        assert "These are the traces that the setting is judged on; it was chosen on others." in text
-        assert "`bench tune` judges it" not in text
-
-
-def test_a_report_of_tuning_never_takes_the_place_of_what_it_reads(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sweep, traces = "mask=compactor=mask_observations:keep_last=1|3", str(recorded(tmp_path, 12))
-    report = tmp_path / "report.txt"
-    (tmp_path / "copy.json").symlink_to(tmp_path / "run03.jsonl")
-    for wanted, says in (
-        (tmp_path / "copy.json", "is a trace of this run, which writing it would destroy"),
-        (tmp_path / "report", "no ending, which decides the format"),
-    ):
-        code, _, err = said(capsys, "--traces", traces, "--strategy", sweep, "-o", str(report), "-o", str(wanted))
-        assert (code, says in err, report.exists()) == (2, True, False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ import pytest
 
 import bench
 from bench.comparison.baselines import read_baseline
-from bench.comparison.history import keeping, moments, titles
-from bench.comparison.score_files import read_scores
 from bench.model.errors import BenchError, one_line
 from bench.plugins.registry import entries
 from bench.run.scenario import read_scenario
@@ -100,25 +97,6 @@ def test_baselines(tmp_path, draws):
         for draw in draws(2):
             file.write_bytes(mutated(data, draw))
             survives(lambda: read_baseline(file), "fuzzed.baseline.json")
-
-
-def test_scores(tmp_path, draws, compared):
-    file = tmp_path / "fuzzed.json"
-    data = bench.render(compared, tmp_path / "whole.json").read_bytes()
-    for draw in draws():
-        file.write_bytes(mutated(data, draw))
-        survives(lambda: read_scores(file), "fuzzed.json")
-
-
-def test_histories(tmp_path, draws, compared):
-    for _ in range(2):
-        with keeping([compared], tmp_path / "whole.sqlite", None, datetime(2026, 1, 1, tzinfo=UTC)):
-            pass
-    data, file = (tmp_path / "whole.sqlite").read_bytes(), tmp_path / "fuzzed.sqlite"
-    for draw in draws():
-        file.write_bytes(mutated(data, draw))
-        for title in survives(lambda: titles(file), "fuzzed.sqlite") or ():
-            survives(lambda title=title: moments(file, title), "fuzzed.sqlite")
 
 
 def test_cassettes(tmp_path, draws):

@@ -38,7 +38,7 @@ NOT_RUN = {
 }
 """How a command begins that is not run here, and why."""
 
-CHEAP = ("bench --version", "bench show", "bench list", "bench cache", "bench import", "bench audit")
+CHEAP = ("bench --version", "bench show", "bench list", "bench import", "bench audit")
 """How a command begins that takes less than a second."""
 
 PYTHON = {
@@ -46,7 +46,7 @@ PYTHON = {
     "docs/python.md": "test_docs.py",
     "docs/start.md": "here",
     "README.md": "here",
-    "docs/strategies.md": "here, tests/strategies/test_strategies_page.py, test_peer_messages.py, test_handles.py and test_asking_models.py",
+    "docs/strategies.md": "here, tests/strategies/test_strategies_page.py, test_library_adapters.py, test_handles.py and test_asking_models.py",
     "docs/traces.md": "here and test_newcomers.py",
     "docs/ci.md": "here",
 }

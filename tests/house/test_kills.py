@@ -9,9 +9,7 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,7 @@ import bench
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("KILLS", "20"))
-ACTS = ("run", "update", "import", "folder", "init", "advise", "audit")
+ACTS = ("run", "update", "import", "folder", "init", "audit")
 OUTPUTS = ("x.html", "x.json", "x.md")
 
 
@@ -40,26 +38,14 @@ def started(act, folder):
     """A process that does one of the acts."""
     scenarios = [SCENARIO, SCENARIO.with_name("other.toml")]
     arguments = {
-        "run": ["run", *scenarios, "--history", "h.sqlite", *(f"-o{name}" for name in OUTPUTS)],
-        "update": ["run", SCENARIO, "--update-baseline", "--history", "h.sqlite", "-ox.json"],
+        "run": ["run", *scenarios, *(f"-o{name}" for name in OUTPUTS)],
+        "update": ["run", SCENARIO, "--update-baseline", "-ox.json"],
         "import": ["import", "scenarios/traces", "-o", "all.jsonl.gz"],
         "folder": ["import", "scenarios/traces", "-o", "imported"],
         "init": ["init", "new"],
-        "advise": ["advise", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
         "audit": ["audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
     }[act]
     return Warm("bench", arguments, folder)
-
-
-def runs_kept():
-    """How many runs of each scenario a history holds; every run has all of its scores."""
-    if not Path("h.sqlite").exists():
-        return []
-    with closing(sqlite3.connect("h.sqlite")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        sizes = connection.execute("SELECT title, count(*) FROM runs JOIN scores USING (run) GROUP BY run").fetchall()
-    assert len({size for title, size in sizes}) <= 1
-    return [title for title, _ in sizes]
 
 
 def check_whole(act, said, before):
@@ -71,16 +57,11 @@ def check_whole(act, said, before):
     if Path("x.json").exists():
         json.loads(Path("x.json").read_text())
     json.loads(BASELINE.read_text())
-    kept = runs_kept()
     there = [Path(name).exists() for name in OUTPUTS]
-    if act in ("run", "advise", "audit"):
+    if act in ("run", "audit"):
         assert all(there) or not any(there), "all reports, or none"
-    if act == "run":
-        assert kept.count("other") * 2 == len(kept), "both scenarios of a run, or neither"
-    if act in ("run", "update"):
-        accepted = act == "run" or BASELINE.read_bytes() != before
-        assert bool(kept) == Path("x.json").exists() <= accepted, "the history, its reports and the baseline, or none"
-        assert act == "run" or bool(kept) == accepted
+    if act == "update":
+        assert Path("x.json").exists() == (BASELINE.read_bytes() != before), "the report and the baseline, or none"
     if act == "import" and Path("all.jsonl.gz").exists():
         assert len(bench.load("all.jsonl.gz").traces) == len(bench.load("scenarios/traces").traces)
     if act in ("folder", "init"):
@@ -102,7 +83,7 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
     took = time.monotonic() - begun
     killed = ended = 0
     for _ in range(max(1, KILLS // len(ACTS))):
-        for name in (*OUTPUTS, "h.sqlite", "h.sqlite-journal", "all.jsonl.gz", "out.jsonl"):
+        for name in (*OUTPUTS, "all.jsonl.gz", "out.jsonl"):
             Path(name).unlink(missing_ok=True)
         for name in ("imported", "new"):
             shutil.rmtree(name, ignore_errors=True)
@@ -123,12 +104,10 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
 
 @pytest.mark.slow
 def test_two_runs_at_once_both_count(folder):
-    """Reports are one of the two, whole; the history has both."""
+    """Reports are one of the two, whole."""
     both = [started("run", folder) for _ in range(2)]
     assert [running.wait(120) for running in both] == [0, 0]
     check_whole("run", "", b"")
-    assert sorted(runs_kept()).count("other") == 2
-    assert len(runs_kept()) == 4
 
 
 FULL = """
@@ -145,16 +124,16 @@ main(sys.argv[1:])
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [1000, 60_000])
 def test_a_disk_that_is_full_leaves_what_was_there(folder, limit):
-    """No file may grow above the limit: the run fails with one line, and neither a report, nor a baseline, nor the history is touched."""
+    """No file may grow above the limit: the run fails with one line, and neither a report nor a baseline is touched."""
     pytest.importorskip("resource")
-    assert command("run", SCENARIO, "-o", "x.json", "-o", "x.html", "--history", "h.sqlite") == 0
+    assert command("run", SCENARIO, "-o", "x.json", "-o", "x.html") == 0
     SUMMARIZERS.write_text(WORSE)
     kept = {
         path: path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    arguments = ["run", SCENARIO, "--update-baseline", "-o", "x.json", "-o", "x.html", "--history", "h.sqlite"]
+    arguments = ["run", SCENARIO, "--update-baseline", "-o", "x.json", "-o", "x.html"]
     done = run_warm("-c", FULL, limit, *arguments, cwd=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "Traceback" not in done.stderr
@@ -171,7 +150,6 @@ def test_a_folder_that_is_read_only_is_one_line(folder, capsys):
     if os.geteuid() == 0:
         pytest.skip("no folder is read-only for root")
     (folder / "locked").mkdir(mode=0o500)
-    for arguments in (("-o", "locked/x.json"), ("--history", "locked/h.sqlite")):
-        assert command("run", SCENARIO, "-o", "y.json", *arguments) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-        assert not Path("y.json").exists()
+    assert command("run", SCENARIO, "-o", "y.json", "-o", "locked/x.json") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not Path("y.json").exists()

@@ -49,7 +49,7 @@ def test_the_locked_versions_are_within_the_bounds(extra: str) -> None:
 
 def test_what_an_extra_brings_the_tests_have() -> None:
     dev = {name for name, _ in requirements("dev")}
-    for extra in ("zstd", "parquet", "pytest", "record"):
+    for extra in ("zstd", "pytest"):
         assert {name for name, _ in requirements(extra)} <= dev, extra
 
 

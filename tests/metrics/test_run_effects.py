@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -46,8 +45,6 @@ def state():
         (("--traces", "runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),
         (("--traces", "linked", "-o", "runs/chat.json"), "is a trace of this run"),
         (("--traces", "runs", "-o", "runs/cut_short.json"), "is a trace of this run"),
-        (("--traces", "runs", "--history", "runs/chat.json"), "is a trace of this run"),
-        (("--traces", "runs", "--history", "h.json", "-o", "h.json"), "h.json: is the history of this run"),
     ],
 )
 def test_a_trace_of_the_run_is_never_overwritten(arguments, said, capsys, monkeypatch):
@@ -104,7 +101,7 @@ def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys)
     SUMMARIZERS.write_text(WORSE)
     Path("file").write_text("no folder")
     before = state()
-    arguments = ("--update-baseline", "-o", "x.html", "-o", "file/y.json", "--history", "h.sqlite")
+    arguments = ("--update-baseline", "-o", "x.html", "-o", "file/y.json")
     assert bench("run", SCENARIO, *arguments) == 2
     assert "file/y.json: cannot be written" in capsys.readouterr().err
     assert state() == before
@@ -114,7 +111,7 @@ def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys)
 def test_a_report_that_cannot_be_made_leaves_nothing(monkeypatch, capsys):
     before = state()
     monkeypatch.setattr("bench.reports.json_rows._line", lambda *given: 1 / 0)
-    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.html", "-o", "y.json", "--history", "h.sqlite") == 2
+    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.html", "-o", "y.json") == 2
     assert "defect in bench" in capsys.readouterr().err
     assert state() == before
 
@@ -132,22 +129,11 @@ def test_one_run_of_several_that_cannot_be_accepted_leaves_nothing():
 
 @pytest.mark.slow
 def test_what_was_there_before_stays_when_a_later_run_fails():
-    assert bench("run", SCENARIO, "-o", "x.json", "--history", "h.sqlite") == 0
+    assert bench("run", SCENARIO, "-o", "x.json") == 0
     kept = Path("x.json").read_bytes(), BASELINE.read_bytes()
     Path("file").write_text("no folder")
-    assert bench("run", SCENARIO, "-o", "x.json", "-o", "file/y.html", "--history", "h.sqlite") == 2
+    assert bench("run", SCENARIO, "-o", "x.json", "-o", "file/y.html") == 2
     assert (Path("x.json").read_bytes(), BASELINE.read_bytes()) == kept
-    with sqlite3.connect("h.sqlite") as connection:
-        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
-    connection.close()
-
-
-@pytest.mark.slow
-def test_a_history_that_cannot_be_kept_leaves_no_report(capsys):
-    Path("notes.txt").write_text("not a database, and longer than a header of one " * 10)
-    assert bench("run", SCENARIO, "-o", "x.json", "--history", "notes.txt") == 2
-    assert not Path("x.json").exists()
-    assert "notes.txt" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import csv
 import io
 
 import msgspec
-import pandas as pd
 import pytest
 from compared import comparison
 
@@ -48,9 +47,6 @@ def test_what_there_was_nothing_of_has_no_rows_and_what_failed_has() -> None:
 def test_a_comparison_without_rows_has_the_columns_alone() -> None:
     compared = msgspec.structs.replace(comparison(), rows=())
     assert rendered([compared], "csv") == "scenario,strategy,metric,case,value,low,high,unit,n,status\n"
-    frame = pd.read_parquet(io.BytesIO(rendered([compared], "parquet")))
-    assert list(frame.columns)[:4] == ["scenario", "strategy", "metric", "case"]
-    assert len(frame) == 0
 
 
 def _metrics(compared: Comparison) -> set[str]:

@@ -34,7 +34,6 @@ def measuring() -> Measuring:
         metrics=tuple(metrics().values()),
         shown=frozenset(NAMES[:2]),
         losses_for=frozenset(("needed.recall", "loss.fact_recall.end", "routing.accuracy", "findings.agreement")),
-        budgets=(1000, 8000),
         prompts_for=NAMES,
     )
 
@@ -91,7 +90,6 @@ def test_a_case_holds_something_of_everything(short: Case) -> None:
     assert cut.window.curve
     assert cut.routes.path
     assert cut.judgements
-    assert cut.window.over_budget.keys() == {1000, 8000}
 
 
 def test_a_case_comes_back_from_another_process_as_it_was(short: Case) -> None:

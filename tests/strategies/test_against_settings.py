@@ -81,19 +81,6 @@ def test_every_setting_of_a_sweep_has_its_own_and_a_new_one_has_none():
 
 
 @pytest.mark.slow
-def test_budgets_are_those_of_now_on_both_sides():
-    old = 'old = { compactor = "summarize_old:max_tokens=100000,keep_last=50" }'
-    scenario(old, gated="old")
-    commit("before")
-    scenario(old.replace("keep_last=50", "keep_last=1"), gated="old", more="budgets = [2000]")
-    assert list(judged(0)) == ["old@2000"]
-    signature = json.loads(Path("x.json").read_text())["signature"]["strategies"]
-    assert {text.partition("=")[2] for name, text in signature.items() if name.startswith("old@2000")} == {
-        f"compactor=summarize_old:keep_last={kept},max_tokens=2000" for kept in (50, 1)
-    }
-
-
-@pytest.mark.slow
 def test_a_scenario_that_was_not_there_has_its_settings_of_now():
     SUMMARIZERS.with_name("mine.py").write_text(CUT)
     commit("a file")

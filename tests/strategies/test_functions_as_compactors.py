@@ -15,8 +15,7 @@ from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.replayer.loop import replay
 from bench.strategies import Window, compose, parse_strategy
-from bench.strategies.dialects import AnthropicMessages, LangChainMessages, OpenAIMessages
-from bench.strategies.messages import Bridge
+from bench.strategies.messages import AnthropicMessages, Bridge, LangChainMessages, OpenAIMessages
 
 
 def prompts(run) -> list[list[str]]:
@@ -46,7 +45,7 @@ def conversation():
     )
 
 
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "items", "langchain", "state", "chat_state", "Message"])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "langchain", "state", "chat_state", "Message"])
 @pytest.mark.parametrize("copies", [False, True])
 def test_messages_that_come_back_are_the_same_ones(dialect, copies):
     if dialect in ("langchain", "state"):
@@ -128,55 +127,6 @@ def test_anthropic_messages_with_the_system_prompt_beside_them():
     assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
 
 
-def test_items_of_the_responses_interface_with_the_system_prompt_beside_them():
-    seen = []
-
-    def view(items, system):
-        seen.append((copy.deepcopy(items), system))
-
-    view.form = ("items", "system")
-    bench.replay(conversation(), compose_of(compactor=view))
-    assert seen[1] == (
-        [
-            {"role": "user", "content": "Follow the files to the end."},
-            {"role": "assistant", "content": "I read."},
-            {"type": "function_call", "call_id": "a", "name": "read", "arguments": '{"path":"x"}'},
-            {"type": "function_call", "call_id": "b", "name": "ls", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "a", "output": "text of x"},
-            {"type": "function_call_output", "call_id": "b", "output": "x y z"},
-            {"role": "user", "content": "And then?"},
-        ],
-        "You run commands.",
-    )
-
-
-def test_items_that_are_left_out_are_gone_with_what_they_stood_for():
-    def without(name):
-        def trim(items):
-            gone = [item["call_id"] for item in items if item.get("name") == name]
-            return [item for item in items if item.get("call_id") not in gone]
-
-        trim.form = "items"
-        return prompts(bench.replay(conversation(), compose_of(compactor=trim)))[1]
-
-    assert without("ls") == ["You run commands.", "Follow the files to the end.", "I read.", "text of x", "And then?"]
-    assert without("none") == prompts(bench.replay(conversation(), "keep_all"))[1]
-
-
-def test_a_session_is_read_once_for_each_turn_of_the_user():
-    seen = []
-
-    def recent(history, new):
-        seen.append((len(history), new))
-        return [*history[-1:], *new]
-
-    recent.form = ("session_items", "new_items")
-    run = bench.replay(conversation(), compose_of(compactor=recent))
-    asked = [{"role": "user", "content": text} for text in ("Follow the files to the end.", "And then?")]
-    assert seen == [(0, asked[:1]), (6, asked[1:])]
-    assert prompts(run)[1] == ["You run commands.", "x y z", "And then?"]
-
-
 def test_a_state_of_langchain_leaves_the_system_prompt_where_it_stands():
     messages = pytest.importorskip("langchain_core.messages")
 
@@ -208,21 +158,17 @@ def clear_anthropic(anthropic_messages):
     return anthropic_messages
 
 
-def clear_items(items):
-    return [{**item, "output": "[cleared]"} if "output" in item else item for item in items]
-
-
 def clear_langchain(langchain_messages):
     return [
         item.model_copy(update={"content": "[cleared]"}) if item.type == "tool" else item for item in langchain_messages
     ]
 
 
-clear_anthropic.form, clear_items.form, clear_langchain.form = "anthropic", "items", "langchain"
+clear_anthropic.form, clear_langchain.form = "anthropic", "langchain"
 
 
 @pytest.mark.parametrize(
-    "clear", [clear_openai, clear_copies, clear_anthropic, clear_items, clear_langchain], ids=lambda item: item.__name__
+    "clear", [clear_openai, clear_copies, clear_anthropic, clear_langchain], ids=lambda item: item.__name__
 )
 def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
     if clear is clear_langchain:

@@ -132,9 +132,9 @@ def test_a_function_is_given_the_form_that_is_named(tmp_path, settings, code, wa
 
 def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_path):
     write(tmp_path, "def f(messages):\n    return messages[-1:]\n")
-    with pytest.raises(SpecError, match=r"'mine.py:f' names no slot — write summarizer=mine.py:f, or compactor=, "):
-        parse_strategy("m=mine.py:f", tmp_path)
     with pytest.raises(SpecError, match="names no slot"):
+        parse_strategy("m=mine.py:f", tmp_path)
+    with pytest.raises(SpecError):
         strategy_of("mine.py:f", "m", tmp_path)
     assert list(strategy_of(lambda messages: None, "m").plugins) == ["summarizer"]
     assert list(strategy_of({"compactor": lambda messages: None}, "m").plugins) == ["compactor"]
@@ -143,12 +143,9 @@ def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_pat
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("mine.py:f:form=text", "unknown form 'text' — known: ToolResult, arguments, call"),
-        (
-            "mine.py:two",
-            r"it takes 2 values \(text, txt\), and a form is known for 1 — write form=\[str,…\] with ToolResult",
-        ),
-        ("mine.py:two:form=[str]", "it takes 2 values"),
+        ("mine.py:f:form=text", "unknown form 'text'"),
+        ("mine.py:two", r"form=\[str,…\]"),
+        ("mine.py:two:form=[str]", r"form=\[str,…\]"),
     ],
 )
 def test_a_form_that_is_unknown_or_missing_is_named_before_the_replay(tmp_path, spec, says):
@@ -210,7 +207,7 @@ def test_a_function_that_raises_names_file_and_line_and_the_form_that_it_got(tmp
     code = "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu' if raw['output'] == 'y' else 'output']\n"
     write(tmp_path, code, "agent/mine.py")
     for texts, told in (
-        ("y", " — it got dict; form=ToolResult would hand over our ToolResult, form=str its text"),
+        ("y", " — it got form=[dict]; other forms: ToolResult, str, value, call, function, arguments, success, error"),
         ("xy", ""),  # it did once, so it is not the form
     ):
         steps = [result(text, index=2 + number) for number, text in enumerate(texts)]
@@ -218,19 +215,20 @@ def test_a_function_that_raises_names_file_and_line_and_the_form_that_it_got(tmp
         assert run.failure.error == f"agent/mine.py:5: KeyError: 'outptu'{told}"
 
 
-@pytest.mark.parametrize(
-    ("slot", "function", "told"),
-    [
-        ("summarizer", lambda outcome: outcome["output"], "got ToolResult; form=str would hand over its text, form=dict its mapping"),
-        ("compactor", lambda w: w.messages, "got openai; form=langchain would hand over LangChain's messages, form=anthropic Anthropic's"),
-        ("evaluator", lambda e, h: e["success"], "got [Record,history]; form=dict would hand over the entry of an execution history"),
-        ("routers", lambda s: s[-1], "got state; form=chat_state would hand over a state with chat mappings as its messages, form=openai chat"),
-        ("consumer", lambda e: e.text, "got Execution; form=summary would hand over what the summarizer gave"),
-    ],
-)  # fmt: skip
-def test_a_function_that_fails_on_its_first_call_is_told_the_nearest_forms(slot, function, told):
+FAILING = {
+    "summarizer": (lambda outcome: outcome["output"], "[ToolResult]"),
+    "compactor": (lambda w: w.messages, "[openai]"),
+    "evaluator": (lambda e, h: e["success"], "[Record,history]"),
+    "routers": (lambda s: s[-1], "[state]"),
+    "consumer": (lambda e: e.text, "[Execution]"),
+}
+
+
+@pytest.mark.parametrize("slot", FAILING)
+def test_a_function_that_fails_on_its_first_call_is_given_the_names_of_forms(slot):
+    function, form = FAILING[slot]
     run = bench.replay(opened(shell(1, start=2)), compose("m", {slot: function}))
-    assert f" — it {told}" in run.failure.error
+    assert f"form={form}" in run.failure.error
 
 
 def test_debug_shows_the_traceback(tmp_path, capfd, monkeypatch):
@@ -370,3 +368,42 @@ def test_slots_may_hold_functions(tmp_path):
     made = strategy_of({"summarizer": lambda result: result.text[:1], "store": "truncate"}, "both")
     assert shown(replay(opened([result("xyz", index=2)]), made)) == ["x"]
     assert trace().steps == ()
+
+
+OF_DOCUMENT_004 = """
+from typing import Any, Dict, TypedDict
+class ChatState(TypedDict):
+    execution_history: list
+class Nodes:
+    def _store_execution_result(self, step_data: Dict, result: Any, success: bool, original_function_name: str = None) -> Dict[str, Any]:
+        name = original_function_name or step_data.get("function_name", "")
+        return {"result_type": "text", "result": f"{name} {success} {len(str(result))}", "result_summary": "s"}
+    def _evaluate_single_step_v1(self, execution: Dict[str, Any], state: ChatState) -> Dict[str, Any]:
+        step = execution.get("step", {})
+        return {"function": step["function_name"], "result": execution["result"], "steps": len(state.get("execution_history", []))}
+    def step_evaluator_node(self, state: ChatState) -> ChatState:
+        state["last_step_evaluation"] = {"steps": len(state["execution_history"])}
+        return state
+"""
+
+
+@pytest.mark.parametrize("lazily", ["", "from __future__ import annotations\n"])
+def test_the_store_and_the_evaluators_of_document_004_run_unchanged(tmp_path, lazily):
+    write(tmp_path, lazily + OF_DOCUMENT_004)
+    slots = {"store": "mine.py:Nodes._store_execution_result", "evaluator": "mine.py:Nodes._evaluate_single_step_v1"}
+    recording = opened([result("abc", index=2, function="dea"), result("de", index=3, call_id="d", function="umap")])
+    run = replay(recording, compose("m", slots, tmp_path))
+    assert [outcome.record.value for outcome in run.results] == ["dea True 3", "umap True 2"]
+    kept = [
+        {"function": "dea", "result": "dea True 3", "steps": 1},
+        {"function": "umap", "result": "umap True 2", "steps": 2},
+    ]
+    assert [outcome.evaluation for outcome in run.results] == kept
+    node = replay(recording, compose("m", {"evaluator": "mine.py:Nodes.step_evaluator_node"}, tmp_path))
+    assert [outcome.evaluation for outcome in node.results] == [{"steps": 1}, {"steps": 2}]
+
+
+def test_a_store_of_two_values_is_told_the_form_to_add(tmp_path):
+    write(tmp_path, "def put(a, b):\n    return a\n")
+    with pytest.raises(SpecError, match=r"form=\[ToolResult,…\]"):
+        compose("m", {"store": "mine.py:put"}, tmp_path)

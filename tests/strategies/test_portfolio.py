@@ -1,4 +1,4 @@
-"""The policies that `bench advise` tries, and the lines that put them to use: what is pasted does what was measured."""
+"""The policies that `bench run` tries without a strategy, and the lines that put them to use: what is pasted does what was measured."""
 
 from __future__ import annotations
 

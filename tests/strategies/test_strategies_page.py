@@ -61,5 +61,5 @@ def test_the_page_names_every_form_and_decision_point():
         if line.startswith("| ")
         for form in re.findall(r"`(\w+)`", line.split("|")[2])
     }
-    assert named == {form for forms in FORMS.values() for form in forms.known}
+    assert named == {form for forms in FORMS.values() for form in forms}
     assert all(f"`{point}`" in PAGE for point in DECISION_POINTS)

@@ -70,7 +70,6 @@ WORK = {
     "comparison.intervals": {"AT_ONCE": 500_000},
     "evidence.copied": {"_FAR": 1000, "_SPARE": 200_000_000},
     "text.texts": {"_PARAGRAPHS_CHARS": 1000},
-    "comparison.history": {"SCHEMA": 1, "_WAITS_S": 15, "_APPLICATION": 1_650_814_563},
     "evidence.changed": {
         "_LOOKED_AT": 5_000,
         "_DISTINCT": 3_000,

@@ -1,21 +1,18 @@
-"""The changes since the baseline (a committed one, another revision of the code, another score file), and the runs before."""
+"""The changes since the baseline (a committed one, another revision of the code, another score file)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ...comparison.baselines import shared_cases, stale_reasons
-from ...comparison.history import moves
 from ...comparison.intervals import change
 from ...comparison.rows import combine
-from ...model import Baseline, Comparison, Delta, MetricInfo, Moment
+from ...model import Baseline, Comparison, Delta, MetricInfo
 from ...text.wording import counted, quantity
 from .. import panel
 from ..answered import Answered
-from ..blocks import MOST_ROWS, Block, Cell, Chart, Point, Prose, change as change_cell, number, strategy, table_of
-
-CHARTED = ("cost.prompt_tokens", "needed.recall")  # metrics that are drawn beside those that gates judge
+from ..blocks import MOST_ROWS, Block, Prose, change as change_cell, number, strategy, table_of
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class _Change:
 
 @panel("changes", order=72, title="What changed?", detail=True)
 def changes(comparison: Answered) -> list[Block]:
-    """Every metric of every strategy that differs from the baseline, paired by case, with interval; then the runs that a history kept."""
-    return [*_since(comparison), *_history(comparison)]
+    """Every metric of every strategy that differs from the baseline, paired by case, with interval."""
+    return [*_since(comparison)]
 
 
 def _since(comparison: Answered) -> Iterator[Block]:
@@ -103,48 +100,3 @@ def _unpaired(comparison: Comparison, baseline: Baseline) -> Iterator[str]:
         for names, where in ((ours - theirs, "here"), (theirs - ours, f"in {comparison.against.name}")):
             if names:
                 yield f"Only {where}: {what} {', '.join(sorted(names))}."
-
-
-def _history(comparison: Comparison) -> Iterator[Block]:
-    """Every kept run of this scenario, as lines of the gated metrics, and the commits that moved a value, the latest first."""
-    kept = [moment for moment in comparison.history if moment.strategy in comparison.strategies]
-    if not kept:
-        return
-    runs = {moment.run for moment in kept}
-    metrics = dict.fromkeys([*(rule.metric for rule in comparison.rules), *CHARTED])
-    moved = [move for move in moves(kept) if move.after.metric in metrics]
-    yield Prose(f"{counted(len(runs), 'run')} kept; {counted(len(moved), 'value')} moved among {', '.join(metrics)}.")
-
-    def commit(moment: Moment) -> Cell:
-        named = moment.commit[:9] + "+" * moment.dirty if moment.commit else "none"
-        return Cell(named, note=f"{', '.join(moment.changed)} changed too" if moment.changed else "")
-
-    def value(moment: Moment) -> str:
-        info = comparison.metrics.get(moment.metric)
-        return quantity(moment.value, info.unit if info else "")
-
-    if moved:
-        yield table_of(
-            reversed(moved),
-            {
-                number("run"): lambda move: str(move.after.run),
-                "commit": lambda move: commit(move.after),
-                "strategy": lambda move: strategy(move.after.strategy),
-                "metric": lambda move: move.after.metric,
-                number("before"): lambda move: value(move.before),
-                number("after"): lambda move: value(move.after),
-            },
-            most=MOST_ROWS,
-            more=f"The last {MOST_ROWS}; {{}} earlier ones.",
-        )
-    if len(runs) > 1:
-        yield from (_chart(comparison, metric, kept) for metric in metrics if metric in comparison.metrics)
-
-
-def _chart(comparison: Comparison, metric: str, kept: Sequence[Moment]) -> Chart:
-    """One metric over the runs, a line a strategy."""
-    known = [moment for moment in kept if moment.metric == metric]
-    points = tuple(Point(item.strategy, float(item.run), item.value) for item in known if item.value is not None)
-    text = f"{metric} of each strategy over the runs kept, oldest left."
-    unit = comparison.metrics[metric].unit
-    return Chart("line", f"{metric} over time", "run", metric, "count", unit, points, text)

@@ -1,38 +1,32 @@
-"""One strategy at several settings with its Pareto front, and all strategies at equal budgets."""
+"""One strategy at several settings with its Pareto front."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...comparison.decision import FAR, RECALL
-from ...comparison.sweeps import COST, BudgetRank, Setting, Sweep, budget_ranks, sweeps
-from ...text.wording import counted, listed, quantity
+from ...comparison.sweeps import Setting, Sweep, sweeps
+from ...text.wording import counted, listed
 from .. import panel
 from ..answered import Answered
-from ..blocks import Block, Cell, Prose, Table, measured, number, strategy, table_of
+from ..blocks import Block, Cell, Prose, measured, number, strategy, table_of
 from ..words import FAR as FAR_SAID, KEPT, NEEDED, obstacle_text
 
 SAME = (
-    "The setting is named by the traces that it was chosen on, and looks better on these than on others: `bench advise` judges it on traces that "
+    "The setting is named by the traces that it was chosen on, and looks better on these than on others: a comparison of the portfolio judges it on traces that "
     "it did not choose on."
 )
 TUNED = "These are the traces that the setting is judged on; it was chosen on others."
-BUDGETS = (
-    f"Every strategy that has a window runs at each budget; any other runs as declared. Ranked by what was {KEPT}, then by prompt tokens. "
-    "A strategy with any prompt above the budget, tool definitions included, is not ranked. A budget bounds each prompt, not what all of them cost."
-)
 
 
 @panel("settings", order=35, title="Which setting is best?")
 def settings(comparison: Answered) -> list[Block]:
-    """Price and recall of each strategy at its settings, with those that no other one beats; a table of ranks for each budget."""
+    """Price and recall of each strategy at its settings, with those that no other one beats."""
     found = sweeps(comparison, comparison.choice.metric)
     blocks: list[Block] = [block for sweep in found for block in _sweep(comparison, sweep)]
     if found:
         blocks.append(Prose(SAME if comparison.tuning is None else TUNED, "muted"))
-    if comparison.budgets:
-        blocks.append(Prose(BUDGETS))
-    return [*blocks, *(_budget(comparison, *item) for item in budget_ranks(comparison).items())]
+    return blocks
 
 
 def _sweep(comparison: Answered, sweep: Sweep) -> Iterator[Block]:
@@ -64,26 +58,3 @@ def _sweep(comparison: Answered, sweep: Sweep) -> Iterator[Block]:
         },
         f"On the Pareto front: no other setting is both cheaper by {decision.metric} and better by {RECALL}.",
     )
-
-
-def _budget(comparison: Answered, budget: int, found: tuple[BudgetRank, ...]) -> Table:
-    """Strategies by the share of needed facts that they kept within a budget; those that exceeded it are not ranked."""
-    best = next((item.rank for item in found if item.rank is not None), None)
-
-    def rank(item: BudgetRank) -> Cell:
-        if item.rank is None:
-            return Cell("not ranked", "warn", item.reason)
-        return Cell(str(item.rank), "good" if item.rank == best else "plain")
-
-    return table_of(
-        found,
-        {
-            number("rank"): rank,
-            "strategy": lambda item: strategy(item.strategy),
-            number(KEPT, NEEDED): lambda item: measured(comparison.row(item.strategy, RECALL)),
-            number("prompt tokens"): lambda item: measured(comparison.row(item.strategy, COST)),
-            number("largest prompt"): lambda item: quantity(item.largest_tokens, "tokens"),
-            number("prompts over"): lambda item: Cell(f"{item.over} of {item.prompts}", "bad" if item.over else "plain"),
-        },
-        f"Budget: {quantity(budget, 'tokens')} tokens a prompt.",
-    )  # fmt: skip

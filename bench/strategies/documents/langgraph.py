@@ -11,8 +11,7 @@ from ...model.errors import SpecError, StrategyError
 from ...plugins.own_code import load_file
 from ...plugins.registry import file_beside, register
 from .. import RECORDED
-from ..dialects import LangChainMessages
-from ..messages import Bridge
+from ..messages import Bridge, LangChainMessages
 
 START, NAME = "__start__", "langgraph"
 

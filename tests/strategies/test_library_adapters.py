@@ -1,0 +1,131 @@
+"""The adapters of docs/strategies.md: each gives a history back as it was, and runs code of its library where that is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from field import answer
+
+from bench.model import Message, ToolCall
+from bench.strategies.messages import Bridge, LangChainMessages, OpenAIMessages
+
+PAGE = (Path(__file__).parents[2] / "docs" / "strategies.md").read_text(encoding="utf-8")
+BLOCKS = {
+    re.findall(r"def (\w+)\(messages: list", block)[-1]: dedent(block)
+    for block in re.findall(r"(?:^    # .*\n)(?:^(?:    .*)?\n)+?(?=^(?:    # [A-Z]|\S))", PAGE, re.MULTILINE)
+    if "(messages: list" in block
+}
+LIBRARIES = {
+    "pydantic_ai": ("pydantic_ai", "processor"),
+    "openai_agents": ("agents", "input_filter"),
+    "inspect": ("inspect_ai", "compaction"),
+    "agent_framework": ("agent_framework", "strategy"),
+    "llama_index": ("llama_index.core", "memory_of"),
+    "haystack": ("haystack", "component"),
+}
+
+
+def library(name: str) -> str:
+    package, variable = LIBRARIES[name]
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    return variable
+
+
+def adapter(name: str, code: Any) -> Any:
+    """The function of the page, with the code of the library in the place that it names."""
+    scope: dict[str, Any] = {library(name): code}
+    exec(compile(BLOCKS[name], name, "exec"), scope)
+    return scope[name]
+
+
+def history() -> list[Message]:
+    told = [
+        Message(role="system", text="Help.", kind="system", step=0),
+        Message(role="user", text="go", kind="user", step=1),
+    ]
+    for turn in range(6):
+        call = ToolCall(id=f"c{turn}", name="read", arguments={"n": turn})
+        said = Message(role="assistant", text="so" * (turn % 2), kind="model", step=2 * turn + 2, tool_calls=(call,))
+        told += [said, Message(role="tool", text=f"result {turn}", kind="result", step=2 * turn + 3, call_id=call.id)]
+    return told
+
+
+def left(function: Any, messages: list[Message]) -> list[Message]:
+    bridge = Bridge(OpenAIMessages(), messages)
+    given = function(bridge.given)
+    return bridge.back(asyncio.run(given) if asyncio.iscoroutine(given) else given)
+
+
+class Nothing:
+    """A strategy of Inspect or Agent Framework that leaves all as it is."""
+
+    async def compact(self, model: Any, messages: Any, tools: Any) -> Any:
+        return messages, None
+
+    async def __call__(self, messages: Any) -> bool:
+        return False
+
+
+SAME = {"inspect": Nothing(), "agent_framework": Nothing(), "openai_agents": lambda data: data.model_data}
+
+
+def test_the_page_has_an_adapter_for_each_library() -> None:
+    assert {*BLOCKS} == {*LIBRARIES, "langchain"}
+    assert all(len(block.strip().splitlines()) <= 20 for block in BLOCKS.values())
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_history_comes_back_as_it_was_given(name: str) -> None:
+    told = history()
+    assert left(adapter(name, SAME.get(name, lambda messages: messages)), told) == told
+
+
+@pytest.mark.parametrize("name", ["pydantic_ai", "llama_index", "haystack"])
+def test_what_is_left_out_is_gone(name: str) -> None:
+    told = history()
+    assert left(adapter(name, lambda messages: messages[-4:]), told) == told[-4:]
+
+
+def test_a_filter_of_openai_agents() -> None:
+    library("openai_agents")
+    run = importlib.import_module("agents.run")
+    told = history()
+    last = left(
+        adapter("openai_agents", lambda data: run.ModelInputData(input=data.model_data.input[-5:], instructions=None)),
+        told,
+    )
+    assert last == told[-4:]
+
+
+def test_inspects_edit_is_the_native_policy() -> None:
+    library("inspect")
+    model = importlib.import_module("inspect_ai.model")
+    told = history()
+    edit = model.CompactionEdit(keep_tool_uses=2, keep_thinking_turns="all", memory=False)
+    ours = answer("inspect.edit:keep_tool_uses=2,threshold=0.0001", told)
+    assert [(m.step, m.text) for m in left(adapter("inspect", edit), told)] == [(m.step, m.text) for m in ours]
+
+
+def test_agent_frameworks_selective_is_the_native_policy() -> None:
+    library("agent_framework")
+    package = importlib.import_module("agent_framework._compaction")
+    told = history()
+    strategy = package.SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=2)
+    ours = answer("agent_framework.selective:keep_last_tool_call_groups=2", told)
+    assert left(adapter("agent_framework", strategy), told) == ours
+
+
+def test_an_edit_of_langchain_is_the_native_policy() -> None:
+    pytest.importorskip("langchain", reason="langchain is not installed")
+    scope: dict[str, Any] = {}
+    exec(compile(BLOCKS["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
+    told = history()[1:]
+    bridge = Bridge(LangChainMessages(), told)
+    ours = answer("langchain.clear_tool_uses:trigger=60,keep=2", told)
+    assert [(m.step, m.text) for m in bridge.back(scope["langchain"](bridge.given))] == [(m.step, m.text) for m in ours]
