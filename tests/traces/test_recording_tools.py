@@ -189,10 +189,15 @@ def test_a_har_file_of_mitmproxy(provider: str, tmp_path: Path) -> None:
         f"hardump={har}",
     ]
     with subprocess.Popen([command, *options], stdout=subprocess.DEVNULL) as proxy:
-        until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+        until(lambda: listens(port))
         agent(f"http://127.0.0.1:{port}/v1")
         proxy.terminate()
     assert is_the_run(har)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def until(is_so: Any) -> None:
