@@ -10,9 +10,15 @@ from ..model import ToolResult, Trace, as_text
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..text.fields import TextReading
+from .missing import Instruction, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
+from .pairs import PromptRules, Refused
 from .prices import Pricing
+from .records import RecordValues
+from .refetch import Fetch, fetches_of
+from .repeats import Repeat, repeats_of
 from .result_facts import ResultFacts
+from .said import Said
 from .walk import Walked, walk
 
 Place = Literal["shown", "stored", "end"]
@@ -41,6 +47,42 @@ class TraceSession:
         self.messages = TraceMessages(trace, index)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
+        self.said = Said(self.messages)
+        self.excused: frozenset[tuple[int, int]] = frozenset()
+        self._lines: dict[int | None, frozenset[str]] = {}
+
+    def excuse(self, recorded: ReplayEvidence) -> None:
+        """Hold nothing against a strategy that the recording's own prompts lacked."""
+        lacking = recorded.missing_instructions
+        self.excused = frozenset((item.step, at) for item in lacking for at in item.missing)
+
+    @cached_property
+    def records(self) -> RecordValues:
+        """The records of its structured results."""
+        return RecordValues([self.messages.table(result.index) for result in self.trace.results])
+
+    @cached_property
+    def instructions(self) -> list[Instruction]:
+        """What its system and user turns tell the agent to do."""
+        return instructions_of(self.trace)
+
+    def lines_of(self, step: int | None) -> frozenset[str]:
+        """The lines of the messages that show a step; of all recorded messages for None."""
+        if step not in self._lines:
+            messages = self.messages.messages[: self.messages.recorded]
+            texts = (message.text for message in messages if step is None or message.step == step)
+            self._lines[step] = frozenset(line for text in texts for line in text.split("\n"))
+        return self._lines[step]
+
+    @cached_property
+    def repeats(self) -> list[Repeat]:
+        """Its repeated calls."""
+        return repeats_of(self.trace)
+
+    @cached_property
+    def rules(self) -> PromptRules:
+        """What a provider demands of its prompts."""
+        return PromptRules(self.messages)
 
 
 class ReplayEvidence:
@@ -56,6 +98,33 @@ class ReplayEvidence:
         return walk(self.replay, self.messages, self.session.pricing)
 
     @cached_property
+    def missing_instructions(self) -> list[MissingInstructions]:
+        """For each call the instructions that its prompt lacks."""
+        session = self.session
+        return missing_instructions(
+            self, session.instructions, self.index.full, self.messages.messages, session.excused
+        )
+
+    @property
+    def steps_of_calls(self) -> list[tuple[int, str]]:
+        """The step and the thread of each call."""
+        return [(call.step, call.thread) for call in self.walked.calls]
+
+    @cached_property
+    def fetches(self) -> list[Fetch]:
+        """The calls that would give turns what their prompts lacked."""
+        return fetches_of(self.session, self.walked, self.replay)
+
+    @cached_property
+    def refused(self) -> list[Refused]:
+        """The prompts that a provider would refuse."""
+        return list(self.session.rules.refused(self.walked.calls))
+
+    def numbers_at(self, call: int) -> list[int]:
+        """The messages that stand in the prompt of a call."""
+        return [number for number in self.walked.stays if self.stands(number, call)]
+
+    @cached_property
     def outcomes(self) -> dict[int, StepOutcome]:
         """The outcome of each result by its step."""
         return {outcome.step: outcome for outcome in self.replay.results}
@@ -69,8 +138,7 @@ class ReplayEvidence:
         """True if a message stands in the prompt of a call; calls are numbered from 0 over all threads."""
         thread = self.walked.calls[call].thread
         return any(
-            stay.first <= call < stay.after and stay.thread == thread
-            for stay in self.walked.stays.get(number, ())
+            stay.first <= call < stay.after and stay.thread == thread for stay in self.walked.stays.get(number, ())
         )
 
     def own_at(self, call: int) -> frozenset[int]:
@@ -78,7 +146,8 @@ class ReplayEvidence:
         return frozenset(number for number in self.own if self.stands(number, call))
 
     @cached_property
-    def _thread_calls(self) -> dict[str, list[int]]:
+    def thread_calls(self) -> dict[str, list[int]]:
+        """The calls of each thread, by number."""
         found: dict[str, list[int]] = {}
         for number, call in enumerate(self.walked.calls):
             found.setdefault(call.thread, []).append(number)
@@ -88,7 +157,7 @@ class ReplayEvidence:
         """Yield each result that a later prompt of its thread could hold, with the call of its first or last one."""
         calls = self.walked.calls
         for result in self.trace.results:
-            of_thread = self._thread_calls.get(result.thread, [])
+            of_thread = self.thread_calls.get(result.thread, [])
             later = [number for number in of_thread[-1:] if calls[number].step > result.index]
             if not later:
                 continue
@@ -119,8 +188,12 @@ class ReplayEvidence:
                 continue
             total = len(facts.of(result))
             if total:
-                lost = facts.lost(result, self.own_at(call), lambda number, at=call: self.stands(number, at))  # type: ignore[misc]
+                lost = self.facts_lost(result, call)
                 yield KeptShare(result, total - len(lost), total, lost)
+
+    def facts_lost(self, result: ToolResult, call: int) -> tuple[str, ...]:
+        """The facts of a result that no message in the prompt of a call holds."""
+        return self.session.facts.lost(result, self.own_at(call), lambda number: self.stands(number, call))
 
     def _stored_texts(self) -> Iterator[tuple[ToolResult, str | None]]:
         """Yield each result with the text that a later step reads back; None for the untruncated value itself."""

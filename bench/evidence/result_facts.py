@@ -36,9 +36,7 @@ class ResultFacts:
             return ()
         kept = frozenset[str]().union(*map(self.held_by, own))
         return tuple(
-            fact
-            for fact in self.of(result)
-            if fact not in kept and not any(map(stands, self._holders.get(fact, ())))
+            fact for fact in self.of(result) if fact not in kept and not any(map(stands, self._holders.get(fact, ())))
         )
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
@@ -47,6 +45,11 @@ class ResultFacts:
             return ()
         kept = frozenset(self._held(text))
         return tuple(fact for fact in self.of(result) if fact not in kept)
+
+    def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some facts of results that a text holds."""
+        held = frozenset(self._held(text)) if facts else frozenset()
+        return tuple(fact for fact in facts if fact in held)
 
     def held_by(self, number: int) -> frozenset[str]:
         """The facts of any result that a message holds."""
