@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from ...model.scores import Check, Finding
 from ...text.fields import FieldTable, TextReading
 from ...text.quantities import same_value
