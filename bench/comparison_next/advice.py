@@ -135,9 +135,7 @@ def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> d
             continue
         sure = ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks))
         high = ratio.high if math.isfinite(ratio.high) else None
-        found[name] = Price(
-            unit=unit, per_run=per_run, ratio=ratio.ratio, high=high, p=corrected[name], certain=sure
-        )
+        found[name] = Price(unit=unit, per_run=per_run, ratio=ratio.ratio, high=high, p=corrected[name], certain=sure)
     return found
 
 
@@ -158,10 +156,8 @@ def _stated_apart(
             continue
         high = None if price.high is None else price.high * ratio / price.ratio
         stated = msgspec.structs.replace(price, ratio=ratio, high=high, per_run=today_price.per_run * ratio)
-        changes |= {field: stated for field in (("cached", "uncached") if economy == "tokens" else (economy,))}
-    return tuple(
-        msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ordered
-    )
+        changes |= dict.fromkeys(("cached", "uncached") if economy == "tokens" else (economy,), stated)
+    return tuple(msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ordered)
 
 
 # ---------------------------------------------------------------- verdicts
@@ -239,12 +235,12 @@ def _advice(
     return msgspec.structs.replace(found, sentence=sentence_of(found, answers, both))
 
 
-def _cheapest_rejected(
-    ordered: tuple[Ranked, ...], advised: str | None, today: str, deciding: Economy
-) -> str | None:
+def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, today: str, deciding: Economy) -> str | None:
     """The cheapest strategy that saves, and that a rule other than the last refuses."""
     refused = [item for item in ordered if item.verdict in ("invalid", "unfaithful", "loses too much")]
-    priced = [(price.per_run, item.strategy) for item in refused if (price := price_of(item, deciding)) and is_saving(price)]
+    priced = [
+        (price.per_run, item.strategy) for item in refused if (price := price_of(item, deciding)) and is_saving(price)
+    ]
     best = min(priced, default=None)
     return None if best is None or best[1] in (advised, today) else best[1]
 
@@ -255,7 +251,11 @@ def _disagree(ordered: tuple[Ranked, ...], advised: str | None, today: str) -> b
     Looked at is the advised strategy, else the first that passes every rule but the last.
     """
     about = advised or next(
-        (item.strategy for item in ordered if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks),
+        (
+            item.strategy
+            for item in ordered
+            if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
+        ),
         None,
     )
     item = next((item for item in ordered if item.strategy == about), None)

@@ -40,8 +40,8 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
     >>> found = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
     >>> round(found.ratio, 3), round(found.high, 3), found.p < 0.001
     (0.792, 0.876, True)
-    >>> ratio_of_totals([1.0, 2.0], [0.8, 1.6]), ratio_of_totals([0.0], [1.0])
-    (Ratio(ratio=0.8, high=0.8, p=0.0), None)
+    >>> ratio_of_totals([1.0, 2.0], [0.5, 1.0]), ratio_of_totals([0.0], [1.0])
+    (Ratio(ratio=0.5, high=0.5, p=0.0), None)
     """
     n, old_total, new_total = len(today), math.fsum(today), math.fsum(new)
     if old_total <= 0 or not math.isfinite(old_total + new_total):

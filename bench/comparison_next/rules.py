@@ -124,7 +124,8 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
-    findings, worst, count = [], "", failed_gates
+    findings: list[Finding] = []
+    worst, count = "", failed_gates
     for run in runs.all:
         score = runs.score(run, strategy)
         if score is None:
@@ -139,14 +140,20 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
         step = None if score is None else score.failure.step if score.failure else score.unstable_at
         findings.append(Finding(step, text))
     return RuleResult(
-        rule="ran", passed=count == 0, value=float(count), limit=0.0, findings=tuple(findings[:FINDINGS]), worst_run=worst
+        rule="ran",
+        passed=count == 0,
+        value=float(count),
+        limit=0.0,
+        findings=tuple(findings[:FINDINGS]),
+        worst_run=worst,
     )
 
 
 def _counted(runs: Runs, asked: Asked, strategy: str, today: str, rate: float) -> RuleResult:
     """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly above its false alarms."""
     hits = of = 0
-    worst, most, findings = "", 0, []
+    worst, most = "", 0
+    findings: list[Finding] = []
     for run in runs.all:
         check, shared = (_check(runs, run, name, asked.rule) for name in (strategy, today))
         beyond = check.hits if strategy == today else max(0, check.hits - shared.hits)

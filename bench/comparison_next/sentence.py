@@ -85,7 +85,9 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
     price = price_of(best, advice.basis)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
-    missed = f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
+    missed = (
+        f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
+    )
     how = _economy(advice, assumed)
     cost = f"a run costs {change(price)} ({money(price)}{how})"
     return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
@@ -95,8 +97,17 @@ def _keep(advice: Advice, assumed: bool) -> str:
     here = next(item for item in advice.ranked if item.strategy == advice.today)
     others = [item for item in advice.ranked if item is not here]
     if here.verdict == "invalid":
-        return f"None of the {len(others)} strategies can be used, and what runs today is not valid." if others else "What runs today is not valid."
-    cheaper = [item for item in others if (price := price_of(item, advice.basis)) and is_saving(price)]
+        return (
+            f"None of the {len(others)} strategies can be used, and what runs today is not valid."
+            if others
+            else "What runs today is not valid."
+        )
+    counted = ("not certain", *_LOSES)
+    cheaper = [
+        item
+        for item in others
+        if item.verdict in counted and (price := price_of(item, advice.basis)) and is_saving(price)
+    ]
     unsure = [item for item in cheaper if item.verdict == "not certain"]
     how = _economy(advice, assumed)
     if not others:
@@ -107,9 +118,13 @@ def _keep(advice: Advice, assumed: bool) -> str:
         cost = change(price) if price else "less"
         return f"Keep what runs today: {first.strategy} costs {cost}{_in(how)}, but {_why_unsure(advice, first, assumed)}.{_other(advice, first)}"
     if not cheaper:
-        of = "the one strategy that was tried does not cost" if len(others) == 1 else f"none of the {len(others)} strategies costs"
-        first = next((item for item in others if item.verdict == "no saving" and "inactive" not in item.marks), None)
-        return f"Keep what runs today: {of} less{_in(how)}.{_other(advice, first)}"
+        of = (
+            "the one strategy that was tried does not cost"
+            if len(others) == 1
+            else f"none of the {len(others)} strategies costs"
+        )
+        about = next((item for item in others if item.verdict == "no saving" and "inactive" not in item.marks), None)
+        return f"Keep what runs today: {of} less{_in(how)}.{_other(advice, about)}"
     counts = Counter(item.verdict for item in cheaper if item.verdict in _LOSES)
     first = cheaper[0]
     if len(cheaper) == 1:

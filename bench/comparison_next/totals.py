@@ -63,7 +63,11 @@ class Runs:
                 return Number(None, 0.0, missing.reason or "not a finite number")
             if numbers:
                 means.append(math.fsum(number.value or 0.0 for number in numbers) / len(numbers))
-        return Number(math.fsum(means) / len(means), float(len(means))) if means else Number(None, 0.0, "nothing to measure")
+        return (
+            Number(math.fsum(means) / len(means), float(len(means)))
+            if means
+            else Number(None, 0.0, "nothing to measure")
+        )
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> tuple[str, float] | None:
         """The run where a number is worst, and its value there; None where no run has one."""
@@ -103,9 +107,7 @@ def is_finite(number: Number | None) -> bool:
     return number is not None and number.value is not None and math.isfinite(number.value)
 
 
-def totals(
-    runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]
-) -> dict[str, dict[str, Number]]:
+def totals(runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]) -> dict[str, dict[str, Number]]:
     """Every metric of every strategy over all runs."""
     return {name: dict(_measured(runs, name, infos)) for name in strategies}
 
