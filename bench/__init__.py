@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         run_scenario as run_scenario,
         score as score,
     )
-    from .strategies.own_calls import ask as ask, offload as offload
+    from .strategies.offloading import offload as offload
+    from .strategies.own_calls import ask as ask
 
 __version__ = VERSION
 __all__ = [
@@ -44,10 +45,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ask", "offload"):
-        from .strategies import own_calls
+    if name == "ask":
+        from .strategies.own_calls import ask
 
-        return getattr(own_calls, name)
+        return ask
+    if name == "offload":
+        from .strategies.offloading import offload
+
+        return offload
     if name == "measure":
         from .run.case import measure
 

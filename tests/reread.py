@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -65,10 +64,7 @@ def checked(trace: Trace, folder: Path) -> Trace:
     for step in trace.steps:
         if isinstance(step, ModelTurn):
             made.update(call.id for call in step.tool_calls)
-        alone = (
-            trace.source.format in ("revit_results", "csv_table")
-            or "call of a result: the result stands alone" in trace.left_out
-        )
+        alone = "call of a result: the result stands alone" in trace.left_out
         if isinstance(step, ToolResult) and not alone:
             assert made[step.call_id], step
     return trace
@@ -136,21 +132,6 @@ def loaded(case: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {"says": said(list(found.traces)), "from": origins, "skipped": skipped, "damaged": list(found.damaged)}
 
 
-PUBLISHED = FORMATS.parent / "published.json"
-"""What is read of each published file: the hashes of its traces, or why it is refused."""
-
-
-def published(folder: Path) -> dict[str, list[str]]:
-    """What is read now of the files of a folder, each by itself."""
-    found = {}
-    for path in sorted(path for path in folder.rglob("*.*") if path.is_file()):
-        try:
-            found[path.relative_to(folder).as_posix()] = [trace.sha256 for trace in load([str(path)]).traces]
-        except TraceError as error:
-            found[path.relative_to(folder).as_posix()] = [str(error).replace(f"{folder}/", "")]
-    return found
-
-
 def accept() -> None:
     """Write what the built-in readers make of each sample, and of the cases that say something."""
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
@@ -170,5 +151,3 @@ def accept() -> None:
 
 if __name__ == "__main__":
     accept()
-    if len(sys.argv) > 1:  # the folder of published files
-        PUBLISHED.write_text(json.dumps(published(Path(sys.argv[1])), indent=0) + "\n", encoding="utf-8")

@@ -7,7 +7,6 @@ not counted so far, of what its reading says.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
@@ -73,29 +72,6 @@ def openai(path: Path) -> Count:
 def tau_bench(path: Path) -> Count:
     """A list of runs with a chat each."""
     return sum((chat(run["traj"]) for run in whole(path)), Counter())
-
-
-def bfcl(path: Path) -> Count:
-    """A request a line, its question a list of turns of messages."""
-    return sum((chat(message for turn in line["question"] for message in turn) for line in lines(path)), Counter())
-
-
-def intercode(path: Path) -> Count:
-    """Episodes: an action is an answer with one call, an observation its result; a plan is asked for and answered once more."""
-    count: Count = Counter()
-    for episode in whole(path).values():
-        turns = episode["turn_history"]
-        acted = len(turns["actions"])
-        if not acted:
-            continue
-        count += Counter(told=1, answers=acted, calls=acted, results=acted)
-        if (
-            "steps" in turns
-        ):  # the plan is an answer to the query, and is not in the prompts that tell the query and each step
-            count += Counter(told=1 + acted, answers=1)
-        if turns.get("thoughts") and turns["thoughts"][-1] == "EXCEEDED MAX TURNS: submit":
-            count -= Counter(answers=1, calls=1, results=1)  # the harness submits, nobody answered
-    return count
 
 
 def mini_swe_agent(path: Path) -> Count:
@@ -216,22 +192,6 @@ def inspect_log(path: Path) -> Count:
     return count
 
 
-def rap(path: Path) -> Count:
-    """Chat messages, tool messages with the raw result."""
-    return chat(whole(path)["messages"])
-
-
-def csv_table(path: Path) -> Count:
-    """One result, whatever rows it has."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return Counter(results=bool(list(csv.reader(file))))
-
-
-def revit_results(path: Path) -> Count:
-    """A list of results."""
-    return Counter(results=len(whole(path)))
-
-
 def http_cassette(path: Path) -> Count:
     """Recorded requests as YAML, by its text: each that was posted to a model is an answer; so is what the first one tells of an assistant."""
     interactions = path.read_text(encoding="utf-8").split("\n- request:")
@@ -242,59 +202,15 @@ def http_cassette(path: Path) -> Count:
     return Counter(answers=well + asked[0].partition("\n    uri:")[0].count('"role":"assistant"'))
 
 
-def flowgentic(path: Path) -> Count:
-    """A report in Markdown says how often tools ran, node by node, and its messages' usage where they are printed whole, a message once."""
-    text = path.read_text(encoding="utf-8")
-    count = Counter(results=sum(map(int, re.findall(r"^\*\*✅ Tool Executions \((\d+)\):", text, re.MULTILINE))))
-    used = set(re.findall(r"id='(run-[^']+)'.*?usage_metadata=\{'input_tokens': (\d+), 'output_tokens': (\d+)", text))
-    return sum((Counter(prompt_tokens=int(told), completion_tokens=int(made)) for _, told, made in used), count)
-
-
-def group_chat(path: Path) -> Count:
-    """Who&When's group chats: the task, then experts; the terminal's messages are results, or say that there was no code."""
-    held = whole(path)
-    named = [entry.get("name") or entry["role"] for entry in held["history"]]
-    ran = [entry["content"].startswith("exitcode:") for entry in held["history"]]
-    terminal = [name == "Computer_terminal" for name in named]
-    results = sum(here and answered for here, answered in zip(terminal, ran, strict=True))
-    idle = sum(terminal) - results
-    alone = len(ran) > 1 and terminal[1] and ran[1]  # it ran the code of the task, which no expert wrote
-    return Counter(
-        told=1 + idle, answers=len(named) - 1 - sum(terminal), calls=results - alone, results=results, alone=int(alone)
-    )
-
-
-def orchestrated(path: Path) -> Count:
-    """Who&When's orchestrated runs: every ledger is a decision, every message of an agent a result."""
-    held = whole(path)
-    count: Count = Counter()
-    for entry in held["history"]:
-        count["decisions"] += entry["content"].startswith("Updated Ledger:")
-        count["agents"] += not entry["role"].startswith("Orchestrator") and entry["role"] != "human"
-    return count
-
-
-def who_and_when(path: Path) -> Count:
-    """A group chat names its speakers; an orchestrated run says them in the role."""
-    return group_chat(path) if "name" in whole(path)["history"][0] else orchestrated(path)
-
-
 READINGS: dict[str, Callable[[Path], Count]] = {
     "openai": openai,
     "tau_bench": tau_bench,
-    "bfcl": bfcl,
-    "intercode": intercode,
     "mini_swe_agent": mini_swe_agent,
     "claude_code": claude_code,
     "openhands": openhands,
     "openhands_sdk": openhands_sdk,
     "swe_agent": swe_agent,
     "inspect_log": inspect_log,
-    "building_agent": rap,
-    "csv_table": csv_table,
-    "revit_results": revit_results,
     "http_cassette": http_cassette,
-    "who_and_when": who_and_when,
-    "flowgentic": flowgentic,
 }
 """The second reading of each format."""

@@ -74,6 +74,18 @@ class Pricing:
         prices = self._rule(model)[1] if model else self.rule_of(step)[1]
         return None if prices is None else prices.cost_usd(read, 0, 0, written)
 
+    def again(self, call: PricedCall, new_tokens: int, answer_tokens: int) -> tuple[float | None, float | None]:
+        """Dollars of sending a call's prompt once more right after it, with new tokens behind: with the cache, and without."""
+        rule, prices = self.rule_of(call.step)
+        if prices is None:
+            return None, None
+        size = call.prompt_tokens + new_tokens
+        charged = rule is not None and rule.writes and self.index.counting.cache_used
+        written = size - call.reread if charged and call.prompt_tokens >= rule.minimum else 0  # type: ignore[union-attr]
+        hour = round(written * self._hour_share)
+        usd = prices.cost_usd(size, call.reread, written, answer_tokens, written_1h=hour)
+        return usd, prices.cost_usd(size, 0, 0, answer_tokens)
+
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
         if model not in self._rules:
             self._rules[model] = cache_rule(provider_of(model), model), unit_prices(model, self._began)

@@ -12,7 +12,8 @@ class Call(Value, frozen=True, array_like=True):
     """One model call. Its prompt is the first `keep` messages of its thread's prompt before, then `tail`.
 
     So `keep` is the edit and the cached prefix in one. Messages below the length of
-    `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order.
+    `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order. `parts` are
+    token counts that the compactor keeps by name.
     """
 
     step: int
@@ -21,6 +22,7 @@ class Call(Value, frozen=True, array_like=True):
     tail: tuple[int, ...]
     tools_tokens: int = 0
     tools_changed: bool = False
+    parts: dict[str, int] = {}
 
 
 class StepOutcome(Value, frozen=True, kw_only=True):

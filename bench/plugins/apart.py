@@ -19,14 +19,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_all_start_methods, get_context
 from typing import Any, NoReturn
 
-from ..model.errors import SpecError, debugged, one_line, raised_at
+from ..model.errors import debugged, one_line, raised_at
 from .keeper import (
-    LEAST_MIB,
     children,
     end_below,
     held_mib,
@@ -37,44 +35,13 @@ from .keeper import (
     regular_files,
     reopen,
 )
+from .worker import Limits as Limits
 
 _PATIENCE_S = 3.0
 _BEAT_S = 0.1
 _HEAD, _LENGTH, _SECONDS, _CODE = (struct.Struct(form) for form in ("=cQ", "=Q", "=d", "=i"))
 _LONGEST = 1 << 31
 _TIMER = getattr(signal, "SIGPROF", 0)
-WAITS = 5.0
-"""The seconds by the clock that a call may take, for each of processor time: a machine that is busy with others fails nobody."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on somebody else's code: processor seconds for a call (of a strategy, for its calls at one step; of a reader, for one file), and MiB
-    of memory for its process, beside what that has of the bench when it begins. A call that waits may take `WAITS` times as long.
-    """
-
-    call_s: float = 60.0
-    memory_mib: int = 4096
-
-    def __post_init__(self) -> None:
-        if not self.call_s > 0 or self.memory_mib < LEAST_MIB:
-            least = f"more than 0 s and at least {LEAST_MIB} MiB"
-            raise SpecError(f"limits are {least}, got {self.call_s:g} s and {self.memory_mib} MiB")
-
-    @property
-    def wall_s(self) -> float:
-        """The seconds by the clock that a call may take, most of them spent waiting."""
-        return WAITS * self.call_s
-
-    @property
-    def late(self) -> str:
-        """The message for a call that takes longer."""
-        return f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all — make it faster, or raise --call-timeout"
-
-    @property
-    def full(self) -> str:
-        """The message for code that needs more memory."""
-        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --memory"
 
 
 class NoAnswer(Exception):

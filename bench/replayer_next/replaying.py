@@ -29,9 +29,11 @@ from ..strategies import Strategy, untruncated_record
 from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
+from . import unstable
 from .loop import About, Broken, Loop, Outcomes, broken
 from .numbering import Recorded
 from .plain import copied
+from .there import There, sent
 
 
 def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
@@ -85,12 +87,26 @@ class Replayer:
             find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results
         )
 
-    def replay(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay in this process, of all steps or of the first so many."""
+    def replay(self, strategy: Strategy) -> Replay:
+        """One replay; of user code a second one too, of the first `unstable.STEPS` steps."""
+        found = self._replayed(strategy)
+        if not strategy.own or found.failure is not None:
+            return found
+        again = self._replayed(strategy, unstable.STEPS)
+        return msgspec.structs.replace(
+            found, unstable_at=unstable.first_difference(found, again, self.about.messages)
+        )
+
+    def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
+        """One replay, of all steps or of the first so many."""
+        if strategy.sandbox is not None and not strategy.broken:
+            there = There(self.about, strategy)
+            failure = there.replay(self._sent[:steps], self.counter, ends=steps is None)
+            return self.assembled(strategy, there.out, there.written, failure)
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
         future = self.future if reads_on and not strategy.own else None
         loop = Loop(self.about, strategy, self.count, own=strategy.own, future=future)
-        failure: Failure | None = None
+        failure = None
         step: AnyStep | None = None
         try:
             loop.start()
@@ -151,6 +167,11 @@ class Replayer:
         if full is None and stored is None:
             return outcome
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
+
+    @functools.cached_property
+    def _sent(self) -> list[tuple[Recorded, bytes]]:
+        """The steps as they go to a child: made once for all strategies."""
+        return [(recorded, sent(recorded)) for recorded in self.steps]
 
     @functools.cached_property
     def _results(self) -> dict[int, Any]:

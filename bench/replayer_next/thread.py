@@ -86,6 +86,7 @@ class Thread:
             tail=tuple(tail),
             tools_tokens=self.tools_tokens,
             tools_changed=self._tools_changed,
+            parts=dict(edits.parts) if edits else {},
         )
         self._seen = len(self.messages if self._joined is None else self._joined)
         self._tools_changed = False

@@ -19,7 +19,7 @@ from ..plugins.command import Process
 from ..plugins.registry import Plugin
 from .forms import FORMS, SlotCall, as_declared, execution_mapping, forms_of
 from .messages import Bridge, OpenAIMessages
-from .own_calls import offload
+from .offloading import offload
 from .slots import Edits, Execution, Reply, untruncated_record
 
 

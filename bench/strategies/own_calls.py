@@ -21,6 +21,7 @@ from ..plugins.registry import inside
 from ..tokens.counting import TokenCounter
 from ..traces.documents import Document, Node
 from ..traces.nodes import only_text
+from .offloading import offloaded_to
 
 Api = Literal["openai", "anthropic"]
 Host = Callable[[Mapping[str, Any]], "RecordedAnswer"]
@@ -59,23 +60,6 @@ def ask(
     return calls.answer({"model": model, "messages": told, **named, **options}, path, cassette)
 
 
-def offload(name: str, value: Any) -> str:
-    """Keep a value outside of the prompt, as a file or in a store of your own, under a name that you then show to the model; gives the name.
-
-    No file is written. Wherever a prompt shows the name, the value counts as retrievable, at the cost of fetching it. A name given twice stands for
-    the newer value. Raises StrategyError for a name that is empty or has a line break, and for a value that JSON cannot hold.
-
-    >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
-    '[results/3.json: 1 row]'
-    """
-    if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
-        raise StrategyError(
-            f"offload: a name is one line of text without blanks around it, got {one_line(name)[:80]!r}"
-        )
-    current().keeps(name, value)
-    return name
-
-
 @dataclass
 class OwnCalls:
     """The requests of one replayed strategy. `charged` are the calls so far, `step` is the one going on.
@@ -102,7 +86,8 @@ class OwnCalls:
         if _SERVER:
             _SERVER[0].answer_for(self)
         try:
-            yield
+            with offloaded_to(self.keeps):
+                yield
         finally:
             _CALLS.reset(outer)
             if _SERVER:

@@ -115,3 +115,9 @@ def current_step_index(state: Mapping[str, Any]) -> int:
     """The number of steps that are done, as the state says; 0 where it does not."""
     index = state.get("current_step_index")
     return index if isinstance(index, int) else 0
+
+
+def is_critical(state: Mapping[str, Any]) -> bool:
+    """True if the last evaluation of a state is a critical failure."""
+    evaluation = state.get("last_step_evaluation")
+    return isinstance(evaluation, Mapping) and bool(evaluation.get("critical_failure"))

@@ -16,9 +16,7 @@ from ..plugins.registry import entries, repository_of
 from .documents import Document
 from .far import FarPath, far_files, is_far
 
-_HIDDEN = ".aider.chat.history.md"
-"""The one recording that its recorder hides."""
-_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
+_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
 BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
@@ -148,7 +146,7 @@ def _walk(folder: Path, shown: str) -> Iterator[InputFile]:
     for place, folders, files in os.walk(folder, onerror=unread):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith(".") or name == _HIDDEN)
+        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
         _require_few(len(found), shown)
     for name in sorted(found):
         yield InputFile(folder / name, f"{shown.rstrip('/')}/{name}", name)

@@ -30,7 +30,7 @@ from bench.plugins.registry import Entry, Plugin
 from bench.plugins.spec import Spec
 from bench.replayer.loop import replay
 from bench.strategies import Execution, Reply, Strategy, parse_strategy
-from bench.strategies.documents.building_agent import task_state
+from bench.strategies.documents.document_000 import task_state
 
 ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,plan,loop_detector]+evaluator=step_v1"
 EMPTY = trace(id="empty")

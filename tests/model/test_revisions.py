@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from handmade import LOG, TABLE, opened, result
+from readers import BUILDING_AGENT
 
 import bench
 from bench.strategies import parse_strategy
@@ -52,7 +53,7 @@ def test_five_of_five_run_unchanged_however_the_keys_were_recorded(key: str) -> 
 @pytest.mark.slow
 def test_five_revisions_in_one_comparison(shared_traces: Path) -> None:
     """On the recorded session of the system that the documents describe, whose results hold `structuredOutput`."""
-    found = bench.compare(str(shared_traces / "rap" / "session-2025-11-17.json"), STRATEGIES, base=FILES[0].parent)
+    found = bench.compare(f"{BUILDING_AGENT}:{shared_traces / 'rap' / 'session-2025-11-17.json'}", STRATEGIES, base=FILES[0].parent)
     assert [name for name in found.strategies if found.failed(name)] == []
     cost = {name: found.value(name, "cost.prompt_tokens") or 0.0 for name in found.everyone}
     assert cost["r5_flat"] < cost["r2_table_first"] < cost["r1_console_only"] <= cost["keep_all"]

@@ -16,7 +16,8 @@ from bench.model import Message, ModelTurn, Run, Trace
 from bench.model.errors import StrategyError
 from bench.replayer.offered import MOST_TRIED, words_tried
 from bench.strategies import Edits, Strategy, Window, parse_strategy, strategy_of
-from bench.strategies.own_calls import OwnCalls, offload
+from bench.strategies.offloading import offload
+from bench.strategies.own_calls import OwnCalls
 
 FIRST, SECOND = "471 rows in /data/run.csv", "the plan is W-104"
 

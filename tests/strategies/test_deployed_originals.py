@@ -26,7 +26,7 @@ from handmade import SMALL, result
 from bench.model import Message, Record, ToolCall, ToolResult
 from bench.plugins.registry import build
 from bench.strategies import Window, Written
-from bench.strategies.documents.separate_commands import is_command
+from bench.strategies.documents.document_002 import is_command
 from bench.strategies.forms import execution_mapping, raw_mapping
 from bench.traces import load
 

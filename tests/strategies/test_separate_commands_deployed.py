@@ -14,7 +14,7 @@ from bench.model import Message, ModelTurn, Run, ToolCall, ToolResult, Trace
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
-from bench.strategies.documents.separate_commands import is_command
+from bench.strategies.documents.document_002 import is_command
 from bench.traces import load
 
 NAME = "separate_commands_deployed"

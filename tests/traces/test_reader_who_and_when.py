@@ -6,12 +6,14 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from readers import WHO_AND_WHEN
+
 from bench.model import RouteDecision
 from bench.traces import load
 
 
 def test_the_recorded_runs(shared_traces: Path) -> None:
-    traces = load(["who-and-when"], shared_traces).traces
+    traces = load([f"{WHO_AND_WHEN}:who-and-when"], shared_traces).traces
     assert Counter(trace.source.format for trace in traces) == {"who_and_when": len(traces)}
     assert Counter(trace.id.partition("/")[0] for trace in traces) == {"Hand-Crafted": 27, "Algorithm-Generated": 90}
     labels = [json.loads(line) for line in (shared_traces / "labels/failure_steps.jsonl").read_text().splitlines()]
@@ -26,7 +28,7 @@ def test_the_recorded_runs(shared_traces: Path) -> None:
 
 
 def test_every_recorded_ledger_is_a_decision_with_the_outcome_that_people_read(shared_traces: Path) -> None:
-    traces = {trace.id: trace for trace in load(["who-and-when"], shared_traces).traces}
+    traces = {trace.id: trace for trace in load([f"{WHO_AND_WHEN}:who-and-when"], shared_traces).traces}
     rows = [json.loads(line) for line in (shared_traces / "labels/magentic_routing.jsonl").read_text().splitlines()]
     assert len(rows) == 377
     for row in rows:

@@ -1,17 +1,18 @@
-"""The rules of the five documents: what the model sees, what is kept, how a step is judged, and where a run goes next.
+"""The rules of the five documents, one file each; of common practice; and of references.
 
-This file reads a raw script result and the results of the analysis functions, for the plug-ins beside it.
+This file reads a raw script result for documents 000, 001 and 003, and applies the rule that they share.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
+from ..slots import Summary
 
 Noise = Literal["status", "markers"]
 """The console lines that say nothing: those that report the execution itself, or every line that starts with a mark."""
@@ -94,25 +95,51 @@ def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
     return found
 
 
-# ---------------------------------------------------------------- results of the analysis functions
+# ---------------------------------------------------------------- their summary
 
-ENRICHMENT = "perform_enrichment_analyses"
-"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""
-
-METHODS = ("go", "kegg", "reactome", "gsea")
-"""The enrichment methods, in the order in which they are counted."""
+Words = tuple[str, str, str]
+"""The key of a summary's rows, and the messages of a table and of a console log."""
 
 
-def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
-    """Return the findings of an enrichment result by method; `{}` where it is no mapping."""
-    found = value if isinstance(value, Mapping) else {}
-    return {name: found[name] for name in methods if isinstance(found.get(name), Mapping)}
+SHOWING: Words = ("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
 
 
-def brief(value: Any, limit: int) -> str:
-    """Return the first `limit` characters of `str()` of a value; "Success" for an empty one.
+FIRST: Words = (
+    "truncated_rows_json",
+    "Table with {count} rows; first {shown} shown.",
+    "{count} console lines; first {shown} shown.",
+)
 
-    >>> brief({"go": 12}, 6), brief("", 6)
-    ("{'go':", 'Success')
-    """
-    return str(value)[:limit] if value else "Success"
+
+def summarized(
+    result: ToolResult,
+    max_rows: int,
+    max_lines: int,
+    noise: Noise | None,
+    words: Words | None,
+    *,
+    any_table: bool = False,
+) -> Summary:
+    """Return the summary of the first table longer than `max_rows`, else of a console longer than `max_lines`, else nothing."""
+    notes: list[str] = []
+    output = script_output(result)
+    for rows in tables_of(output, notes):
+        if any_table or len(rows) > max_rows:
+            return Summary(_table(rows, max_rows, words), tuple(notes))
+    lines = output.lines if noise is None else output.without(noise)
+    return Summary(_console(lines, max_lines, words) if len(lines) > max_lines else None, tuple(notes))
+
+
+def _table(rows: Sequence[Any], limit: int, words: Words | None) -> dict[str, Any]:
+    return {"type": "table", **_first(rows, limit, "table", "row_count", words and words[:2])}
+
+
+def _console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
+    return {"type": "console", **_first(lines, limit, "console", "line_count", words and ("truncated_lines", words[2]))}
+
+
+def _first(items: Sequence[Any], limit: int, kind: str, counted: str, words: tuple[str, str] | None) -> dict[str, Any]:
+    if words is None:
+        return {counted: len(items)}
+    (key, message), shown = words, list(items[:limit])
+    return {"message": message.format(count=len(items), shown=len(shown)), kind: {counted: len(items), key: shown}}

@@ -1,26 +1,29 @@
-"""Compactors of common practice: a sliding window, masked observations, repeats as references, and a summary of what is old."""
+"""Common practice: old results masked, a sliding window, repeats as references; the ends of a result, or the whole of it in another notation; a
+store outside of the prompt; and the ledger of an orchestrator."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from ...model import Message
+import msgspec
+
+from ...model import Message, Record, ToolResult, as_text, lines_of
+from ...model.errors import StrategyError
 from ...plugins.registry import register
-from .. import Edits, Window
+from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
+from ...text.lossless import exact_json, read_json, read_tables, write_tables
+from .. import Edits, Window, untruncated_record
 from ..histories import (
-    AtShare,
     Batched,
     Boundary,
     Compactor,
     Count,
-    Share,
-    Summarising,
-    split_old,
     state,
     system_count,
     with_text,
-    worth_summarising,
 )
 
 
@@ -116,28 +119,174 @@ def safe_cut(messages: Sequence[Message], cut: int) -> int:
     return cut
 
 
-@register("compactor", "summarize_old")
-class SummarizeOld(AtShare, Summarising):
-    """`[system, summary, last 8]` once the prompt reaches a share of the window: everything older becomes one summary message.
+# ---------------------------------------------------------------- one result
 
-    All prompt tokens count, framing and tool definitions included. The rule counts messages, so a tool call can be cut from its result. An earlier
-    summary is old like the rest. Where nothing is older than the last `keep_last`, nothing changes and a note says so.
 
-    Source: 002 Current Behavior
+@register("summarizer", "head_tail")
+def head_tail(
+    result: ToolResult, *, head: Count = 20, tail: Count = 20, unit: Literal["lines", "characters"] = "lines"
+) -> str:
+    """The first and the last lines (or characters) of a result, with a marker between that names how many were left out.
 
-    >>> SummarizeOld(keep_last=1).tried("user: 0", "user: 1", "user: 2")
-    ['user: Summary of 2 earlier messages:', 'user: 2']
+    The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank lines are not counted, and go where
+    something is left out; a result short enough is shown untouched, an empty one as `""`.
+
+    Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and the tail of a long output
+
+    >>> head_tail(ToolResult(index=0, call_id="a", function="f", seen="1\\n2\\n3\\n4"), head=1, tail=1)
+    '1\\n[2 lines left out]\\n4'
+    """
+    text = result.text
+    if unit == "characters":
+        left_out = len(text) - head - tail
+        if left_out <= 0:
+            return text
+        return f"{text[:head]}\n[{left_out} characters left out]\n{text[len(text) - tail :]}"
+    lines = lines_of(decoded(text))
+    left_out = len(lines) - head - tail
+    if left_out <= 0:
+        return text
+    return "\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[len(lines) - tail :]])
+
+
+def structured_value(result: ToolResult, unpack: bool) -> Any:
+    """Return the mapping or list that a result holds, as data or as JSON text; with `unpack` JSON inside its strings is a value too.
+
+    Raises NothingParsed for any other result: there is nothing to write in another way.
+    """
+    value = parse_json(result.text) if result.data is None else result.data
+    if not isinstance(value, dict | list):
+        raise NothingParsed
+    return decode_strings(value) if unpack else value
+
+
+@register("summarizer", "compact_json", decode=read_json)
+def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
+    """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
+
+    `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
+
+    Source: RFC 8259 (JSON)
+
+    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
+    '{"n":2,"data":[{"id":1}]}'
+    """
+    try:
+        return exact_json(structured_value(result, unpack))
+    except NothingParsed:
+        return result.text
+
+
+@register("summarizer", "csv_table", decode=read_tables)
+def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
+    """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
+
+    The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
+    inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
+
+    Source: RFC 4180 (CSV)
+
+    >>> table = {"data": '[{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]'}
+    >>> print(csv_table(ToolResult(index=0, call_id="a", function="f", data=table)))
+    {"data":{"@table":1}}
+    @table 1: 2 rows
+    id,mark
+    1,W1
+    2,"2"
+    """
+    try:
+        return write_tables(structured_value(result, unpack))
+    except NothingParsed:
+        return result.text
+
+
+# ---------------------------------------------------------------- outside of the prompt
+
+
+@register("store", "external", lossless=True)
+class External:
+    """The value in a content-addressed store, and a handle with a preview in its place; the handle resolves to the very same value.
+
+    Equal values share a handle. An empty result has a handle and an empty preview.
+
+    Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
+
+    >>> store = External(preview_chars=4)
+    >>> record = store.put(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}))
+    >>> record.value, store.resolve(record.handle)
+    ('[stored as mem://239a00f0f124eed7: 12 characters] {"go', {'go': [1, 2]})
     """
 
-    threshold: Share = 0.8
-    keep_last: Count = 8
+    def __init__(self, *, preview_chars: Count = 200, summary_limit: Count = 100) -> None:
+        self.preview_chars, self.summary_limit = preview_chars, summary_limit
+        self._values: dict[str, Any] = {}
 
-    def compact(self, window: Window) -> Edits | None:
-        if window.tokens < self.limit(window):
-            return None
-        system, old, recent = split_old(window.messages, self.keep_last)
-        if worth_summarising(old):
-            return self.summarised(
-                window, system, old, recent, f"{window.tokens} tokens: {len(old)} messages summarised"
-            )
-        return Edits(notes=(f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",))
+    def put(self, result: ToolResult) -> Record:
+        value, text = result.value, as_text(result.value)
+        # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number and the number)
+        handle = f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        self._values[handle] = value
+        preview = f" {text[: self.preview_chars]}" if text and self.preview_chars else ""
+        return msgspec.structs.replace(
+            untruncated_record(result),
+            value=f"[stored as {handle}: {len(text)} characters]{preview}",
+            result_type="text",
+            summary=str(value)[: self.summary_limit] if value else "Success",
+            handle=handle,
+        )
+
+    def resolve(self, handle: str) -> Any:
+        """Return the value behind a handle; StrategyError for a handle that this store never gave."""
+        if handle not in self._values:
+            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one case only")
+        return self._values[handle]
+
+
+# ---------------------------------------------------------------- an orchestrator
+
+
+@register("router", "ledger", at="before_model")
+class Ledger:
+    """The next act of an orchestrator, read from its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
+
+    Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. After more than `max_stalls` stalls counting
+    starts again. The ledger is `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer
+    counts, as in Magentic-One. A state without a ledger is `next`, with nobody named.
+
+    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
+
+    >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
+    >>> router = Ledger(max_stalls=1)
+    >>> router.decide(stalled)
+    ('next', {'speaker': 'WebSurfer', 'stalls': 1, 'replans': 0})
+    >>> router.decide(stalled)
+    ('replan', {'stalls': 0, 'replans': 1})
+    """
+
+    def __init__(self, *, max_stalls: int = 3, max_replans: int = 3) -> None:
+        self.max_stalls, self.max_replans = max_stalls, max_replans
+        self.stalls = self.replans = 0
+
+    def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        route = self._route(state)
+        detail: dict[str, Any] = {"stalls": self.stalls, "replans": self.replans}
+        speaker = _answer(state, "next_speaker")
+        return route, {"speaker": speaker, **detail} if route == "next" and isinstance(speaker, str) else detail
+
+    def _route(self, state: Mapping[str, Any]) -> str:
+        if _answer(state, "is_request_satisfied") is True:
+            return "satisfied"
+        self.stalls += _answer(state, "is_in_loop") is True or _answer(state, "is_progress_being_made") is False
+        if self.stalls <= self.max_stalls:
+            return "next"
+        self.stalls = 0
+        if self.replans >= self.max_replans:
+            return "terminated"
+        self.replans += 1
+        return "replan"
+
+
+def _answer(state: Mapping[str, Any], question: str) -> Any:
+    ledger = state.get("ledger")
+    entry = ledger.get(question) if isinstance(ledger, Mapping) else None
+    return entry.get("answer") if isinstance(entry, Mapping) else None

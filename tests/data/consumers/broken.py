@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.strategies import Execution, Reply
-from bench.strategies.documents.building_agent import task_state
+from bench.strategies.documents.document_000 import task_state
 
 
 def keeps_state(execution: Execution) -> Reply:

@@ -1,0 +1,56 @@
+"""Repeated calls: those that an earlier call of their thread had already made, with what both results say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model import ToolResult, Trace
+from .recorded_cut import answered_calls
+
+if TYPE_CHECKING:
+    from .of_replay import ReplayEvidence
+
+
+class Repeat(NamedTuple):
+    """A call of a turn that `earlier` had already answered; `again` is its own result."""
+
+    turn: int
+    earlier: ToolResult
+    again: ToolResult
+
+
+def repeats_of(trace: Trace) -> list[Repeat]:
+    """The repeated calls of a trace, in order of their results. A call without a result is left out."""
+    answered: dict[tuple[str, str], list[ToolResult]] = {}
+    calls = answered_calls(trace)
+    found = []
+    for result in trace.results:
+        if result.index not in calls:
+            continue
+        turn, call = calls[result.index]
+        before = answered.setdefault((result.thread, call.command), [])
+        earlier = next((item for item in reversed(before) if item.index < turn), None)
+        before.append(result)
+        if earlier is not None:
+            found.append(Repeat(turn, earlier, result))
+    return found
+
+
+def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
+    """The repeats whose turn's prompt lacks facts that the repeated result gives again, with these facts."""
+    found = []
+    calls = {call.step: number for number, call in enumerate(evidence.walked.calls)}
+    for repeat in evidence.session.repeats:
+        call = calls.get(repeat.turn)
+        if call is None:
+            continue
+        if evidence.index.full[repeat.earlier.index] in evidence.standing(call).messages:
+            continue
+        lost = evidence.session.facts.lost(repeat.earlier, evidence.standing(call))
+        if lost:
+            facts = evidence.session.facts
+            again = facts.in_text(repeat.again.shown_by_recorder, lost)
+            seen = facts.in_text(repeat.earlier.shown_by_recorder, again)
+            if seen:
+                found.append((repeat, seen))
+    return found

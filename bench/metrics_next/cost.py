@@ -1,0 +1,183 @@
+"""The cost of a strategy: tokens of prompts and of its own model calls, out of the cache, and in dollars."""
+
+from __future__ import annotations
+
+from ..evidence.of_replay import ReplayEvidence
+from ..model.scores import Number
+from . import NOTHING, example as example, metric, total
+
+UNPRICED = "no price is listed for the model"
+TOO_LARGE = "a prompt does not fit the model's window"
+
+
+@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="total")
+def prompt_tokens(evidence: ReplayEvidence) -> Number:
+    """Tokens of all prompts together: what the model was given to read over the whole run.
+
+    Framing and tool definitions included. No model calls: nothing to measure.
+
+    Source: 003 §1 "Token Efficiency"; 002 Token Management
+
+    >>> prompt_tokens(example()).value
+    31.0
+    """
+    sizes = [call.prompt_tokens for call in evidence.walked.priced]
+    return Number(float(sum(sizes))) if sizes else NOTHING
+
+
+@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="mean over tasks")
+def peak_prompt_tokens(evidence: ReplayEvidence) -> Number:
+    """Tokens of the largest prompt.
+
+    No model calls: nothing to measure.
+
+    Source: 002 Current Behavior: what triggers a compaction is the size of one prompt
+
+    >>> peak_prompt_tokens(example()).value
+    22.0
+    """
+    sizes = [call.prompt_tokens for call in evidence.walked.priced]
+    return Number(float(max(sizes))) if sizes else NOTHING
+
+
+@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="total")
+def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
+    """Prompt tokens that the provider's prompt cache would serve.
+
+    Of each prompt the tool definitions and the whole messages that it shares, from its start, with the
+    one before in its thread (at Claude, which keeps what ends at a mark, with any earlier one that it
+    finds within 20 positions), by the provider's rule for that model, times the share that was served
+    when the trace was recorded. Not measured for a provider whose rule is not known here.
+
+    Source: for each provider the page that `bench.tokens.caching.cache_rule` names
+
+    >>> cached_prompt_tokens(example()).value
+    0.0
+    """
+    reads = [call.read for call in evidence.walked.priced]
+    return total(reads, "the provider's cache rule is not known here") if reads else NOTHING
+
+
+@metric("cost.usd", unit="usd", better="lower", aggregate="total")
+def usd(evidence: ReplayEvidence) -> Number:
+    """Dollars of the run: its prompts with the provider's cache, its answers, and the strategy's own model calls.
+
+    A turn whose facts stand behind a handle that its prompt shows costs one more call, which fetches
+    them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices are those of
+    the day of the recording. Not measured without listed prices, or where a prompt does not fit.
+
+    Source: genai-prices; 003 §1 "Token Efficiency"
+
+    >>> f"{usd(example()).value:.6f}"
+    '0.000188'
+    """
+    calls = [call.usd for call in evidence.walked.priced]
+    return _priced(evidence, [*calls, *(item.usd for item in evidence.fetches if item.by_handle)])
+
+
+@metric("cost.usd_uncached", unit="usd", better="lower", aggregate="total")
+def usd_uncached(evidence: ReplayEvidence) -> Number:
+    """Dollars of the run as `cost.usd`, without any prompt cache.
+
+    Source: genai-prices
+
+    >>> f"{usd_uncached(example()).value:.6f}"
+    '0.000188'
+    """
+    calls = [call.uncached_usd for call in evidence.walked.priced]
+    return _priced(evidence, [*calls, *(item.uncached_usd for item in evidence.fetches if item.by_handle)])
+
+
+def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
+    if not dollars:
+        return NOTHING
+    if evidence.walked.overflows:
+        return Number(None, reason=TOO_LARGE)
+    own = [
+        evidence.session.pricing.own_usd(call.step, call.model, call.consumed_tokens, call.produced_tokens)
+        for call in evidence.replay.own_calls
+    ]
+    return total([*dollars, *own], UNPRICED)
+
+
+@metric("cost.refetch_usd", unit="usd", better="lower", aggregate="total")
+def refetch_usd(evidence: ReplayEvidence) -> Number:
+    """Dollars of fetching again what turns missed: one more call for each such turn. In no other price.
+
+    A fact is fetched from the smallest untruncated result of its thread that holds it; what one call
+    fetches serves every fact of its turn. A lower bound where no result holds a fact.
+
+    Source: page faults of virtual memory (Denning 1968): a miss costs what the fetch costs
+
+    >>> f"{refetch_usd(example()).value:.6f}"
+    '0.000122'
+    """
+    if not evidence.walked.priced:
+        return NOTHING
+    return total([item.usd for item in evidence.fetches if not item.by_handle], UNPRICED)
+
+
+@metric("cost.strategy_call_tokens", unit="tokens", better="lower", aggregate="total")
+def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
+    """Tokens that a strategy's own model calls took, to write summaries or for anything else: read and produced.
+
+    0 where it made none. Counted by the provider where a model was really asked and said so.
+
+    Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
+
+    >>> strategy_call_tokens(example()).value
+    0.0
+    """
+    if not evidence.walked.priced:
+        return NOTHING
+    return Number(float(sum(c.consumed_tokens + c.produced_tokens for c in evidence.replay.own_calls)))
+
+
+@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="total")
+def window_overflows(evidence: ReplayEvidence) -> Number:
+    """Prompts larger than the model's window: calls that could not have been made.
+
+    Not measured where the model's window is not known.
+
+    Source: genai-prices, `context_window` of a model
+
+    >>> window_overflows(example()).value
+    0.0
+    """
+    if not evidence.walked.priced:
+        return NOTHING
+    if evidence.index.window_tokens is None:
+        return Number(None, reason=f"the window of {evidence.index.model or 'an unnamed model'} is not known")
+    return Number(float(evidence.walked.overflows))
+
+
+@metric("cost.conversation_tokens", unit="tokens", better="lower", aggregate="total")
+def conversation_tokens(evidence: ReplayEvidence) -> Number:
+    """Prompt tokens spent on the conversation, by a strategy that keeps commands apart from it.
+
+    With `cost.command_history_tokens` it adds up to `cost.prompt_tokens`. A strategy that keeps no
+    parts: nothing to measure.
+
+    Source: 002 Token Management
+
+    >>> conversation_tokens(example()).value
+    """
+    return _part(evidence, "conversation")
+
+
+@metric("cost.command_history_tokens", unit="tokens", better="lower", aggregate="total")
+def command_history_tokens(evidence: ReplayEvidence) -> Number:
+    """Prompt tokens spent on the command history, by a strategy that keeps commands apart from the conversation.
+
+    A strategy that keeps no parts: nothing to measure.
+
+    Source: 002 Token Management
+
+    >>> command_history_tokens(example()).value
+    """
+    return _part(evidence, "command_history")
+
+
+def _part(evidence: ReplayEvidence, name: str) -> Number:
+    parts = [call.parts[name] for call in evidence.replay.calls if name in call.parts]
+    return Number(float(sum(parts))) if parts else NOTHING

@@ -1,0 +1,93 @@
+"""Losses of tool results: facts and fields that are no longer there, cuts without a word, commands that are gone."""
+
+from __future__ import annotations
+
+from ..evidence.kept import PLACES, Place
+from ..evidence.lost import commands_gone, silent_results
+from ..evidence.of_replay import ReplayEvidence
+from ..model.scores import Number
+from . import NOTHING, example as example, mean, metric, share
+
+
+@metric("loss.fact_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES)
+def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
+    """Share of a tool result's facts that are still there.
+
+    0–1, the mean over results with a later prompt in their thread. `shown`: in any message of the first
+    prompt after the result; `end`: of the last prompt of its thread; `stored`: in what a later step can
+    read back from the store. A result that stands untruncated has lost nothing. No such result: nothing
+    to measure.
+
+    Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023)
+
+    >>> fact_recall(example(), "shown").value, fact_recall(example(), "stored").value
+    (0.5, 0.5)
+    """
+    return mean([item.share for item in evidence.facts_kept[place]])
+
+
+@metric("loss.leaf_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES)
+def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
+    """Share of a structured result's fields that are still there, each beside its own key.
+
+    0–1, the mean over results with a mapping or list as their data. Places as in `loss.fact_recall`;
+    a field stands in a message about its result, under its key, in a column of that name, or in a
+    sentence with its key or its record's identity. No such result: nothing to measure.
+
+    Source: 004 §1.2: a structured result stored as `str(result)[:500]`
+
+    >>> leaf_recall(example(), "shown").value
+    0.5
+    """
+    return mean([item.share for item in evidence.fields_kept[place]])
+
+
+@metric("loss.retrievable", unit="share", better="higher", aggregate="mean over tasks")
+def retrievable(evidence: ReplayEvidence) -> Number:
+    """Share of needed facts that are not in the prompt but behind a handle that it shows.
+
+    0–1. The handle stands in the prompt whole, and resolving it gave a text that holds the fact. Whether
+    an agent would resolve it is not known. No needs: nothing to measure.
+
+    Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
+
+    >>> retrievable(example()).value
+    0.0
+    """
+    walked = evidence.walked
+    return share(len(walked.missed) - len(walked.lost), walked.needs)
+
+
+@metric("loss.silent_truncation", unit="results", better="lower", aggregate="total")
+def silent_truncation(evidence: ReplayEvidence) -> Number:
+    """Results that lost facts while nothing shown says so, in the first prompt after them or the last one of their thread.
+
+    Something says so where a text that shows the result (where none does, one of the strategy's own
+    messages) has a line of its own with a word for leaving out, or states a larger total than it shows.
+    No results with a later prompt: nothing to measure.
+
+    Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
+
+    >>> silent_truncation(example()).value
+    1.0
+    """
+    if not any(True for _ in evidence.prompted("end")):
+        return NOTHING
+    return Number(float(len(silent_results(evidence))))
+
+
+@metric("loss.commands_lost", unit="commands", better="lower", aggregate="total")
+def commands_lost(evidence: ReplayEvidence) -> Number:
+    """Commands of the recording that are in no message of the last prompt.
+
+    A command is a tool call or a command in the text of a turn; one given several times counts once. It
+    is there where a message makes the call, or its text holds the whole command as a line, or as the end
+    of one after a colon, a prompt sign or a quote. No commands before a last prompt: nothing to measure.
+
+    Source: 002 Goal: commands stay after a summarization
+
+    >>> commands_lost(example()).value
+    0.0
+    """
+    found = commands_gone(evidence)
+    return Number(float(sum(map(len, found)))) if found else NOTHING

@@ -1,0 +1,86 @@
+"""Answers to the questions of a scenario, still where they must survive or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..evidence.of_replay import ReplayEvidence
+from ..evidence.probes import probes_of, search, turn_after
+from ..evidence.spoken import message_texts, turn_text
+from ..model import AskedProbe, as_text
+from ..model.errors import ScenarioError
+from ..model.scores import Number
+from ..text.answers import is_answer, said
+from . import NOTHING, example as example, metric, share
+
+
+@metric("probes.recall", unit="share", better="higher", aggregate="mean over tasks")
+def recall(evidence: ReplayEvidence) -> Number:
+    """Share of a scenario's questions that come out right: the answer is there, or what must be absent is not.
+
+    0–1. An answer is there where the probe's path, asked of the message or record of its result, gives
+    it, or where every value of it stands whole in a text: of the prompt in any of its messages, of the
+    record, or of the reply. What must be absent is looked for in the same way, in texts alone. A reply
+    that no consumer made is the recorded turn. No probes, or none of a turn that exists: nothing to
+    measure.
+
+    Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as JMESPath (jmespath.org)
+
+    >>> import msgspec
+    >>> from bench.evidence.index import index_trace
+    >>> from bench.evidence.of_replay import TraceSession
+    >>> from bench.model import Trace
+    >>> cut = example()
+    >>> probes = [{"question": "How many rows?", "expected": 471, "step": 2, "path": "rows"},
+    ...     {"question": "Which file?", "expected": "a/b.csv", "step": 2}]
+    >>> trace = msgspec.structs.replace(cut.trace, labels={"probes": probes})
+    >>> recall(ReplayEvidence(TraceSession(trace, index_trace(trace)), cut.replay)).value
+    0.5
+    """
+    try:
+        probes = probes_of(evidence.trace)
+        found = [right for probe in probes if (right := _right(evidence, probe)) is not None]
+    except ScenarioError as error:
+        return Number(None, reason=str(error))
+    return share(sum(found), len(found)) if found else NOTHING
+
+
+def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:
+    """True if a probe comes out right; None where no model turn follows its result."""
+    values: list[Any] = []
+    texts: list[str] | None
+    if probe.where == "store":
+        values = [item.stored for item in evidence.replay.results if item.step == probe.step]
+        texts = [as_text(value) for value in values]
+    elif probe.where == "reply":
+        texts = _reply(evidence, probe)
+    else:
+        values, texts = _prompt(evidence, probe)
+    if texts is None:
+        return None
+    by_path = (search(probe.path, value) for value in values) if probe.path is not None else ()
+    if not probe.absent and any(is_answer(value, probe.expected, probe.type) for value in by_path):
+        return True
+    plain = [evidence.messages.texts.plain(text) for text in texts]
+    return said(plain, probe.expected, probe.type) is not probe.absent
+
+
+def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
+    replies = [item.reply.text for item in evidence.replay.results if item.step == probe.step and item.reply]
+    if replies:
+        return replies
+    turn = turn_after(evidence.trace, probe)
+    return None if turn is None else [turn_text(turn)]
+
+
+def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], list[str] | None]:
+    """The texts that show the probe's result in the prompt that is asked, and every text of that prompt."""
+    turn = turn_after(evidence.trace, probe)
+    call = None if turn is None else next(
+        (number for number, item in enumerate(evidence.walked.calls) if item.step == turn.index), None
+    )  # fmt: skip
+    if call is None:
+        return [], None
+    messages = [evidence.messages.messages[number] for number in sorted(evidence.standing(call).messages)]
+    about = [item.text for item in messages if item.step is not None and item.step == probe.step]
+    return [*about], [text for item in messages for text in message_texts(item)]

@@ -1,0 +1,138 @@
+"""Routing: decisions that still go where they should, what a run leaves behind, and what was executed without approval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..evidence.of_replay import ReplayEvidence
+from ..model import Approval, RouteDecision, ToolResult
+from ..model.run import TASK_STATE
+from ..model.scores import Number
+from . import NOTHING, example as example, mean, metric, share
+
+ABORT = "abort"
+"""The route that ends a run because of a critical failure."""
+
+RUN_SCRIPT = "run_script_by_name"
+
+
+@metric("routing.accuracy", unit="share", better="higher", aggregate="mean over tasks")
+def accuracy(evidence: ReplayEvidence) -> Number:
+    """Share of routing decisions that went where they should have gone.
+
+    0–1. Expected is the labelled route (of a selection a labelled script), else the recorded one, else
+    what the same router decides on untruncated records. No decisions: nothing to measure.
+
+    Source: 004 §4.2
+
+    >>> accuracy(example()).value
+    """
+    return mean([item.route == item.expected for item in evidence.replay.decisions])
+
+
+@metric("routing.first_divergence", unit="share", better="higher", aggregate="mean over tasks")
+def first_divergence(evidence: ReplayEvidence) -> Number:
+    """Share of the routing decisions that come before the first one that went another way than expected.
+
+    0–1; 1 where none did. What comes after a divergence was replayed along the recorded run and proves
+    little. No decisions: nothing to measure.
+
+    Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
+
+    >>> first_divergence(example()).value
+    """
+    decisions = evidence.replay.decisions
+    differing = (number for number, item in enumerate(decisions) if item.route != item.expected)
+    return share(next(differing, len(decisions)), len(decisions))
+
+
+@metric("routing.missed_aborts", unit="decisions", better="lower", aggregate="total")
+def missed_aborts(evidence: ReplayEvidence) -> Number:
+    """Decisions that should have aborted the run and did not.
+
+    No abort expected: nothing to measure.
+
+    Source: 004 §4.2, the route `abort`
+
+    >>> missed_aborts(example()).value
+    """
+    return _count([item.route != ABORT for item in evidence.replay.decisions if item.expected == ABORT])
+
+
+@metric("routing.false_aborts", unit="decisions", better="lower", aggregate="total")
+def false_aborts(evidence: ReplayEvidence) -> Number:
+    """Decisions that aborted the run and should not have.
+
+    Every decision should abort: nothing to measure.
+
+    Source: 004 §4.2, the route `abort`
+
+    >>> false_aborts(example()).value
+    """
+    return _count([item.route == ABORT for item in evidence.replay.decisions if item.expected != ABORT])
+
+
+@metric("routing.reply_errors", unit="replies", better="lower", aggregate="total")
+def reply_errors(evidence: ReplayEvidence) -> Number:
+    """Replies that could not be made: no summary was given, and the raw output was too long to be shown.
+
+    No consumer, or no execution: nothing to measure.
+
+    Source: 001 §2 Step 2: only a small raw output is shown
+
+    >>> reply_errors(example()).value
+    """
+    return _count([item.reply.path == "error" for item in evidence.replay.results if item.reply is not None])
+
+
+@metric("routing.unreset_states", unit="replies", better="lower", aggregate="total")
+def unreset_states(evidence: ReplayEvidence) -> Number:
+    """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck in a loop" defect.
+
+    Of the replies of the strategy's consumer; without a consumer of the decisions that the trace recorded
+    at its `end`. The state is selected script, its parameters, raw output and execution summary; empty
+    texts and containers count as cleared. Neither replies nor recorded ends: nothing to measure.
+
+    Source: 000 Step 5, 001 §2 Step 3
+
+    >>> unreset_states(example()).value
+    """
+    replies = [item.reply for item in evidence.replay.results if item.reply is not None]
+    if replies:
+        return _count([_is_left(reply.state, reply.route) for reply in replies])
+    ends = [step for step in evidence.trace.steps if isinstance(step, RouteDecision) and step.at == "end"]
+    return _count([_is_left(step.state, step.taken) for step in ends])
+
+
+def _is_left(state: Mapping[str, Any], route: str) -> bool:
+    left = any(state.get(key) not in (None, "", [], {}) for key in TASK_STATE)
+    return left or route.strip("_").upper() != "END"  # LangGraph's own name for it is __end__
+
+
+@metric("routing.unapproved_executions", unit="executions", better="lower", aggregate="total")
+def unapproved_executions(evidence: ReplayEvidence) -> Number:
+    """Scripts that were executed although nobody had approved the call.
+
+    Of the results of `run_script_by_name`, in traces that record approvals; the last answer before the
+    result counts. A result without success after a no is the refusal itself. The same for every strategy:
+    actions are recorded. No such result: nothing to measure.
+
+    Source: 003 §1 "Human-in-the-Loop", §3.2
+
+    >>> unapproved_executions(example()).value
+    """
+    answers: dict[str, bool] = {}
+    unapproved = []
+    for step in evidence.trace.steps:
+        if isinstance(step, Approval):
+            answers[step.call_id] = step.approved
+        elif isinstance(step, ToolResult) and step.function == RUN_SCRIPT:
+            answer = answers.get(step.call_id)
+            unapproved.append(answer is None or (answer is False and step.success))
+    recorded = any(isinstance(step, Approval) for step in evidence.trace.steps)
+    return _count(unapproved) if recorded else NOTHING
+
+
+def _count(found: list[bool]) -> Number:
+    return Number(float(sum(found))) if found else NOTHING

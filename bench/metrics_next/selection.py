@@ -1,0 +1,54 @@
+"""Selection of the script that a request is meant for: if it was found. Only selection routers count."""
+
+from __future__ import annotations
+
+import math
+
+from ..evidence.of_replay import ReplayEvidence
+from ..model.scores import Number
+from ..text.scripts import expected_scripts
+from . import example as example, mean, metric
+
+RECALL_AT = 3
+"""The number of returned scripts that `routing.selection_recall_at_3` looks at."""
+
+
+@metric("routing.selection_top1", unit="share", better="higher", aggregate="mean over tasks")
+def selection_top1(evidence: ReplayEvidence) -> Number:
+    """Share of requests for which the expected script came first.
+
+    0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a list
+    of names of which any will do; a manifest's id serves too). No selection router, or no labels:
+    nothing to measure.
+
+    Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
+
+    >>> selection_top1(example()).value
+    """
+    return mean([rank == 1 for rank in _ranks(evidence)])
+
+
+@metric("routing.selection_recall_at_3", unit="share", better="higher", aggregate="mean over tasks")
+def selection_recall_at_3(evidence: ReplayEvidence) -> Number:
+    """Share of requests for which the expected script was among the first three returned.
+
+    0–1, as `routing.selection_top1`.
+
+    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
+
+    >>> selection_recall_at_3(example()).value
+    """
+    return mean([rank <= RECALL_AT for rank in _ranks(evidence)])
+
+
+def _ranks(evidence: ReplayEvidence) -> list[float]:
+    """The place, from 1, of the first expected script of each selection with a label; infinity where it was not returned."""
+    trace = evidence.trace
+    labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
+    found = []
+    for decision in evidence.replay.decisions:
+        ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
+        if decision.at == "user_turn" and isinstance(ranked, list) and expected:
+            ranks = (at for at, name in enumerate(ranked, 1) if name in expected)
+            found.append(next(ranks, math.inf))
+    return found

@@ -1,0 +1,210 @@
+"""Document 000, "Post-Execution Summary Workflow": the summary of a script's result, two later revisions of it, and the agent's reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ...model import ToolResult, as_text
+from ...model.run import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
+from ...plugins.registry import register
+from ...text.decode import NothingParsed, parse_json
+from .. import Execution, Reply, Summary
+from ..histories import Count
+from . import FIRST, Noise, ScriptOutput, script_output, summarized, tables_of
+
+MARKS = ("✅", "❌")
+STATUS = ("✅ Code executed", "❌ Code execution")
+Shows = Literal["headers", "result"]
+"""The part of a result that a later revision shows beside its count."""
+
+
+@register("summarizer", "table_console")
+def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
+    """The first rows of the first table longer than `max_rows`, else the first lines of a console log longer than `max_lines`.
+
+    Status lines are taken out of the log before it is measured: `noise="status"` those that report the execution itself, `noise="markers"` every
+    line that starts with ✅ or ❌, answers included. Where table data cannot be read, the rule falls through, and a note says so.
+
+    Source: 000 Step 3
+
+    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
+    >>> table_console(log, max_lines=1).shown
+    {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
+    """
+    return summarized(result, max_rows, max_lines, noise, FIRST)
+
+
+# ---------------------------------------------------------------- two later revisions
+
+
+@register("summarizer", "first_result_line")
+def first_result_line(result: ToolResult) -> Summary:
+    """Of a console log the first line that states a result, and the number of lines.
+
+    A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these instead, one of status lines alone the first of
+    them, up to a `|`. A table, which comes first, is shown as `headers_preview` shows it. Nothing at all gives no summary.
+
+    Source: 000 Step 3, the latest revision by the same owners
+
+    >>> log = {"output": "looking for level 2\\n✅ Wall created.\\n✅ Code executed successfully | 12:03"}
+    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).shown
+    {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
+    """
+    return _by_revision(*_read(script_output(result)), "result")
+
+
+@register("summarizer", "headers_preview")
+def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
+    """A table as its row count, its column names and the first `preview` rows; else a console log as what it calls its summary.
+
+    Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first of them, up to a `|`. Only the first table item
+    is looked at; data that is no list counts as no table, with a note. A short result is summarised too.
+
+    Source: 000 Step 3, a later revision by the same owners
+
+    >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
+    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
+    """
+    return _by_revision(*_read(script_output(result)), "headers", preview)
+
+
+def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], shows: Shows, preview: int = 2) -> Summary:
+    """Return the summary of the rows of the first table, else of the console lines that start with no mark."""
+    if rows is not None:
+        named = rows and isinstance(rows[0], dict)
+        more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
+        return Summary({"type": "table", "row_count": len(rows), **more})
+    notes, said = _fell_through(problem), _unmarked(lines, STATUS if shows == "result" else MARKS)
+    if said:
+        return Summary({"type": "console", "line_count": len(said), **_preview(said, shows, preview)}, notes)
+    status = next((line for line in lines if line.startswith(MARKS)), None)
+    if status is None:
+        return Summary(None, notes)
+    message = status.partition("|")[0].replace("✅", "").replace("❌", "").strip()
+    return Summary({"type": "default", "message": message}, notes)
+
+
+def _preview(lines: list[str], shows: Shows, preview: int) -> dict[str, Any]:
+    own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
+    if own:
+        return {"summary_text": " ".join(own)}
+    if shows == "headers":
+        return {"preview": lines[:preview]}
+    return {"preview": [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]}
+
+
+def _fell_through(problem: str) -> tuple[str, ...]:
+    return (f"{problem}: rule falls through",) if problem else ()
+
+
+def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
+    """Return the rows of the first table item alone, what is wrong with its data, and the console lines, split at line feeds alone."""
+    console = output.console.strip()
+    lines = console.split("\n") if console else []
+    data = _first_data(output)
+    try:
+        rows = parse_json(data) if isinstance(data, str) and data else data or None
+    except NothingParsed:
+        return None, "the first table's data is not JSON", lines
+    known = rows is None or isinstance(rows, list)
+    return (rows, "", lines) if known else (None, "the first table's data is not a list", lines)
+
+
+def _first_data(output: ScriptOutput) -> Any:
+    tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
+    return next(tables, {}).get("data")
+
+
+def _unmarked(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
+    return [line for line in lines if not line.startswith(marks)]
+
+
+# ---------------------------------------------------------------- the agent's reply
+
+
+_TOLD = {
+    "table": ("returned a table of", "row", "Table", ("truncated_rows_json", "truncated_rows")),
+    "console": ("printed", "line", "Console", ("truncated_lines",)),
+}
+
+
+@register("consumer", "building_agent")
+def building_agent(
+    execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
+) -> Reply:
+    """The agent's reply to one execution: from the summary where there is one, else from the raw output while that is short.
+
+    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any other summary), `empty` (no output, or status lines
+    alone), `message` (a short output, or what a failed execution says), and `error`: an output that the summarizer should have summarised. On every
+    path the task state is cleared and the run goes to `END`.
+
+    Source: 000 Step 5; 001 §2
+
+    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Wall created.\\n✅ Code executed successfully"})
+    >>> reply = building_agent(Execution(log, None))
+    >>> reply.path, reply.text, reply.state, reply.route
+    ('message', 'The script ran and returned the following message: ✅ Wall created.', {}, 'END')
+    """
+    if execution.summary is not None:
+        path, text = _of_summary(execution.summary, _failure(execution.result))
+    else:
+        path, text = _of_output(execution.result, max_rows, max_lines, noise)
+    left = {key: value for key, value in task_state(execution).items() if key not in TASK_STATE}
+    return Reply(text, path, left, "END")
+
+
+def task_state(execution: Execution) -> dict[str, Any]:
+    """Return the state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
+    result = execution.result
+    arguments = result.arguments if isinstance(result.arguments, Mapping) else {}
+    return {
+        SELECTED: arguments.get("script_name", result.function),
+        PARAMETERS: arguments.get("parameters", dict(arguments)),
+        SUMMARY: execution.summary,
+        OUTPUT: result.value,
+    }
+
+
+def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
+    ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
+    path = summary.get("type") if isinstance(summary, Mapping) else None
+    if path not in _TOLD:
+        return "text", f"{ran}: {as_text(summary)}"
+    did, unit, tab, shown = _TOLD[path]
+    body = summary.get(path)
+    held = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top, and shows none
+    first: list[Any] = next((held[key] for key in shown if isinstance(held.get(key), list)), [])
+    count = held.get(f"{unit}_count", len(first))
+    listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
+    return path, f"{what}{listed} See the {tab} tab for all of it."
+
+
+def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
+    output = script_output(result)
+    lines, unreadable = list(output.without(noise)), list[str]()
+    tables = tables_of(output, unreadable)
+    if len(lines) > max_lines or any(len(rows) > max_rows for rows in tables):
+        longest = max(map(len, tables), default=0)
+        problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
+        return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
+    said = [*lines, *(as_text(row) for rows in tables for row in rows)]
+    said += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
+    said += ["A table came back that cannot be read."] * len(unreadable)
+    failure = _failure(result)
+    if failure is not None:
+        said = said if failure in "\n".join(said) else [*said, failure]
+        return "message", "The script failed: " + "\n".join(said)
+    if not said:
+        return "empty", "Action completed successfully."
+    return "message", "The script ran and returned the following message: " + "\n".join(said)
+
+
+def _failure(result: ToolResult) -> str | None:
+    """Return the message of a failed execution; None where it did not fail. A failure is never reported as a success."""
+    data = result.data if isinstance(result.data, dict) else {}
+    if result.success and data.get("is_success", True):
+        return None
+    return result.error or as_text(data.get("error_message") or data.get("error_details") or "no reason was given")

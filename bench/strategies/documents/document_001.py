@@ -1,0 +1,83 @@
+"""Document 001, "Proposed Strategy for Agent Output Summarization": its summary, and the loop that it fixes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+
+from ...model import Message, ToolResult, compact_json
+from ...plugins.registry import register
+from .. import Summary
+from ..histories import Count
+from . import SHOWING, summarized
+
+
+@register("summarizer", "output_summary")
+def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Summary:
+    """The first rows of a table, however short it is; without one, the first lines of a console log longer than `max_lines`.
+
+    Where there is a table the console text is ignored. A short log or an empty result gives no summary (`shown` is None). Table data that
+    cannot be read counts as no table, and a note says so.
+
+    Source: 001 §1
+
+    >>> table = {"output": "done", "structured_output": [{"type": "table", "data": "[1,2,3]"}]}
+    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).shown
+    {'type': 'table', 'message': 'Showing 2 of 3 rows', 'table': {'row_count': 3, 'truncated_rows': [1, 2]}}
+    """
+    return summarized(result, max_rows, max_lines, None, SHOWING, any_table=True)
+
+
+@register("router", "after_execution", at="after_result")
+def after_execution(state: Mapping[str, Any]) -> str:
+    """`respond_with_summary` where the execution left a summary, else `respond_with_raw`; both end the task.
+
+    A summary that is null counts as none, as in the documents; an empty state is `respond_with_raw`.
+
+    Source: 000 Step 5, 001 §2, 003 §3.3
+
+    >>> after_execution({"execution_summary": {"type": "table", "row_count": 50}})
+    'respond_with_summary'
+    """
+    return "respond_with_raw" if state.get("execution_summary") is None else "respond_with_summary"
+
+
+@register("router", "loop_detector", at="before_model", loop="break_loop")
+class LoopDetector:
+    """`break_loop` where the prompt shows the same call with the same arguments and result `repeats` times, else `continue`.
+
+    It sees what the model sees, so compaction can hide a loop, and placeholders that look alike can feign one. Calls whose result is not shown do
+    not count. No prompt: `continue`.
+
+    Source: 001 §2 Step 3 "stuck in a loop"
+
+    >>> from bench.model import Message, ToolCall
+    >>> call = Message(role="assistant", text="", kind="model", tool_calls=(ToolCall(id="1", name="ls"),))
+    >>> result = Message(role="tool", text="a.csv", kind="result", call_id="1")
+    >>> LoopDetector(repeats=2).decide({"prompt": [call, result, call, result]})
+    ('break_loop', {'function': 'ls', 'times': 2})
+    """
+
+    def __init__(self, *, repeats: Annotated[int, msgspec.Meta(ge=2)] = 3) -> None:
+        self.repeats = repeats
+
+    def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        executions = Counter(_executions(state.get("prompt") or ()))
+        (function, _, _), times = max(executions.items(), key=lambda item: item[1], default=(("", "", ""), 0))
+        return ("break_loop", {"function": function, "times": times}) if times >= self.repeats else ("continue", {})
+
+
+def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:
+    """Return function, arguments and result of each call that the prompt shows with its result, in order of the results."""
+    open_calls: dict[str | None, tuple[str, str]] = {}
+    executions = []
+    for message in prompt:
+        for call in message.tool_calls:
+            open_calls[call.id] = (call.name, compact_json(call.arguments))
+        asked = open_calls.pop(message.call_id, None) if message.kind == "result" else None
+        if asked is not None:
+            executions.append((*asked, message.text))
+    return executions

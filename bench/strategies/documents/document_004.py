@@ -1,0 +1,361 @@
+"""Document 004, "Storage Format Fix and Step-by-Step Evaluator": what is stored of a result, and what is concluded of a step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ...model import Record, ToolResult, as_text
+from ...plugins.registry import register
+from ...text.decode import NothingParsed, parse_prefix
+from .. import untruncated_record
+from ..histories import Count
+from ..routing import current_step_index, is_critical, total_steps
+
+ENRICHMENT = "perform_enrichment_analyses"
+"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""
+
+
+METHODS = ("go", "kegg", "reactome", "gsea")
+"""The enrichment methods, in the order in which they are counted."""
+
+
+def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
+    """Return the findings of an enrichment result by method; `{}` where it is no mapping."""
+    found = value if isinstance(value, Mapping) else {}
+    return {name: found[name] for name in methods if isinstance(found.get(name), Mapping)}
+
+
+def brief(value: Any, limit: int) -> str:
+    """Return the first `limit` characters of `str()` of a value; "Success" for an empty one.
+
+    >>> brief({"go": 12}, 6), brief("", 6)
+    ("{'go':", 'Success')
+    """
+    return str(value)[:limit] if value else "Success"
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
+
+
+@register("store", "full", lossless=True)
+def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
+    """The value itself, structure intact; its summary is the first `summary_limit` characters, "Success" for an empty result.
+
+    Source: 004 Issue Analysis "Required Pattern"
+
+    >>> full(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]})).value
+    {'go': [1, 2]}
+    """
+    return _record(result, brief(result.value, summary_limit))
+
+
+@register("store", "by_function")
+def by_function(
+    result: ToolResult,
+    *,
+    structured: tuple[str, ...] = STRUCTURED,
+    visualization_prefix: str = "display_",
+    text_limit: Count = 500,
+    summary_limit: Count = 100,
+) -> Record:
+    """The value itself for the functions that need its structure and for visualizations, anything else as cut text.
+
+    Every record has a summary, visualizations too, which the document forgets.
+
+    Source: 004 §2.1, §2.2
+
+    >>> found = {"go": {"total_significant": 12}, "kegg": {"total_significant": 4}}
+    >>> kept = by_function(ToolResult(index=0, call_id="a", function="perform_enrichment_analyses", data=found))
+    >>> kept.result_type, kept.summary
+    ('structured', 'Enrichment: GO: 12 terms, KEGG: 4 terms')
+    """
+    value = result.value
+    if result.success and result.function in structured:
+        summary = _summary(result.function, value, summary_limit) if value else "Success"
+        return _record(result, summary, result_type="structured")
+    if result.success and result.function.startswith(visualization_prefix):
+        metadata = {"function": result.function, "html_chars": len(str(value)) if value else 0}
+        return _visualization(result, metadata)
+    return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
+
+
+def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
+    return msgspec.structs.replace(untruncated_record(result), summary=summary, **fields)
+
+
+def _visualization(result: ToolResult, metadata: dict[str, Any]) -> Record:
+    summary = f"Visualization generated: {result.function}"
+    return _record(result, summary, result_type="visualization", metadata=metadata)
+
+
+def _summary(function: str, value: Any, limit: int) -> str:
+    """Return the line that stands for a structured result in a log."""
+    if function == ENRICHMENT and isinstance(value, Mapping):
+        counts = (f"{name.upper()}: {_significant(value[name])} terms" for name in METHODS if name in value)
+        return f"Enrichment: {', '.join(counts)}"
+    if function == "process_cells":
+        discovered = isinstance(value, str) and "discovered" in value.lower()
+        return f"Process cells: {'Discovery completed' if discovered else str(value)[:limit]}"
+    return "DEA: Analysis completed" if function == "dea_split_by_condition" else str(value)[:limit]
+
+
+def _significant(method: Any) -> Any:
+    return method.get("total_significant", 0) if isinstance(method, Mapping) else 0
+
+
+@register("summarizer", "truncate")
+def truncate(result: ToolResult, *, limit: Count = 500) -> str:
+    """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one. Nothing says that it was cut.
+
+    Source: 004 §1.2
+
+    >>> truncate(ToolResult(index=0, call_id="a", function="f", data={"go": 12}), limit=6)
+    "{'go':"
+    """
+    return brief(result.value, limit)
+
+
+@register("store", "truncate")
+def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100) -> Record:
+    """The first `limit` characters of `str()` of the value as text; "Success" for an empty result. Structure is gone.
+
+    Source: 004 §1.2
+
+    >>> truncate_stored(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}), limit=8).value
+    "{'go': ["
+    """
+    return _record(result, brief(result.value, summary_limit), value=brief(result.value, limit), result_type="text")
+
+
+# ---------------------------------------------------------------- what is concluded of a step
+
+
+_DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
+
+
+_MARKUP = re.compile(r"<\w+[\s>/]")
+
+
+_COUNT = re.compile(
+    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
+)
+
+
+CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
+
+
+@register("evaluator", "step_v1")
+def step_v1(
+    record: Record | None,
+    history: Sequence[Mapping[str, Any]],
+    *,
+    critical_errors: tuple[str, ...] = CRITICAL,
+    truncation_chars: Count = 500,
+    top_terms: Count = 3,
+    rich_above: Count = 100,
+) -> dict[str, Any]:
+    """The findings about one execution: a base record, then what failed, or how good the result is and what its function found.
+
+    `critical_failure` depends on the recorded error alone, so storage cannot change an abort. An error is critical where its text holds one of
+    `critical_errors` anywhere, as the original matches. A text of `truncation_chars` or more counts as probably truncated. Nothing executed (None)
+    gives the status `no_history`.
+
+    Source: 004 §5.1, §5.2, §5.3
+
+    >>> failed = Record(step=4, call_id="a", function="display_umap", success=False, error="ImportError: no umap")
+    >>> findings = step_v1(failed, ())
+    >>> findings["critical_failure"], findings["failure_evaluation"]["recommendation"]
+    (True, 'abort_workflow')
+    """
+    if record is None:
+        return {"status": "no_history", "critical_failure": False}
+    if not record.success:
+        return {**_base(record), **_failure(record.error or "", critical_errors)}
+    structured = record.result_type == "structured"
+    quality: dict[str, Any] = {"data_quality": "high_structured_access", "data_completeness": "full"}
+    if not structured:
+        likely = len(_text(record.value)) >= truncation_chars and record.value is not None
+        told = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
+        quality = {"data_quality": "legacy_text_parsing", **told}
+    return {**_base(record), **quality, **_by_function(record, structured, top_terms, rich_above)}
+
+
+def _base(record: Record) -> dict[str, Any]:
+    return {
+        "step_index": record.step,
+        "function_name": record.function,
+        "success": record.success,
+        "result_type": record.result_type,
+        "timestamp": record.t,
+        "evaluation_version": "v1_checking_only",
+        "critical_failure": False,
+    }
+
+
+def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
+    named = next((name for name in critical_errors if name in error), None)
+    failure = {
+        "error_category": "system_error" if named else "analysis_error",
+        "error_name": named,
+        "recommendation": "abort_workflow" if named else "continue_with_caution",
+    }
+    return {"failure_evaluation": failure, "critical_failure": named is not None}
+
+
+def _by_function(record: Record, structured: bool, top_terms: int, rich_above: int) -> dict[str, Any]:
+    if record.function == ENRICHMENT:
+        found = _enrichment(record.value, top_terms, rich_above) if structured else None
+        return {"enrichment_evaluation": found or {"data_quality": "legacy_text_parsing"}}
+    if record.function == "process_cells":
+        return {"process_cells_evaluation": _process_cells(record.value)}
+    if record.function == "dea_split_by_condition":
+        return {"dea_evaluation": {"status": "completed" if record.value else "no_result"}}
+    if record.function.startswith("display_"):
+        html = _text(record.value)
+        made = bool(_MARKUP.search(html))
+        return {"visualization_evaluation": {"html_generated": made, "html_chars": len(html) if made else 0}}
+    return {"function_evaluation": "generic_success"}
+
+
+def _enrichment(found: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
+    methods = methods_of(found)
+    counts = {name: _number(method.get("total_significant")) for name, method in methods.items()}
+    tops = {name: _list(method.get("top_terms"))[:top_terms] for name, method in methods.items()}
+    return _evaluated(counts, tops, rich_above) if isinstance(found, Mapping) else {}
+
+
+def _evaluated(counts: Mapping[str, int | float], tops: Mapping[str, Any], rich_above: int) -> dict[str, Any]:
+    """Return the findings of an enrichment from the number of terms and the first ones of each method."""
+    total, significant = sum(counts.values()), [name for name, count in counts.items() if count > 0]
+    evaluation: dict[str, Any] = {
+        "pathway_counts": dict(counts),
+        "total_significant_pathways": total,
+        "successful_methods": [name.upper() for name in significant],
+        "method_count": len(significant),
+        "data_quality": "high_structured_access",
+        "top_pathways": {name.upper(): tops[name] for name in significant},
+    }
+    if total == 0:
+        evaluation["concerns"] = [
+            "No significant pathways found in any method",
+            "Consider adjusting parameters or trying different approaches",
+        ]
+    elif total > rich_above:
+        evaluation["highlights"] = [
+            f"Rich pathway enrichment found ({total} total)",
+            f"Successful methods: {', '.join(evaluation['successful_methods'])}",
+        ]
+    return evaluation
+
+
+def _process_cells(value: Any) -> dict[str, Any]:
+    types: list[Any] = []
+    text = _text(value)
+    if isinstance(value, str):
+        try:
+            value = parse_prefix(value)[0]
+        except NothingParsed:
+            found = _DISCOVERED.search(value)
+            types = [part.strip(" .\r") for part in found["types"].split(",")] if found else []
+    if isinstance(value, Mapping):
+        types = _list(value.get("discovered_cell_types"))
+    discovered = bool(types) or "discovered" in text.lower()
+    return {"discovery_status": "discovered" if discovered else "none", "discovered_cell_types": types}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else as_text(value)
+
+
+def _number(value: Any) -> int | float:
+    return value if isinstance(value, int | float) else 0
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+# ---------------------------------------------------------------- findings read back
+
+
+READ = ("reactome", "go", "kegg", "gsea")
+
+
+_NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
+
+
+@register("extractor", "enrichment")
+def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
+    """The findings of an enrichment analysis read back from what was stored: per method the leading terms, p-values and the total.
+
+    A structured record is read directly, and a missing total counts as 0. A text is parsed as far as it goes, as Python or JSON, and gives
+    what it still holds; where nothing parses, counts written as `GO: 12 terms`. None for any other function and for a failure.
+
+    Source: 004 §3.2, §3.3
+
+    >>> kept = Record(step=0, call_id="a", function="perform_enrichment_analyses", success=True,
+    ...     value="{'go': {'total_significant': 12, 'top_terms': ['mitosis', 'cell cy")
+    >>> enrichment(kept)
+    {'go': {'top_terms': ['mitosis', 'cell cy'], 'total_significant': 12}}
+    """
+    if record.function != ENRICHMENT or not record.success:
+        return None
+    if record.result_type == "structured":
+        found = methods_of(record.value, READ)
+        return {name: _read(method, top, _NOTHING) for name, method in found.items()}
+    text = "" if record.value is None else as_text(record.value)
+    try:
+        parsed = parse_prefix(text)[0]
+    except NothingParsed:
+        parsed = {
+            match["method"].lower(): {"total_significant": int(match["count"])} for match in _COUNT.finditer(text)
+        }
+    return {name: _read(method, top, {}) for name, method in methods_of(parsed, READ).items()}
+
+
+def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
+    held = {**missing, **method}
+    findings: dict[str, Any] = {}
+    for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):
+        if isinstance(held.get(key), list):
+            findings[name] = held[key][:top]
+    if "total_significant" in held:
+        findings["total_significant"] = held["total_significant"]
+    return findings
+
+
+# ---------------------------------------------------------------- the routes
+
+
+@register("router", "executor", at="after_result")
+def executor(state: Mapping[str, Any]) -> str:
+    """`step_evaluate` while something was executed and the plan is not overrun, else `complete`; an empty state is `complete`.
+
+    Source: 004 §4.2
+
+    >>> executor({"execution_history": [{}], "current_step_index": 1, "total_steps": 1})
+    'step_evaluate'
+    """
+    within = state.get("execution_history") and current_step_index(state) <= total_steps(state)
+    return "step_evaluate" if within else "complete"
+
+
+@register("router", "step_evaluator", at="after_evaluation")
+def step_evaluator(state: Mapping[str, Any]) -> str:
+    """`abort` after a critical failure, `complete` where the plan is done, else `continue`; an empty state is `complete`.
+
+    Source: 004 §4.2
+
+    >>> step_evaluator({"last_step_evaluation": {"critical_failure": True}, "current_step_index": 1, "total_steps": 3})
+    'abort'
+    """
+    if is_critical(state):
+        return "abort"
+    return "complete" if current_step_index(state) >= total_steps(state) else "continue"

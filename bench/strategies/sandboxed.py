@@ -1,0 +1,282 @@
+"""Strategies with somebody else's code: described and replayed by the child process that imports it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..model.errors import BenchError, EndedError, SpecError, one_line
+from ..plugins.own_code import (
+    NeedsChild,
+    compile_from_source,
+    import_from,
+    is_installed,
+    not_here,
+)
+from ..plugins.registry import Entry, Parameter, Plugin
+from ..plugins.spec import parse_spec
+from ..plugins.worker import Answer, Child, Limits, Link, NoAnswer
+from . import Strategy, strategy_of
+from .loading import code_of
+
+
+_EACH_REPLAY = ("bench.replayer_next.there", "bench.strategies.documents.controls")
+"""The modules that each replay needs: imported once, and not in each fork."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a strategy's files are: `base` is the folder that paths start from.
+
+    With `top`, the top of a repository, `then` is a folder that holds its files as they were at a
+    revision: everything of the repository is then imported from there.
+    """
+
+    base: Path = Path()
+    top: Path | None = None
+    then: Path | None = None
+
+    def of_then(self, path: str) -> str:
+        """A path, or its place in the folder of the revision where it lies in the repository."""
+        if self.top is None or self.then is None:
+            return path
+        here = Path(path).resolve()
+        inside = here.is_relative_to(self.top) and not here.is_relative_to(self.then)
+        if not inside or is_installed(str(here / "x")):
+            return path
+        there = self.then / here.relative_to(self.top)
+        # an environment that is kept in the repository, and not in its history
+        untracked = not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
+        return path if untracked else str(there)
+
+    def settle(self) -> None:
+        """Set this process up to import from there; in the child alone."""
+        compile_from_source()
+        if self.then is None:
+            return
+        import_from(self.of_then)
+        here = self.of_then(os.getcwd())
+        sys.path[:] = [self.of_then(path or ".") for path in sys.path]
+        if "PYTHONPATH" in os.environ:
+            folders = os.environ["PYTHONPATH"].split(os.pathsep)
+            os.environ["PYTHONPATH"] = os.pathsep.join(map(self.of_then, folders))
+        if Path(here).is_dir():
+            os.chdir(here)
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """The child of a strategy, and by what the child makes it: `item` is pickled."""
+
+    child: Child
+    item: bytes
+    name: str | None
+    place: Place
+
+    @property
+    def request(self) -> tuple[bytes, str | None, Place]:
+        """The arguments of `made`, in the child."""
+        return self.item, self.name, self.place
+
+
+class _SeenPlugin(msgspec.Struct, frozen=True):
+    """One plug-in of a strategy as its child describes it."""
+
+    kind: str
+    name: str
+    spec: str
+    own: bool
+    parameters: tuple[str, ...]
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """A strategy as its child describes it, and its files; or an error. `ended`: it would end a process."""
+
+    name: str = ""
+    plugins: dict[str, tuple[_SeenPlugin, ...]] = {}
+    files: tuple[str, ...] = ()
+    error: str = ""
+    ended: bool = False
+
+
+def put_together(
+    given: Sequence[tuple[str | None, Any]],
+    limits: Limits,
+    place: Place | None = None,
+    *,
+    debug: bool = False,
+) -> list[Strategy]:
+    """The strategies of names (None: what is given has its own) and what `strategy_of` takes.
+
+    One with somebody else's code gets a child, which those of the same files share. One that ends
+    it, or hangs, is broken. A function that cannot be sent to a child runs here, and `here` says
+    why; with `debug` every function does.
+    """
+    place = place or Place()
+    found: list[Strategy] = []
+    children: dict[tuple[str, ...], Child] = {}
+    for name, item in given:
+        here = ""
+        with contextlib.suppress(NeedsChild), not_here():
+            strategy = strategy_of(item, name, place.base)
+            here = "debug=True" if debug else _cannot_be_sent(item)
+            if not strategy.own or here:
+                found.append(replace(strategy, here=here if strategy.own else ""))
+                continue
+        key = _key(item, place.base)
+        sent = _sent(item)
+        if key not in children:
+            children[key] = Child(
+                functools.partial(_prepare, sent, name, place), limits, _EACH_REPLAY
+            )
+        try:
+            found.append(described(Sandbox(children[key], sent, name, place)))
+        except NoAnswer as why:
+            told = f"{why} — code that is imported must not exit" if why.ended else str(why)
+            found.append(_broken(name, item, f"it cannot be loaded: {told}"))
+            children.pop(key).stop()
+        except EndedError as error:
+            found.append(_broken(name, item, f"it cannot be loaded: {error}"))
+    return found
+
+
+def described(sandbox: Sandbox) -> Strategy:
+    """A strategy as its child describes it. Raises SpecError and EndedError as `strategy_of` does, and NoAnswer."""
+    with sandbox.child.session(_open_description, *sandbox.request) as session:
+        body = session.ask(b"")
+    try:
+        seen = msgspec.json.decode(body, type=_Seen)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise NoAnswer("it left its process unable to answer") from error
+    if seen.error:
+        raise (EndedError if seen.ended else SpecError)(seen.error)
+    plugins = {
+        slot: tuple(_plugin(one, sandbox.place.base) for one in several) for slot, several in seen.plugins.items()
+    }
+    # by another name it would slip past its gates
+    return Strategy(sandbox.name or seen.name, plugins, sandbox=sandbox, imported=seen.files)
+
+
+def _plugin(seen: _SeenPlugin, base: Path) -> Plugin:
+    declared = tuple(Parameter(name, Any, None, False) for name in seen.parameters)
+    entry = Entry(seen.kind, seen.name, None, own=seen.own, loaded=seen.own, declared=declared)
+    return Plugin(parse_spec(seen.spec), entry, {}, None, base)
+
+
+def _broken(name: str | None, item: Any, problem: str) -> Strategy:
+    text = _written(item)
+    if name is None:
+        name, _, text = text.partition("=")
+    return Strategy(name, broken=problem, written=text.removeprefix(f"{name}="))
+
+
+def _written(item: Any) -> str:
+    """A strategy as one text; the names of its functions."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        return "+".join(f"{slot}={_written(spec)}" for slot, spec in item.items())
+    if isinstance(item, list | tuple):
+        return f"[{','.join(map(_written, item))}]"
+    return str(getattr(item, "__name__", type(item).__name__))
+
+
+# ---------------------------------------------------------------- functions that are passed
+
+
+def _functions(item: Any) -> Iterator[Any]:
+    """The functions and classes among what a strategy is made of."""
+    several = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else [item]
+    for one in several:
+        if isinstance(one, Mapping | list | tuple):
+            yield from _functions(one)
+        elif isinstance(one, Strategy):
+            yield from (plugin.entry.target for plugin in one.everything if plugin.entry.own)
+        elif not isinstance(one, str):
+            yield one
+
+
+def _key(item: Any, base: Path) -> tuple[str, ...]:
+    modules = {f"functions of {getattr(one, '__module__', '')}" for one in _functions(item)}
+    return tuple(sorted({*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}))
+
+
+def _sent(item: Any) -> bytes:
+    """What a strategy is made of, for another process. Raises whatever cannot be pickled raises."""
+    if isinstance(item, str) or not any(True for _ in _functions(item)):
+        return pickle.dumps(item)
+    import cloudpickle
+
+    sent: bytes = cloudpickle.dumps(item)
+    return sent
+
+
+def _cannot_be_sent(item: Any) -> str:
+    """The reason why functions cannot run in another process; `""` where they can."""
+    try:
+        _sent(item)
+    except Exception as error:
+        return f"{type(error).__name__}: {one_line(error)}"
+    return ""
+
+
+# ---------------------------------------------------------------- in the child
+
+Ready = tuple[Any, Strategy]
+"""A strategy that a child has made already, behind what it is made of."""
+
+
+def _prepare(item: bytes, name: str | None, place: Place) -> Ready | None:
+    """Import what a strategy needs, and make it. An error is raised again where it can be told."""
+    place.settle()
+    here = os.getcwd()
+    try:
+        return (item, name), strategy_of(pickle.loads(item), name, place.base)
+    except BaseException:
+        return None
+    finally:
+        os.chdir(here)
+
+
+def made(ready: Ready | None, item: bytes, name: str | None, place: Place) -> Strategy:
+    """In a child: the strategy itself."""
+    if ready is not None and ready[0] == (item, name):
+        return ready[1]
+    return strategy_of(pickle.loads(item), name, place.base)
+
+
+def imported(place: Place) -> tuple[str, ...]:
+    """The files of somebody's own code that this process has imported, from the base or absolute."""
+    found = set()
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None) or ""
+        if file and name != "__main__" and not is_installed(file):
+            found.add(os.path.relpath(file, place.base) if place.then is None else file)
+    return tuple(sorted(found))
+
+
+def _open_description(link: Link, ready: Ready | None, item: bytes, name: str | None, place: Place) -> Answer:
+    def answer(request: bytes) -> bytes:
+        try:
+            strategy = made(ready, item, name, place)
+            plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
+            seen = _Seen(strategy.name, plugins, imported(place))
+        except BenchError as error:
+            seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))
+        return msgspec.json.encode(seen)
+
+    return answer
+
+
+def _seen(plugin: Plugin) -> _SeenPlugin:
+    names = tuple(item.name for item in plugin.entry.parameters)
+    return _SeenPlugin(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, names)

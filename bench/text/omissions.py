@@ -1,0 +1,62 @@
+"""Words by which a shown text says that something was left out."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from ..model import nested
+from .decode import NothingParsed, parse_some
+
+_OMISSION = re.compile(
+    r"(?<![^\W_])(?:"
+    r"truncat|omit|omission|elided|abridged|shortened|clipped|snipped|condensed|compacted|summar|redacted"
+    r"|left out|cut (?:off|short|at|here)|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|\d+ of (?:the )?\d"
+    r"|(?:first|last|top) \d+|\d+ (?:more|others|remaining|further|additional|hidden)\b"
+    r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved|full (?:output|result|text|content)"
+    r"|(?:same|identical|unchanged|repeated) )"
+    r"|(?<!\.)\.{3,}(?=\s*(?:$|[\"'\])}>,|]))|…",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNORECASE)
+
+
+def says_omission(shown: str, untruncated: str) -> str:
+    """The words with which a text says that it leaves something out of another; `""` where it does not.
+
+    Words that the untruncated text has in the same line are not the strategy's. A total that is larger
+    than the number of rows shown says so too.
+
+    >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
+    ('left out', '...')
+    >>> says_omission('{"truncated": false}', "abc"), says_omission("it was truncated", "so\\nit was truncated")
+    ('', '')
+    >>> says_omission('{"total": 9, "rows": [1]}', '{"rows": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')
+    'total": 9'
+    """
+    if not _OMISSION.search(shown) and not _TOTAL.search(shown):
+        return ""
+    known = set(untruncated.split("\n"))
+    for line in shown.split("\n"):
+        if line in known:
+            continue
+        for match in _OMISSION.finditer(line):
+            around = line[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+            if around not in untruncated and not _DENIED.match(line, match.end()):
+                return match.group()
+    for match in _TOTAL.finditer(shown):
+        if int(match.group(1)) > _rows(shown):
+            return match.group()
+    return ""
+
+
+_AROUND = 12
+"""Characters on either side by which words are found again in the untruncated text."""
+
+
+def _rows(text: str) -> int:
+    """The number of items of the longest list of a text, else of its lines."""
+    with suppress(NothingParsed):
+        return max((len(node) for node in nested(parse_some(text)) if isinstance(node, list)), default=1)
+    return sum(bool(line.strip()) for line in text.split("\n"))

@@ -1,0 +1,109 @@
+"""Codes of strategies that do what they should not: what each does, and what the reason of its row says."""
+
+from __future__ import annotations
+
+DEEP = "x = []\n    for _ in range(600):\n        x = [x]\n    return x"
+ODD = "class Odd{base}:\n    def {method}(self, *given):\n        raise ValueError('odd')\n\n"
+FINE = "def f(given): return 'x'\n"
+CALLS = {
+    # what f does: (what the reason says, code before f, code in f)
+    "os._exit(0)": ("it ended its process (exit code 0)", "import os\n", "os._exit(0)"),
+    "os._exit(1)": ("it ended its process (exit code 1)", "import os\n", "os._exit(1)"),
+    "abort": ("it ended its process (signal 6)", "import os\n", "os.abort()"),
+    "segmentation fault": ("it ended its process (signal 11)", "import ctypes\n", "ctypes.string_at(0)"),
+    "SystemExit": ("exited with 0", "import sys\n", "sys.exit(0)"),
+    "KeyboardInterrupt": ("KeyboardInterrupt", "", "raise KeyboardInterrupt"),
+    "GeneratorExit": ("GeneratorExit", "", "raise GeneratorExit"),
+    "BaseException": ("Odd", "class Odd(BaseException): pass\n", "raise Odd"),
+    "StopIteration": ("StopIteration", "", "raise StopIteration"),
+    "endless loop": ("a call took more than", "", "while True: pass"),
+    "endless loop that catches": (
+        "a call took more than", "",
+        "while True:\n        try:\n            while True: pass\n        except BaseException: pass",
+    ),
+    "sleep": ("a call took more than", "import time\n", "time.sleep(600)"),
+    "8 GB": ("memory", "", "return 'x' * (8 << 30)"),
+    "8 GB in pieces": ("a", "kept = []\n", "while True: kept.append(bytearray(1 << 24))"),
+    "recursion": ("RecursionError", "", "return f(given)"),
+    "600 levels": ("nested more than", "", DEEP),
+    "a huge integer": ("4300 digits", "", "return [10 ** 5000]"),
+    "an object": ("unsupported", "", "return object()"),
+    "a set of objects": ("", "", "return {object()}"),
+    "__str__ raises": ("unsupported", ODD.format(base="", method="__str__"), "return Odd()"),
+    "__repr__ raises": ("unsupported", ODD.format(base="", method="__repr__"), "return Odd()"),
+    "__class__ raises": ("odd", "class Odd:\n    @property\n    def __class__(self): raise ValueError('odd')\n\n", "return Odd()"),
+    "an error whose __str__ raises": (
+        "Odd: (a Odd that cannot be shown)", "class Odd(Exception):\n    def __str__(self): raise Odd\n\n", "raise Odd",
+    ),
+    "os.close": ("", "import os\n", "for n in range(3, 1024):\n        try: os.close(n)\n        except OSError: pass"),
+}  # fmt: skip
+LOADS = {
+    "os._exit(0)": ("exit code 0", "import os\nos._exit(0)\n"),
+    "SystemExit": ("SystemExit", "import sys\nsys.exit(0)\n"),
+    "KeyboardInterrupt": ("KeyboardInterrupt", "raise KeyboardInterrupt\n"),
+    "GeneratorExit": ("GeneratorExit", "raise GeneratorExit\n"),
+    "endless loop": ("a call took more than", "while True: pass\n"),
+    "8 GB": ("memory", "x = 'x' * (8 << 30)\n"),
+    "signal": ("signal 9", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"),
+    "a constructor": ("exit code 3", "import os\nclass f:\n    def __init__(self): os._exit(3)\n    def summarize(self, result): return ''\n"),
+}  # fmt: skip
+LEFT_BEHIND = {
+    "a process that goes on as we do": "import os\ndef f(given):\n    os.fork()\n    return 'x'\n",
+    "such a process at import": "import os\nos.fork()\ndef f(given): return 'x'\n",
+    "a thread that never ends": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\ndef f(given): return 'x'\n",
+    "another folder": "import os\nos.chdir('/')\ndef f(given):\n    os.chdir('/')\n    return 'x'\n",
+    "an alarm": "import signal\nsignal.alarm(1)\ndef f(given): return 'x'\n",
+    "another json in a call": "import json\ndef f(given):\n    json.dumps = lambda *a, **k: 'patched'\n    return 'x'\n",
+    "another encoder": "import json\njson.JSONEncoder.default = lambda self, item: 'patched'\ndef f(given): return 'x'\n",
+    "what raises at the end": "import atexit\natexit.register(lambda: 1 / 0)\nclass D:\n    def __del__(self): 1 / 0\n"
+    "kept = D()\ndef f(given): return 'x'\n",
+    "a process that leaves": "import os, subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\ndef f(given):\n"
+    "    if os.fork() == 0:\n        os.setsid()\n        subprocess.run(['sleep', '600'])\n    return 'x'\n",
+    "an alarm that raises, again and again": "import signal\ndef h(*a): raise ValueError('alarm')\ndef f(given):\n"
+    "    signal.signal(signal.SIGALRM, h)\n    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.01)\n    return 'x'\n",
+    "how its process is set": "import os, signal, sys\ndef f(given):\n    sys.setrecursionlimit(200)\n    os.umask(0o777)\n"
+    "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    return 'x'\n",
+    "how ours is set": "import os, resource, signal, sys\nsys.setrecursionlimit(200)\nos.umask(0o777)\nsys.path.clear()\nsys.stdout.close()\n"
+    "os.close(1)\nsys.stderr = sys.excepthook = None\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nsignal.setitimer(signal.ITIMER_PROF, 0.2)\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+    "os.environ['BENCH_LIMITS'] = 'size=1'\nfor n in [n for n in sys.modules if n.startswith('bench')]: del sys.modules[n]\n"
+    "def f(given): return 'x'\n",
+    "a timer that ends Python": "import faulthandler\nfaulthandler.dump_traceback_later(0.2, exit=True)\ndef f(given): return 'x'\n",
+    "a process of multiprocessing": "import multiprocessing\ndef f(given):\n    with multiprocessing.Pool(1) as pool:\n"
+    "        return str(pool.map(abs, [-1]))\n",
+    "what it prints past Python": "import os\nos.write(1, b'::debug::a\\n')\ndef f(given):\n    os.write(2, b'::debug::a\\n')\n"
+    "    os.system('echo ::debug::a')\n    return 'x'\n",
+    "what it prints": "def f(given):\n    print('::set-output name=a::b\\n\\x1b[31m')\n    return 'x'\n",
+}  # fmt: skip
+FAILS = {
+    "bad_memory": "kept = []\ndef f(given):\n    if not kept: kept.append(bytearray(400 << 20))\n    return 'x'\n",
+    "bad_files": "kept = []\ndef f(given):\n    try:\n        while True: kept.append(open('/dev/null'))\n"
+    "    except OSError: kept.pop().close()\n    return 'x'\n",
+    "bad_modules": "import sys\ndef f(given):\n    sys.modules['toon_format'] = None\n    return 'x'\n",
+}
+ALTERS = {
+    "bad_decimal": "import decimal\ndef f(given):\n    decimal.getcontext().prec = 1\n    return 'x'\n",
+    "bad_separator": "import json\ndef f(given):\n    json.JSONEncoder.item_separator = ' ; '\n    return 'x'\n",
+    "bad_encoder": "import json\ndef f(given):\n    json._default_encoder = json.JSONEncoder(indent=2)\n    return 'x'\n",
+    "bad_method": "import json\ndef f(given):\n    json._default_encoder.encode = lambda item: 'patched'\n    return 'x'\n",
+    "bad_hook": "import sys\ndef f(given):\n    sys.excepthook = None\n    return 'x'\n",
+    "bad_toon": "import sys\ndef f(given):\n    toon = sys.modules.get('toon_format')\n    if toon: toon.encode = str\n    return 'x'\n",
+    "bad_import": "import socket, subprocess, tempfile, threading\ndef refuse(*given, **named): raise RuntimeError('no')\n"
+    "socket.socket = subprocess.Popen = threading.Thread = threading.Timer = refuse\n"
+    "tempfile.mkstemp = tempfile.NamedTemporaryFile = tempfile.TemporaryFile = refuse\ndef f(given): return 'x'\n",
+    "bad_data": "import resource\nresource.setrlimit(resource.RLIMIT_DATA, (100 << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))\n"
+    "def f(given): return 'x'\n",
+    "bad_addresses": "import resource\nresource.setrlimit(resource.RLIMIT_AS, (300 << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))\n"
+    "def f(given): return 'x'\n",
+}  # fmt: skip
+
+CODES = {
+    **{f"call: {name}": f"{before}def f(given):\n    {body}\n" for name, (_, before, body) in CALLS.items()},
+    **{f"load: {name}": code for name, (_, code) in LOADS.items()},
+    **{f"left: {name}": code for name, code in LEFT_BEHIND.items()},
+    **{f"alters: {name}": code for name, code in {**FAILS, **ALTERS}.items()},
+}
+SAYS = {
+    **{f"call: {name}": says for name, (says, _, _) in CALLS.items()},
+    **{f"load: {name}": says for name, (says, _) in LOADS.items()},
+}

@@ -1,0 +1,216 @@
+"""The one process boundary: what somebody else's code does costs its own answers, and it sees no later step."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from handmade import opened, result
+from hostile import CODES, FINE, SAYS
+
+from bench.evidence.index import index_trace
+from bench.model import ModelTurn, UserTurn
+from bench.plugins import worker
+from bench.plugins.worker import Child, Limits, NoAnswer
+from bench.replayer_next import Replayer
+from bench.strategies.sandboxed import put_together
+
+LIMITS = Limits(1.5, 800)
+TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
+STEPS = [
+    result(TEXT * 4, index=2),
+    ModelTurn(index=3, content="4711"),
+    result(TEXT, index=4, call_id="d"),
+    ModelTurn(index=5, content="4712 in /data/y.csv"),
+]
+
+
+@pytest.fixture
+def replayed(tmp_path, monkeypatch):
+    """A function that replays a strategy of a file's code on a short recording."""
+    monkeypatch.chdir(tmp_path)
+    replayer = Replayer(trace := opened(STEPS, id="one"), index_trace(trace))
+    made = []
+
+    def replay(code, spec="summarizer={}:f", name="mine.py", limits=LIMITS, **given):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(code)
+        (strategy,) = put_together([("mine", spec.format(f'"{name}"'))], limits, **given)
+        made.append(strategy)
+        return replayer.replay(strategy)
+
+    yield replay
+    for strategy in made:
+        if strategy.sandbox is not None:
+            strategy.sandbox.child.stop()
+
+
+def texts(replay):
+    return [message.text for message in replay.written]
+
+
+def processes_in(folder):
+    """The processes that work in a folder, where the system tells."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            theirs = place.resolve() == folder and place.parent.name != str(os.getpid())
+            found += [place] if theirs else []
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CODES)
+def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, capfd):
+    found = replayed(CODES[name], name="bad.py")
+    if name in SAYS:
+        assert found.failure is not None
+        assert SAYS[name] in found.failure.error
+    fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
+    assert fine.failure is None
+    assert texts(fine) == [TEXT[:20]] * 2
+
+
+@pytest.mark.slow
+def test_no_process_is_left_and_nothing_printed_commands_a_terminal(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    replayer = Replayer(trace := opened(STEPS), index_trace(trace))
+    for number, code in enumerate(code for name, code in CODES.items() if name.startswith("left")):
+        (tmp_path / f"bad_{number}.py").write_text(code)
+        (strategy,) = put_together([("bad", f"summarizer=bad_{number}.py:f")], LIMITS)
+        replayer.replay(strategy)
+        if strategy.sandbox is not None:
+            strategy.sandbox.child.stop()
+    assert not processes_in(tmp_path)
+    said = capfd.readouterr()
+    assert "\n::" not in f"\n{said.out}\n{said.err}"
+    assert "\x1b" not in said.out + said.err
+    assert sys.getrecursionlimit() >= 1000
+
+
+FUTURE = {
+    "objects": "import gc\ndef f(given):\n    return str([o for o in gc.get_objects() if type(o).__name__ in ('ToolResult', 'ModelTurn')])\n",
+    "frames": "import sys\ndef f(given):\n    frame, said = sys._getframe(), ''\n    while frame:\n"
+    "        said += repr(frame.f_locals)\n        frame = frame.f_back\n    return said\n",
+    "the pipe": "import os, select, socket\ndef f(given):\n    said = b''\n    for n in range(3, 64):\n        try:\n"
+    "            if select.select([n], [], [], 0)[0]: said += os.read(n, 1 << 20)\n        except OSError: pass\n    return repr(said)\n",
+    "every module": "import sys\ndef f(given): return ''.join(repr(vars(m)) for m in [*sys.modules.values()] if m)[:10_000_000]\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", FUTURE)
+def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(way, replayed):
+    """The first result is replayed before the second one is sent: its mark is nowhere."""
+    found = replayed(FUTURE[way], limits=Limits(20.0, 2000))
+    assert found.failure is None
+    (first,) = (message.text for message in found.written if message.step == 2)
+    assert "index=5" not in first
+    assert "call_id='d'" not in first
+
+
+def test_a_router_is_not_told_the_route_that_was_recorded(replayed):
+    code = "class f:\n    at = 'user_turn'\n    def decide(self, state): return repr(state.get('step'))\n"
+    found = replayed(code, "routers={}:f")
+    assert found.failure is None
+    assert {decision.step for decision in found.decisions} <= {
+        step.index for step in opened(STEPS).steps if isinstance(step, UserTurn)
+    }
+
+
+@pytest.mark.slow
+def test_what_a_strategy_is_given_is_its_own(replayed):
+    code = "def f(given):\n    given.arguments['x'] = 1\n    return given.text\n"
+    found = replayed(code)
+    assert found.failure is not None
+    alone = "state = []\ndef f(given):\n    state.append(1)\n    return str(len(state))\n"
+    assert texts(replayed(alone)) == texts(replayed(alone)) == ["1", "2"]
+
+
+FORGED = {
+    "a later message": "written=(), calls=tuple(replace(c, tail=(*c.tail, 4)) for c in made.calls)",
+    "a message of nobody": "calls=tuple(replace(c, tail=(999,)) for c in made.calls)",
+    "more than there was": "calls=tuple(replace(c, keep=99) for c in made.calls)",
+    "no prompt": "calls=()",
+    "another result": "results=tuple(replace(r, step=4) for r in made.results if r.step == 2)",
+    "another step": "notes=(Note(step=77, slot='store', text='x'),)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_answer_is_refused(what, replayed):
+    """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
+    code = "import bench.replayer_next.there as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t.Made\n"
+    code += f"def fake(**fields):\n    made = real(**fields)\n    return replace(made, {FORGED[what]})\nt.Made = fake\n"
+    found = replayed(code + "def f(given): return given.text\n")
+    assert found.failure is not None
+
+
+def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_runs_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = opened(STEPS)
+    replayer = Replayer(trace, index_trace(trace))
+    number = 7
+
+    def process(given):
+        return f"{os.getpid()} {number}"
+
+    lock = worker.threading.Lock()
+
+    def locked(given):
+        with lock:
+            return f"{os.getpid()} {number}"
+
+    there, here, debugged = (
+        *put_together([("there", process), ("here", locked)], LIMITS),
+        *put_together([("debugged", process)], LIMITS, debug=True),
+    )
+    own = f"{os.getpid()} 7"
+    assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
+    assert (there.here, bool(here.here), bool(debugged.here)) == ("", True, True)
+    there.sandbox.child.stop()
+
+
+@pytest.mark.slow
+def test_where_there_is_no_fork_each_session_has_a_fresh_process(replayed, monkeypatch):
+    here = replayed(FINE)
+    monkeypatch.setattr(worker, "can_fork", lambda: False)
+    assert texts(replayed(FINE)) == texts(here)
+
+
+@pytest.mark.slow
+def test_waiting_is_not_processor_time(replayed):
+    waits = "import time\ndef f(given): time.sleep(0.4)\n"
+    works = "import time\ndef f(given):\n    until = time.process_time() + 0.4\n    while time.process_time() < until: pass\n"
+    assert replayed(waits, limits=Limits(0.2)).failure is None
+    assert replayed(works, limits=Limits(0.2)).failure is not None
+
+
+def test_a_child_answers_one_session_after_another():
+    child = Child(time.gmtime, Limits(5.0))
+    try:
+        for _ in range(3):
+            with child.session(opened_answers) as session:
+                assert [session.ask(b"1"), session.ask(b"2")] == [b"1", b"12"]
+        with pytest.raises(NoAnswer), child.session(opened_answers) as session:
+            session.ask(b"fail")
+    finally:
+        child.stop()
+
+
+def opened_answers(link, ready):
+    said = bytearray()
+
+    def answer(request):
+        if request == b"fail":
+            raise ValueError
+        said.extend(request)
+        return bytes(said)
+
+    return answer

@@ -1,0 +1,50 @@
+"""Requests of the Berkeley Function Calling Leaderboard: each with several functions to choose from, and the expected one."""
+
+from __future__ import annotations
+
+from bench.model import UserTurn
+from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks
+from bench.traces.chat import Form, said_of_message
+from bench.traces.parts import CHAT_ROLES
+from bench.traces.steps import Steps
+
+_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if ours != "tool"}, keep_parts=True)
+
+
+class Bfcl:
+    """One trace a request: its messages as turns, `function` as the manifest in `meta`, `expected` as `labels.scripts` of the last user turn.
+
+    JSON Lines of `{id, question, function, expected}`; `question` is a list of turns, each a list of messages. Where several functions are
+    expected the label is their list; without `expected` there is no label.
+
+    Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`
+    """
+
+    keeps = Keeps(
+        results="none",
+        also=("labels",),
+        never="answers and results: the benchmark publishes questions and expected calls",
+        tested="BFCL v4 (`bfcl-eval` 2026.3.23), published files",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        head = document.head
+        keys = head.keys() if isinstance(head, dict) else set()
+        return by_marks({f"a key {key!r}": key in keys for key in ("question", "function")})
+
+    def read(self, document: Document) -> Traces:
+        """The file's requests in order, each under its own id."""
+        for request in document.values():
+            steps = Steps()
+            for message in (message for turn in request["question"].items() for message in turn.items()):
+                steps.say(said_of_message(message, steps.unread, _FORM))
+            asked = [step.index for step in steps.steps if isinstance(step, UserTurn)]
+            if not asked:
+                raise request["question"].fail("expected a user message, got none — nothing was asked")
+            manifest = [
+                function.value for function in request["function"].items() if function["name"].text() is not None
+            ]
+            expected = [name.text() for name in request["expected"].items()]
+            label = {str(asked[-1]): expected[0] if len(expected) == 1 else expected}
+            said = {"labels": {"scripts": label} if expected else {}, "meta": {"manifest": manifest}}
+            yield steps.trace(document, "bfcl", request, id=request["id"].text_or_none() or "", **said)

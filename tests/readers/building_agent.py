@@ -1,0 +1,95 @@
+"""Sessions of the building-model agent of documents 000, 001 and 003, with raw execution results and the script manifest."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bench.model import ToolResult, text_of
+from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts
+from bench.traces.chat import Form, said_of_message
+from bench.traces.nodes import inside
+from bench.traces.parts import CHAT_ROLES, content_of
+from bench.traces.steps import Said, Steps
+
+_RAW = "raw_execution_result"
+_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True, answers=True)  # fmt: skip
+_ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
+
+
+class BuildingAgent:
+    """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
+
+    A raw result becomes the result's `data`, its keys spelled as recorded (`structuredOutput` or `structured_output`), and every `\\r\\n` is
+    `\\n`, inside a table's JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the
+    model saw was not recorded (`seen` is None). The manifest is in `meta`.
+
+    Source: 000 Steps 1–2, 003 §3
+    """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("errors",),
+        never="what the model saw, usage, times",
+        tested="one published session of the agent of documents 000, 001 and 003",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        head = document.head
+        framed = isinstance(head, dict) and "manifest" in head
+        messages = head.get("messages") if isinstance(head, dict) else head
+        if not isinstance(messages, list):
+            return by_marks({"a manifest": framed, "a list 'messages'": False})
+        if any(_RAW in item for item in dicts(messages)):
+            return Confidence.CERTAIN
+        return Confidence.POSSIBLE if framed else Confidence.NO
+
+    def read(self, document: Document) -> Traces:
+        """The file's one session, its id that of the object around the messages, if it has one."""
+        whole = document.node()
+        messages = whole["messages"] if isinstance(whole.value, dict) else whole
+        if not messages.items():
+            raise messages.fail("expected messages, got none — nothing was recorded")
+        steps = Steps()
+        for message in messages.items():
+            if message["role"].value == "tool" and message.has(_RAW):
+                steps.add(_result(steps, message))
+                continue
+            said = said_of_message(message, steps.unread, _FORM, steps.index)
+            if said.role == "tool":
+                steps.require_call(message["tool_call_id"])
+            steps.say(said)
+        meta = {key: whole[key].value for key in ("source", "manifest") if whole.has(key)}
+        labels = whole["labels"].object() if whole.has("labels") else {}
+        own = inside(whole, "id").text_or_none() or ""
+        yield steps.trace(document, "building_agent", whole, id=own, labels=labels, meta=meta)
+
+
+def _result(steps: Steps, message: Node) -> ToolResult:
+    call, raw = steps.answered(Said("tool", call_id=steps.require_call(message["tool_call_id"]))), message[_RAW]
+    data = {key: _unix(value) for key, value in raw.object().items()}
+    success = data.get("is_success", True)
+    if not isinstance(success, bool):
+        raise raw["is_success"].expected("boolean")
+    return ToolResult(
+        index=steps.index,
+        call_id=call.id,
+        function=call.name,
+        arguments=call.arguments,
+        success=success,
+        seen=text_of(content_of(message["content"])) if message.has("content") else None,
+        data=data,
+        error=raw["error_message"].text_or_none() or None,
+    )
+
+
+def _unix(value: Any, is_json: bool = False) -> Any:
+    """The value with `\\n` for every `\\r\\n`; a table's rows are JSON in the string `data`, which may also hold one escaped."""
+    if isinstance(value, str):
+        text = value.replace("\r\n", "\n")
+        return _ESCAPED_BREAK.sub(r"\1\\n", text) if is_json else text
+    if isinstance(value, list):
+        return [_unix(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _unix(item, key == "data") for key, item in value.items()}
+    return value
