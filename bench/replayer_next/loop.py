@@ -37,7 +37,7 @@ from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..model.replay import Call, StepOutcome
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, Window, untruncated_record
 from ..strategies.functions import awaited, started, told_of
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
@@ -130,7 +130,6 @@ class Loop:
         self._output: Any = None
         self._offloaded: dict[str, str] = {}
         self._step, self._free = -1, False
-        self._recorded = build("compactor", "recorded").start()[1]
 
     def start(self) -> None:
         """Start what fills the slots: their state lives for this replay alone."""
@@ -185,7 +184,7 @@ class Loop:
                 "future": self.future,
             }
             self._threads[name] = Thread(
-                self.numbers, compact, self._recorded, about, per_call=per_call
+                self.numbers, compact, _recorded_history, about, per_call=per_call
             )
         return self._threads[name]
 
@@ -386,6 +385,11 @@ class Loop:
             output=self._output,
             prompt=list(history),
         )
+
+
+def _recorded_history(window: Window) -> Any:
+    """The history as the recorded harness left it: what an empty slot does."""
+    return build("compactor", "recorded").start()[1](window)
 
 
 def _join(thread: Thread, recorded: Recorded) -> None:
