@@ -222,13 +222,6 @@ def test_a_whole_number_that_toml_does_not_have_is_an_error_of_the_scenario(tmp_
         read_scenario(path)
 
 
-def test_numbers_of_the_command_line_that_are_none(folder: Path) -> None:
-    for option in ("--max-fault-rate nan", "--min-far-recall nan"):
-        done = shell(folder, f"bench run --traces a.jsonl {option}")
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert "defect" not in done.stderr
-
-
 @pytest.mark.parametrize("number", ["9" * 400, "1" + "0" * 299, "-" + "9" * 400, DIGITS])
 def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_path: Path, number: str) -> None:
     path = tmp_path / "a.jsonl"
