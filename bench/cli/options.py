@@ -169,8 +169,6 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay, as a path without an option is too."),
     click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
                  help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried."),
-    click.option("--cache", type=click.Choice(["provider", "none"]),
-                 help="Price with the provider's prompt cache, or without any: the scenario's `cache`, or provider."),
     of_model,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
     click.option("--engine", default="processes", show_default=True, metavar="NAME",
@@ -190,7 +188,6 @@ class Replaying:
     form: str | None
     traces: tuple[str, ...]
     strategies: tuple[str, ...]
-    cache: str | None
     model: str | None
     jobs: int | None
     engine: str
@@ -202,7 +199,6 @@ class Replaying:
     def plans(self) -> list[Scenario]:
         """The scenarios of the files, or the one of the traces and strategies. Raises ScenarioError for neither or both."""
         said = {
-            "cache": self.cache,
             "model": self.model or None,
         }
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}

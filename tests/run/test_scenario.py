@@ -213,7 +213,6 @@ def test_the_cache_is_the_scenarios_and_an_option_beats_it(tmp_path):
         return advice["cache"], advice["metric"]
 
     assert decided() == ("none", "cost.uncached_with_refetches_usd")
-    assert decided("--cache", "provider") == ("provider", "cost.with_refetches_usd")
     with pytest.raises(SpecError, match="`cache`: 'never' is no cache"):
         bench.compare(tmp_path / "t.jsonl", ["keep_all"], cache="never")
 
