@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files.limits import VARIABLE, limits_of
+from ..files.limits import VARIABLE, limit, limits_of
 from ..files.writing import require_place
 from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest
-from ..plugins.keeper import LEAST_MIB
 from .saying import progress_bar, say
 
 if TYPE_CHECKING:
@@ -81,19 +80,20 @@ def every_command(command: click.Command) -> click.Command:
         click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                      help="Show the traceback of errors, those of strategies too."),
         click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
-                     help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. Keep more: cache=20GB."),
+                     help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. "
+                          "Let your own code take more: call=120 seconds a step, memory=8GB. Keep more: cache=20GB."),
     ]  # fmt: skip
     return command
 
 
 def limited(command: Command) -> Command:
-    """A command with `--call-timeout` and `--memory`: its parameters `call_s` and `memory_mib`."""
-    timeout = click.option("--call-timeout", "call_s", type=Within(0, 31_536_000, min_open=True), default=60.0, show_default=True,
-                           metavar="SECONDS",
-                           help="Seconds of processor time that your own strategy may take at one step, or your reader for a file.")  # fmt: skip
-    memory = click.option("--memory", "memory_mib", type=click.IntRange(min=LEAST_MIB), default=4096, show_default=True,
-                          metavar="MIB", help="Memory for a process in which your own code runs.")  # fmt: skip
-    return timeout(memory(command))
+    """A command that runs code of its user: its parameters `call_s` and `memory_mib` are the limits `call` and `memory`."""
+
+    @functools.wraps(command)
+    def called(*given: Any, **named: Any) -> Any:
+        return command(*given, call_s=float(limit("call")), memory_mib=limit("memory") // 2**20, **named)
+
+    return called
 
 
 def output(command: Command) -> Command:
@@ -173,7 +173,6 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
     click.option("--engine", default="processes", show_default=True, metavar="NAME",
                  help="Measure cases in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786."),
-    click.option("--no-cache", is_flag=True, help="Measure everything again; read and keep nothing."),
     limited,
     click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository."),
 )  # fmt: skip
@@ -191,7 +190,6 @@ class Replaying:
     model: str | None
     jobs: int | None
     engine: str
-    no_cache: bool
     call_s: float
     memory_mib: int
     outside: bool
@@ -243,7 +241,7 @@ class Replaying:
             if self.engine != "dask" and "://" not in self.engine:
                 raise ScenarioError(f"--engine {self.engine}: write processes, dask, or tcp://host:8786")
             more.setdefault("engine", dask(None if self.engine == "dask" else self.engine, processes))
-        more.setdefault("case_cache", None if self.no_cache else cache_of_cases())
+        more.setdefault("case_cache", cache_of_cases())
         with progress_bar() as progress:
             found = [run_scenario(plan, progress, jobs=processes, limits=limits, times=times, **more) for plan in plans]
         for line in times.slow():

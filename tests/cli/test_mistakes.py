@@ -87,7 +87,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         ((*RUN, "-o", "x.jsn"), "unknown ending '.jsn', which decides the format — did you mean .json?"),
         ((*RUN, "--against", "nowhere"), "nowhere"),
         ((*RUN, "--limit", "sizes=1GB"), "did you mean size or files?"),
-        ((*RUN, "--memory", "1"), "is not in the range"),
         (
             (*RUN, "--strategy", "m=compactor=truncate"),
             "unknown compactor 'truncate' — it is a summarizer: write summarizer=truncate",
@@ -124,7 +123,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("run", "percent.toml"), "min = '50%': Expected `float | null`, got `str` — write 0.5"),
         (("run", "text.toml"), "`traces`: Expected `array`, got `str` — write […]"),
         ((*RUN, "--strategy", "m=compactor=mask_observations:keep_last"), "write mask_observations:keep_last=VALUE"),
-        ((*RUN, "--call-timeout", "5s"), "'5s' is not a number"),
         (("run", "--hlep"), "Did you mean '--help'?"),
         (("audit", "runs", "--format", "yml"), "Write -o FILE.html"),
         (("audit", "summarizers.py"), "code is a strategy"),
