@@ -226,6 +226,14 @@ class Loop:
         with offloaded_to(self._keep):
             self._route("end", last)
 
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
+        if not self._free:
+            call = WriterCall(
+                step=self._step, consumed_tokens=read, produced_tokens=written, model=model
+            )
+            self.out.own_calls.append(call)
+
     def _keep(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
@@ -330,7 +338,8 @@ class Loop:
             self.out.calls.append(call)
             if edits is None:
                 return
-            for written in edits.written:
+            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == step.index
+            for written in () if asked else edits.written:  # a model that was asked is charged
                 read = sum(self.numbers.count(m) - m.reasoning_tokens for m in written.read)
                 wrote = WriterCall(
                     step=step.index,

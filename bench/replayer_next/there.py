@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import pickle
@@ -31,6 +32,7 @@ from ..plugins.worker import Answer, Link, NoAnswer, Session
 from ..strategies import Strategy, untruncated_record
 from ..strategies.sandboxed import Place, Ready, made
 from ..tokens.counting import TokenCounter
+from .cassettes import offline, refused
 from .loop import About, Broken, Loop, Outcomes
 from .numbering import Recorded
 
@@ -193,6 +195,8 @@ def _open_replay(
         return counter.text(given) if isinstance(given, str) else counter.message(given)
 
     loop = Loop(about, made(ready, item, name, place), count, own=True)
+    asking = contextlib.ExitStack()
+    asking.enter_context(offline(place.base, loop.charge))
     last: list[AnyStep] = []
 
     def answer(request: bytes) -> bytes:
@@ -203,6 +207,7 @@ def _open_replay(
                 loop.start()
             elif request == _END:
                 loop.end(last[-1] if last else None)
+                asking.close()
             else:
                 stream = io.BytesIO(request)
                 while stream.tell() < len(request):
@@ -215,6 +220,8 @@ def _open_replay(
             told = error if isinstance(error, Broken) else Broken("strategy", error)
             at = last[-1].index if last else -1
             failure = Failure(step=at, slot=told.slot, error=told.text)
+        if why := refused():  # also where the code went on without an answer
+            failure = Failure(step=last[-1].index if last else -1, slot="strategy", error=why)
         out, loop.out = loop.out, Outcomes()
         stored = "store" in loop.strategy.plugins
         results = out.results if stored else [_untouched(outcome) for outcome in out.results]
