@@ -61,6 +61,15 @@ class Said:
         """True if the messages say a name that begins so: what a cut leaves of it."""
         return flat(name)[:-1] in self._words
 
+    def together(self, one: str, other: str) -> bool:
+        """True if a person or the model said two things in one message, before a strategy rewrote anything."""
+        return any(flat(one) in words and flat(other) in words for words in self._turns)
+
+    @cached_property
+    def _turns(self) -> list[str]:
+        recorded = self._messages.messages[: self._messages.recorded]
+        return [self._texts.flat(message.text) for message in recorded if message.kind in ("user", "system", "model")]
+
     def instruction(self, text: str) -> bool:
         """True if a message gives an instruction in nearly these words."""
         known = self._instructions
