@@ -76,9 +76,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
             return None
         return [*window.messages[:1], Message(role="user", kind="made", text=text)]
 
-    replay = Replayer(honest.before, index, session.messages.count).replay(
-        compose("honest", {"compactor": compactor})
-    )
+    replay = Replayer(honest.before, index, session.messages.count).replay(compose("honest", {"compactor": compactor}))
     if replay.failure:
         raise RuntimeError(replay.failure)
     checks = checks_of(ReplayEvidence(session, replay))
@@ -103,7 +101,9 @@ def main() -> None:
                     hits[honest.kind, rule] += bool(findings)
                     if findings and shown[honest.kind, rule] < asked.show:
                         shown[honest.kind, rule] += 1
-                        print(f"# {honest.kind} {rule} {honest.before.id[-40:]}: {findings[0].text!r} {findings[0].was!r}")
+                        print(
+                            f"# {honest.kind} {rule} {honest.before.id[-40:]}: {findings[0].text!r} {findings[0].was!r}"
+                        )
     for kind, rule in sorted(of):
         texts, wrong = of[kind, rule], hits[kind, rule]
         print(f"[{rule}.{kind}]\ntexts = {texts}\nflagged = {wrong}  # at most {upper_bound(wrong, texts):.3f}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ..text.facts import number_value, occurs
+from ..text.facts import is_number, number_value, occurs
 from ..text.fields import FieldTable
 
 _FEWEST_CHARS = 3
@@ -15,6 +15,7 @@ _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
+_MOST_RECORDS = 20
 _FEWEST_DIGITS = 5
 """An identity that is a number has so many digits: a shorter one is a count or a price."""
 
@@ -72,6 +73,28 @@ class RecordValues:
             for words, identities in self._clauses(sentence):
                 yield from self._contradictions_of(words, identities)
 
+    def numbers_near(self, text: str) -> Iterator[list[str]]:
+        """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""
+        words = text.casefold()
+        numbers = {number for item in self.named(words) for number in self.by_identity[item]}
+        for match in _AMOUNT.finditer(words):
+            numbers.update(self._by_number.get(number_value(match.group()), ()))
+        columns: dict[str, list[str]] = {}
+        for number in sorted(numbers)[:_MOST_RECORDS]:
+            values = [(key, item) for key, items in self._records[number].items() for item in items if is_number(item)]
+            yield [item for _, item in values]
+            for key, item in values:
+                columns.setdefault(key, []).append(item)
+        yield from columns.values()
+
+    @cached_property
+    def _by_number(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for at, record in enumerate(self._records):
+            for item in {item for values in record.values() for item in values if is_number(item)}:
+                found.setdefault(item, []).append(at)
+        return found
+
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the parts of a sentence that speak of one set of records each, in small letters."""
         parts = [part.casefold() for part in _CLAUSE.split(sentence)]
@@ -114,7 +137,7 @@ class RecordValues:
 
 
 def _identifies(text: str) -> bool:
-    return not text.replace(".", "").isdigit() or len(text) >= _FEWEST_DIGITS and text.isdigit()
+    return not text.replace(".", "").isdigit() or (len(text) >= _FEWEST_DIGITS and text.isdigit())
 
 
 def _plain(text: str) -> str:

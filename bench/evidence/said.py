@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
+from ..text.dates import dates_in, times_in
 from ..text.facts import flat
 from ..text.instructions import repeats
 from ..text.texts import Texts
 from .own_texts import TraceMessages
+
+_DIGITS = re.compile(r"\d+")
+_REPEATED = 0.5
+"""An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
 
 
 class Said:
@@ -39,8 +45,20 @@ class Said:
         return frozenset(self._words.split())
 
     def number(self, number: str) -> bool:
-        """True if a message says a number, or each part of what a comma joins."""
-        return number in self._numbers
+        """True if a message says a number, alone or as the digits of an identifier or a date."""
+        return number in self._numbers or number in self._digits
+
+    @cached_property
+    def _digits(self) -> frozenset[str]:
+        return frozenset(run.lstrip("0") for text in self._contents for run in _DIGITS.findall(text))
+
+    def moment(self, moment: str) -> bool:
+        """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
+        return moment in self._moments
+
+    @cached_property
+    def _moments(self) -> frozenset[str]:
+        return frozenset(moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text))
 
     def verbatim(self, text: str) -> bool:
         """True if the words of a text stand in a row in one message, its label (`tool: `) or its last word left out."""
@@ -74,7 +92,7 @@ class Said:
         """True if a message gives an instruction in nearly these words."""
         known = self._instructions
         if text not in known:
-            known[text] = any(repeats(content, text) for content in self._contents)
+            known[text] = any(repeats(content, text, _REPEATED) for content in self._contents)
         return known[text]
 
     @cached_property

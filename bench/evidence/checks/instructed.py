@@ -6,6 +6,7 @@ from ...model.scores import Check, Finding
 from ..of_replay import ReplayEvidence
 from .own import check_of
 
+
 def instructed(evidence: ReplayEvidence) -> Check:
     """Prompts that lack an instruction which the strategy's own text does not repeat, over all prompts.
 
