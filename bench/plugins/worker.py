@@ -62,12 +62,12 @@ class Limits:
     def late(self) -> str:
         """The message for a request that takes longer."""
         what = f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all"
-        return f"{what} — make it faster, or raise --call-timeout"
+        return f"{what} — make it faster, or raise --limit call=N"
 
     @property
     def full(self) -> str:
         """The message for code that needs more memory."""
-        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --memory"
+        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 
 
 class NoAnswer(Exception):

@@ -33,10 +33,10 @@ def misattributed(evidence: ReplayEvidence) -> Check:
         named = False
         for sentence in _SENTENCE.split(text):
             for clause in _CLAUSE.split(sentence):
-                if evidence.session.said.verbatim(clause):
-                    continue
                 lowered = clause.casefold()
                 if not any(word in records.identities for word in re.findall(r"[\w#@.$/-]*\w", lowered)):
+                    continue
+                if evidence.session.said.verbatim(clause):
                     continue
                 named = True
                 if value := records.strange(clause):

@@ -41,14 +41,14 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
 
     Half a word at a cut, and what stands in some message word for word, is not new.
     """
-    known = evidence.session.lines_of(None if own.result is None else own.result.index)
-    said = evidence.session.said
-    text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-    return [
-        line
-        for line in text.split("\n")
-        if line.strip() and line not in known and not said.verbatim(line)
-    ]
+    memo = evidence.session.new_lines
+    if own.number not in memo:
+        known = evidence.session.lines_of(None if own.result is None else own.result.index)
+        verbatim = evidence.session.said.verbatim
+        text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+        lines = text.split("\n")
+        memo[own.number] = [line for line in lines if line.strip() and line not in known and not verbatim(line)]
+    return memo[own.number]
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:
