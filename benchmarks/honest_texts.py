@@ -19,9 +19,9 @@ import msgspec
 
 import bench
 from bench.evidence.bounds import upper_bound
-from bench.evidence.checks import checks_of
+from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
-from bench.evidence.of_replay import ReplayEvidence, TraceSession
+from bench.evidence.of_replay import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.scores import Finding
 from bench.replayer_next import Replayer
@@ -79,7 +79,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
     replay = Replayer(honest.before, index, session.messages.count).replay(compose("honest", {"compactor": compactor}))
     if replay.failure:
         raise RuntimeError(replay.failure)
-    checks = checks_of(ReplayEvidence(session, replay))
+    checks = CheckedReplay(session, replay).checks
     return {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]
 
 

@@ -28,6 +28,9 @@ from ..plugins.worker import Answer, Child, Limits, Link, NoAnswer
 from . import Strategy, strategy_of
 from .loading import code_of
 
+_EACH_REPLAY = ("bench.replayer_next.there", "bench.strategies.documents.controls")
+"""The modules that each replay needs: imported once, and not in each fork."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -131,7 +134,9 @@ def put_together(
         key = _key(item, place.base)
         sent = _sent(item)
         if key not in children:
-            children[key] = Child(functools.partial(_prepare, sent, name, place), limits)
+            children[key] = Child(
+                functools.partial(_prepare, sent, name, place), limits, _EACH_REPLAY
+            )
         try:
             found.append(described(Sandbox(children[key], sent, name, place)))
         except NoAnswer as why:

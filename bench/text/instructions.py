@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
 from .facts import flat
@@ -144,21 +144,41 @@ def sentences_of(text: str) -> Iterator[str]:
             yield sentence
 
 
-def repeats(text: str, instruction: str, share: float = _REPEATED) -> bool:
-    """True if a text has an instruction as it stands, or in a sentence with most of its words and as many denials.
+class Sentences:
+    """The sentences of one text, read once, to ask whether it repeats instructions."""
+
+    def __init__(self, text: str) -> None:
+        self._folded = " ".join(text.split())
+        self._text = text
+
+    @cached_property
+    def _read(self) -> list[tuple[frozenset[str], bool]]:
+        """The words of each sentence, and whether it denies something."""
+        found = dict.fromkeys(sentences_of(self._text))
+        return [(_content(sentence), bool(_NEGATION.search(sentence))) for sentence in found]
+
+    def repeats(self, instruction: str, share: float = _REPEATED) -> bool:
+        """True if the text has an instruction as it stands, or in a sentence with such a share of its words that denies as it does."""
+        if " ".join(instruction.split()) in self._folded:
+            return True
+        wanted, denies = _wanted(instruction)
+        return bool(wanted) and any(
+            denies is denied and len(wanted & words) >= share * len(wanted) for words, denied in self._read
+        )
+
+
+def repeats(text: str, instruction: str) -> bool:
+    """True if a text repeats an instruction.
 
     >>> repeats("The user said: never push to main.", "Never push to main"), repeats("Push to main.", "Never push to main")
     (True, False)
     """
-    folded = " ".join(text.split())
-    if " ".join(instruction.split()) in folded:
-        return True
-    wanted = _content(instruction)
-    denies = bool(_NEGATION.search(instruction))
-    return bool(wanted) and any(
-        len(wanted & _content(sentence)) >= share * len(wanted) and bool(_NEGATION.search(sentence)) == denies
-        for sentence in sentences_of(text)
-    )
+    return Sentences(text).repeats(instruction)
+
+
+@lru_cache(maxsize=4096)
+def _wanted(instruction: str) -> tuple[frozenset[str], bool]:
+    return _content(instruction), bool(_NEGATION.search(instruction))
 
 
 def _content(text: str) -> frozenset[str]:

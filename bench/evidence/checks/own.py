@@ -44,18 +44,23 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     Left out are what it has in common with the result at its beginning and end, data that a line
     begins with, and what stands in some message word for word.
     """
+    memo = evidence.session.new_lines
+    if own.number not in memo:
+        memo[own.number] = list(_new_lines(evidence, own))
+    return memo[own.number]
+
+
+def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
-    said = evidence.session.said
+    verbatim = evidence.session.said.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
     if own.result is not None:
         text = _without_ends(text, own.result.text)
-    found = []
     for line in text.split("\n"):
-        if line.strip() and line not in known and not said.verbatim(line):
+        if line.strip() and line not in known and not verbatim(line):
             prose = _behind_data(line)
             if prose.strip():
-                found.append(prose)
-    return found
+                yield prose
 
 
 def _without_ends(text: str, original: str) -> str:
