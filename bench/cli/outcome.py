@@ -81,7 +81,7 @@ def finish(
             for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
                 obey(line)
             append_summary(summary, comparisons, conclusion.sentence, written)
-    if len(comparisons) == 1 and not comparisons[0].verdicts:
+    if len(comparisons) == 1 and not comparisons[0].verdicts and conclusion.exit_code == 0:
         say(advice_text(comparisons[0]))  # what stays on the screen is the answer
     else:
         say(conclusion.sentence)
