@@ -176,6 +176,7 @@ def test_nothing_opens_connections() -> None:
     listening = (
         "bench.plugins.apart",
         "bench.plugins.worker",
+        "bench.plugins.child",
     )  # both to a child: neither opens a connection
     assert [module for module in found if not below(module, *listening)] == []
 
