@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
-from ..text.instructions import Sentences, is_instruction, sentences_of
+from ..text.instructions import Sentences, is_rule, sentences_of
 from .kept import Standing
 
 
@@ -35,7 +35,7 @@ def instructions_of(trace: Trace) -> list[Instruction]:
         elif step.thread not in asked:
             asked.add(step.thread)
             found.append(Instruction(step.thread, step.index, "task", text))
-        rules = dict.fromkeys(filter(is_instruction, sentences_of(text)))
+        rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
         found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
     return found
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
+from ..text.dates import dates_in, times_in
 from ..text.facts import flat
 from ..text.instructions import Sentences
 from ..text.texts import Texts
 from .own_texts import TraceMessages
+
+_DIGITS = re.compile(r"\d+")
+_REPEATED = 0.5
+"""An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
 
 
 class Said:
@@ -40,8 +46,31 @@ class Said:
         return frozenset(self._words.split())
 
     def number(self, number: str) -> bool:
-        """True if a message says a number, or each part of what a comma joins."""
-        return number in self._numbers
+        """True if a message says a number, alone or as the digits of an identifier or a date."""
+        return number in self._numbers or number in self._digits
+
+    @cached_property
+    def _digits(self) -> frozenset[str]:
+        return frozenset(run.lstrip("0") for text in self._contents for run in _DIGITS.findall(text))
+
+    def moment(self, moment: str) -> bool:
+        """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
+        return moment in self._moments
+
+    @cached_property
+    def _moments(self) -> frozenset[str]:
+        return frozenset(
+            moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text)
+        )
+
+    def together(self, one: str, other: str) -> bool:
+        """True if a person or the model said two things in one message, before a strategy rewrote anything."""
+        return any(flat(one) in words and flat(other) in words for words in self._turns)
+
+    @cached_property
+    def _turns(self) -> list[str]:
+        recorded = self._messages.messages[: self._messages.recorded]
+        return [self._texts.flat(message.text) for message in recorded if message.kind in ("user", "system", "model")]
 
     def verbatim(self, text: str) -> bool:
         """True if the words of a text stand in a row in one message, its label (`tool: `) or its last word left out."""
@@ -84,7 +113,7 @@ class Said:
         """True if a message gives an instruction in nearly these words."""
         known = self._instructions
         if text not in known:
-            known[text] = any(content.repeats(text) for content in self._sentences)
+            known[text] = any(content.repeats(text, _REPEATED) for content in self._sentences)
         return known[text]
 
     @cached_property

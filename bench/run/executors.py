@@ -1,4 +1,4 @@
-"""Where runs are measured: in this process, in processes beside it, or on the workers of a Dask scheduler.
+"""Places where runs are measured: this process, processes beside it, the workers of a Dask scheduler.
 
 Each is a `concurrent.futures.Executor`; the results are the same. A process that dies costs the
 run that it worked on: that is measured once more, alone, and then has failed.
