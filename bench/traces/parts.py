@@ -45,6 +45,14 @@ class Unread:
             if key not in known and value not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
+    def extra_keys(self, value: Mapping[str, Any], known: Collection[str], where: str) -> None:
+        """Count the members of an object that hold something and are not known."""
+        if value.keys() <= known:  # type: ignore[operator]
+            return
+        for key in value.keys() - known:  # type: ignore[operator]
+            if value[key] not in (None, False, "", [], {}):
+                self.add(f"{one_line(key)[:40]!r} of {where}")
+
     def parts(self, content: Content) -> None:
         """Count the parts of a content that are neither text nor a picture: they are kept as size and hash only."""
         for part in () if isinstance(content, str) else content:
