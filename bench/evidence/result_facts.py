@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cached_property
 
 from ..model import ToolResult
 from ..text.texts import FactsHeld
+from .kept import Standing
 from .own_texts import TraceMessages
-
-Stands = Callable[[int], bool]
-"""True if a message, by its number, stands in the prompt that is asked about."""
 
 
 class ResultFacts:
@@ -22,6 +19,8 @@ class ResultFacts:
         self._results = messages.contents.results
         self._facts: dict[int, tuple[str, ...]] = {}
         self._holds: dict[int, frozenset[str]] = {}
+        self._missing: dict[tuple[int, tuple[int, ...]], tuple[str, ...]] = {}
+        self._last: tuple[frozenset[int], frozenset[str]] | None = None
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
         """The distinct facts of an untruncated result, in order."""
@@ -29,15 +28,24 @@ class ResultFacts:
             self._facts[result.index] = tuple(self._messages.texts.facts(result.text))
         return self._facts[result.index]
 
-    def lost(self, result: ToolResult, own: frozenset[int], stands: Stands) -> tuple[str, ...]:
-        """The facts of a result that no standing message holds; `own` are the strategy's messages that stand."""
-        index = self._messages.index
-        if stands(index.full[result.index]):
-            return ()
-        kept = frozenset[str]().union(*map(self.held_by, own))
+    def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
+        """The facts of a result that no message of a prompt holds."""
+        about = tuple(sorted(n for n in standing.own if self._messages.messages[n].step == result.index))
+        key = result.index, about
+        if key not in self._missing:
+            shown = frozenset[str]().union(*map(self.held_by, about))
+            self._missing[key] = tuple(fact for fact in self.of(result) if fact not in shown)
+        missing = self._missing[key]
+        kept = self._held_by_all(standing.own) if missing else frozenset()
         return tuple(
-            fact for fact in self.of(result) if fact not in kept and not any(map(stands, self._holders.get(fact, ())))
+            fact for fact in missing if fact not in kept and standing.messages.isdisjoint(self._holders.get(fact, ()))
         )
+
+    def _held_by_all(self, own: frozenset[int]) -> frozenset[str]:
+        """The facts that any of a strategy's messages holds; known for those that were asked for last."""
+        if self._last is None or self._last[0] is not own:
+            self._last = own, frozenset[str]().union(*map(self.held_by, own))
+        return self._last[1]
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
         """The facts of a result that a text does not hold: what a store gives back."""

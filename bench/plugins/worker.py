@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 import pickle
 import select
@@ -35,6 +36,7 @@ WAITS = 5.0
 
 _HEAD, _CODE = struct.Struct("=cQ"), struct.Struct("=i")
 _LONGEST = 1 << 31
+_START_S = 120.0
 _MARK = "BENCH_CHILD"
 _TIMER = getattr(signal, "SIGPROF", 0)
 
@@ -88,16 +90,19 @@ class Child:
     """A warm child in which `prepare()` runs once; what that gives is handed to each session.
 
     It starts with the first session, and anew after it died. `prepare` and all that is given can be
-    pickled. In another process it is another child, of that process.
+    pickled. In another process it is another child, of that process. `first` are modules of the
+    bench that are imported before any limit holds.
     """
 
-    def __init__(self, prepare: Callable[[], Any], limits: Limits) -> None:
-        self.limits, self._prepare = limits, prepare
+    def __init__(
+        self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()
+    ) -> None:
+        self.limits, self.prepare, self.first = limits, prepare, first
         self._lock = threading.RLock()
         self._running: _Running | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self._prepare, self.limits)
+        return Child, (self.prepare, self.limits, self.first)
 
     @contextlib.contextmanager
     def session(
@@ -106,7 +111,7 @@ class Child:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
             if self._running is None or self._running.owner != os.getpid():
-                self._running = _Running(self, self._prepare)
+                self._running = _Running(self)
             session = Session(self._running, self.limits, count)
             try:
                 session.send(pickle.dumps((opens, given), pickle.HIGHEST_PROTOCOL))
@@ -127,7 +132,7 @@ class Child:
 class _Running:
     """A child that runs: its process, and the socket that leads to it."""
 
-    def __init__(self, child: Child, prepare: Callable[[], Any]) -> None:
+    def __init__(self, child: Child) -> None:
         self.control, theirs = socket.socketpair()
         self.owner, self.forks, mark = os.getpid(), can_fork(), uuid.uuid4().hex
         main = f"main({theirs.fileno()}, {self.forks})"
@@ -148,9 +153,13 @@ class _Running:
         printing.start()
         given = self.process, self.control, mark, printing, self.owner
         self.stop = weakref.finalize(child, _end, *given)
-        request = pickle.dumps((prepare, child.limits), pickle.HIGHEST_PROTOCOL)
+        about = pickle.dumps((child.prepare, child.limits), pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):
-            self.control.sendall(_HEAD.pack(b"P", len(request)) + request)
+            for request in (pickle.dumps(child.first), about):
+                self.control.sendall(_HEAD.pack(b"P", len(request)) + request)
+        self.control.settimeout(_START_S)
+        self.exit_code()
+        self.control.settimeout(None)
 
     def open(self) -> socket.socket:
         """The pipe to the process of a new session; where there is no fork that is the child itself."""
@@ -350,6 +359,9 @@ def main(control_number: int, forks: bool) -> NoReturn:
         2, "w", buffering=1, errors="backslashreplace", closefd=False
     )
     prctl(_SUBREAPER, 1)
+    for name in pickle.loads(_received(control)):
+        importlib.import_module(name)
+    control.send(_CODE.pack(0))
     prepare, limits = pickle.loads(_received(control))
     _limit_memory(limits)
     _limit_call(limits.call_s)

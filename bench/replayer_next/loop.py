@@ -37,7 +37,7 @@ from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..model.replay import Call, StepOutcome
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, Window, untruncated_record
 from ..strategies.functions import awaited, started, told_of
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
@@ -130,7 +130,6 @@ class Loop:
         self._output: Any = None
         self._offloaded: dict[str, str] = {}
         self._step, self._free = -1, False
-        self._recorded = build("compactor", "recorded").start()[1]
 
     def start(self) -> None:
         """Start what fills the slots: their state lives for this replay alone."""
@@ -185,7 +184,7 @@ class Loop:
                 "future": self.future,
             }
             self._threads[name] = Thread(
-                self.numbers, compact, self._recorded, about, per_call=per_call
+                self.numbers, compact, _recorded_history, about, per_call=per_call
             )
         return self._threads[name]
 
@@ -226,6 +225,14 @@ class Loop:
         """The recording is over."""
         with offloaded_to(self._keep):
             self._route("end", last)
+
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
+        if not self._free:
+            call = WriterCall(
+                step=self._step, consumed_tokens=read, produced_tokens=written, model=model
+            )
+            self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
@@ -331,7 +338,8 @@ class Loop:
             self.out.calls.append(call)
             if edits is None:
                 return
-            for written in edits.written:
+            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == step.index
+            for written in () if asked else edits.written:  # a model that was asked is charged
                 read = sum(self.numbers.count(m) - m.reasoning_tokens for m in written.read)
                 wrote = WriterCall(
                     step=step.index,
@@ -386,6 +394,11 @@ class Loop:
             output=self._output,
             prompt=list(history),
         )
+
+
+def _recorded_history(window: Window) -> Any:
+    """The history as the recorded harness left it: what an empty slot does."""
+    return build("compactor", "recorded").start()[1](window)
 
 
 def _join(thread: Thread, recorded: Recorded) -> None:

@@ -26,10 +26,8 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,8 +35,8 @@ from typing import Any, Protocol
 from ..model.errors import SpecError, nearest
 from ..plugins.apart import Apart
 from ..plugins.own_code import method_of
-from ..plugins.registry import KINDS, SLOT_OF, Entry, Plugin, build, entries
-from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
+from ..plugins.registry import KINDS, Entry, Plugin, build, entries
+from ..plugins.spec import Spec, format_value, parse_value, split_top
 from .own_calls import CASSETTE
 from .slots import (
     Edits as Edits,
@@ -51,6 +49,7 @@ from .slots import (
     untruncated_record as untruncated_record,
 )
 
+HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
 WRITER = "writer"
 """The parameter of a compactor that names what writes its summaries."""
@@ -238,105 +237,29 @@ def has_parameter(strategy: Strategy, name: str) -> bool:
     return any(item.name == name for plugin in compactors for item in plugin.entry.parameters)
 
 
-def _is_own(part: str) -> bool:
-    """True if somebody's own function stands where a slot would: in a file, in a module, or a command."""
-    if part.partition("=")[0].strip() in SLOTS:
-        return False
-    try:
-        return parse_spec(part).attribute is not None
-    except SpecError:
-        return ".py:" in part
-
-
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy."""
-    signs = re.fullmatch(rf"([\w-]+)[:=]+({'|'.join(SLOTS)})[:=]+(.+)", text)
-    if signs and text != (meant := "=".join(signs.groups())):
-        raise SpecError(f"strategy {text!r}: is not NAME=SLOT=SPEC — write {meant}")
-    name, equals, body = text.partition("=")
-    name = name.strip()
-    if not name:
-        raise SpecError(f"strategy {text!r}: a name is missing — write NAME=SLOT=SPEC")
-    has_slot = body.partition("=")[0].strip() in SLOTS
-    if name not in entries("reference") and not has_slot and (not equals or ":" in name):
-        near = not equals and difflib.get_close_matches(name, entries("reference"))
-        if not near and (meant := _meant(text, base)):
-            raise SpecError(f"strategy {text!r}: a name and a slot are missing{meant}")
+    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy. Raises SpecError."""
+    name, equals, body = (part.strip() for part in text.partition("="))
+    if not name or name in SLOTS:
+        raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
     if not equals:
         return reference(name)
     slots: dict[str, str | Sequence[str]] = {}
-    for part in split_top(body, "+") if body.strip() else []:
-        slot, has_spec, spec = part.partition("=")
-        slot = slot.strip()
-        if slot not in SLOTS and difflib.get_close_matches(name, SLOTS):
-            raise SpecError(
-                f"strategy {text!r}: a name is missing{_meant(part, base, name) or ' — write NAME=SLOT=SPEC'}"
-            )
-        if _is_own(part):
-            others = ", ".join(f"{slot}=" for slot in SLOTS[1:])
-            told = f"{part.strip()!r} names no slot — write summarizer={part.strip()}, or {others} before it"
-            raise SpecError(f"strategy {text!r}: {told}")
-        if not has_spec or not spec.strip() or ":" in slot:
-            raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC{_slot_missing(part)}")
+    for part in split_top(body, "+") if body else []:
+        slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
+        if slot not in SLOTS or not has_spec or not spec:
+            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{nearest(slot, SLOTS)}; {HOW}")
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
-        if joined := re.search(rf",\s*({'|'.join(SLOTS)})\s*=", spec):
-            told = f"slots are joined by + — write {part[: -len(spec)]}{spec[: joined.start()]}+{spec[joined.start() + 1 :].strip()}"
-            raise SpecError(f"strategy {text!r}: {told}")
-        value = parse_value(spec, text) if spec.strip().startswith("[") else spec.strip()
-        slots[slot] = value
+        slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
     return compose(name, slots, base)
-
-
-def _meant(text: str, base: Path | None, slot: str = "") -> str:
-    """The strategy to write in place of a spec without a name: with the nearest plug-in of the slot (of all slots where none was given).
-
-    Raises SpecError where that is no strategy either, so that what is proposed can be run.
-    """
-    target, colon, rest = text.strip().partition(":")
-    if not slot and rest and ".py" not in target and difflib.get_close_matches(target, SLOTS):  # `summarizer:truncate`
-        return _meant(rest, base, target)
-    slots = difflib.get_close_matches(slot, SLOTS, n=1)
-    if _is_own(text) or target.endswith(".py"):
-        missing = "" if _is_own(text) else ":FUNCTION"
-        return f" — write {_called(target)}={(slots or SLOTS)[0]}={text.strip()}{missing}"
-    every = [(own, name) for kind, own in SLOT_OF.items() for name in entries(kind)]
-    own, name = _nearest_plugin(target, [pair for pair in every if pair[0] in slots], every)
-    if not name:
-        return ""
-    compose(_called(name), {own: f"{name}{colon}{rest}"}, base)
-    return f" — write {_called(name)}={own}={name}{colon}{rest}"
-
-
-def _nearest_plugin(target: str, first: Sequence[tuple[str, str]], every: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """The slot and name of the plug-in that is called so, begins so, holds it or is close; of the `first` ones if any does."""
-    tests: tuple[Callable[[str], bool], ...] = (
-        lambda name: name == target,
-        lambda name: len(target) > 2 and name.startswith(target.lower()),
-        lambda name: bool(difflib.get_close_matches(target, [name], cutoff=0.7)),
-        lambda name: len(target) > 2 and target.lower() in name,
-    )
-    places = [(tests[:1], first), (tests[:1], every), (tests, first), (tests, every)]
-    found = (pair for some, pairs in places for test in some for pair in pairs if test(pair[1]))
-    return next(found, ("", ""))
-
-
-def _called(target: str) -> str:
-    return re.sub(r"\W+", "_", Path(target).stem if ".py" in target else target).strip("_") or "mine"
-
-
-def _slot_missing(part: str) -> str:
-    """The spec to write in place of one without its slot."""
-    name = part.partition(":")[0].strip()
-    fits = [slot for kind, slot in SLOT_OF.items() if name in entries(kind)]
-    return f" — write {fits[0]}={part.strip()}" if fits else f" — slots: {', '.join(SLOTS)}"
 
 
 def reference(name: str) -> Strategy:
     """A reference strategy by its name; SpecError with the nearest names where there is none."""
     known = entries("reference")
     if name not in known:
-        raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or write NAME=SLOT=SPEC)")
+        raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or {HOW})")
     found = compose(name, known[name].target())
     return Strategy(name, found.plugins, reference=True)
 
@@ -352,10 +275,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        _, equals, rest = item.partition("=")
-        nameless = bool(equals and rest.strip()) and rest.partition("=")[0].strip() not in SLOTS
-        slots = name is not None and (nameless or _is_own(item))
-        found = parse_strategy(f"{name}={item}" if slots else item, base)
+        first = item.partition("=")[0].strip()
+        found = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
         return compose(name or str(getattr(item, "__name__", type(item).__name__)), {"summarizer": item}, base)

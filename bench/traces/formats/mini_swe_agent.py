@@ -95,7 +95,8 @@ class _Trajectory(Steps):
             message.has("output") or message["role"].value == "tool" or message["tool_calls"].value for message in told
         )
         for message, answer in zip_longest(messages, messages[1:]):
-            self._add(message, answer, last=bool(told) and message is told[-1])
+            last = bool(told) and message is told[-1]
+            self.tolerate("message that cannot be read", self._add, message, answer, last)
 
     def _note(self, node: Node, *keys: str) -> None:
         self.meta |= {key: value for key in keys if (value := at(node, key).value) is not None}

@@ -1,0 +1,30 @@
+"""The rules that read what a strategy wrote: each counts its findings over the strategy's own texts, or over prompts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ...model.scores import Check, Rule
+from ..of_replay import ReplayEvidence
+from .changed import changed
+from .hidden import hidden
+from .instructed import instructed
+from .invented import invented
+from .misattributed import misattributed
+from .valid import valid
+
+
+class CheckedReplay(ReplayEvidence):
+    """The evidence of a replay with its checks."""
+
+    @cached_property
+    def checks(self) -> dict[Rule, Check]:
+        """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no hits."""
+        return {
+            "valid": valid(self),
+            "instructed": instructed(self),
+            "changed": changed(self),
+            "misattributed": misattributed(self),
+            "invented": invented(self),
+            "hidden": hidden(self),
+        }

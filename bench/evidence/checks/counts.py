@@ -1,0 +1,81 @@
+"""Counts that a text may state of what it shows and of what it leaves out: characters, words, lines, rows, messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...text.decode import decode_strings
+from ..of_replay import ReplayEvidence
+from .own import OwnText
+
+_NOTICE_CHARS = 200
+"""A notice is at most so long: what is left out is known to that many characters, and to two lines."""
+
+_NEAR = 2
+
+
+class Counts:
+    """The counts of one own text."""
+
+    def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
+        self._exact: set[int] = set()
+        self._between: list[tuple[int, int]] = []
+        shown = own.text
+        self._add(shown)
+        if own.result is not None:
+            texts = {m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index}
+            for whole in texts:
+                self._add(whole)
+                self._left_out(whole, shown)
+            whole = own.result.data if own.result.data is not None else own.result.text
+            for lines in self._sizes(decode_strings(whole)):
+                self._between += [(lines - _NEAR, lines), *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(shown))]
+            self._exact.add(evidence.messages.count.text(own.result.text))
+        else:
+            self._messages(evidence, own)
+
+    def has(self, number: str) -> bool:
+        """True if a number is one of the counts."""
+        if not number.isdigit():
+            return False
+        value = int(number[:18])
+        return value in self._exact or any(low <= value <= high for low, high in self._between)
+
+    def _add(self, text: str) -> None:
+        self._exact |= {len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines(text)}
+
+    def _left_out(self, whole: str, shown: str) -> None:
+        chars = len(whole) - len(shown)
+        self._between.append((chars, chars + _NOTICE_CHARS))
+        known = set(whole.split("\n"))
+        kept = sum(line in known for line in shown.split("\n"))
+        lines = len(whole.split("\n")) - kept
+        self._between.append((lines - _NEAR, lines + _NEAR))
+
+    def _sizes(self, value: object) -> Iterator[int]:
+        """Yield the line counts of the texts in a value; the lengths of its containers are exact counts."""
+        waiting = [value]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                yield from set(_lines(item))
+            elif isinstance(item, dict | list):
+                self._exact.add(len(item))
+                waiting.extend(item.values() if isinstance(item, dict) else item)
+
+    def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
+        """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
+        first = min(stay.first for stay in evidence.walked.stays[own.number])
+        call = evidence.walked.calls[first]
+        steps = {s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step}
+        recorded = [n for step, n in evidence.index.full.items() if step in steps]
+        standing = sum(evidence.stands(number, first) for number in recorded)
+        left = sum(stay.after == first for stays in evidence.walked.stays.values() for stay in stays)
+        for count in (len(recorded), len(recorded) - standing, left):
+            self._between.append((count - _NEAR, count + _NEAR))
+
+
+def _lines(text: str) -> tuple[int, int]:
+    """The lines of a text, all and those that are not blank."""
+    lines = text.split("\n")
+    return len(lines), sum(map(bool, map(str.strip, lines)))

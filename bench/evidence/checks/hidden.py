@@ -1,0 +1,75 @@
+"""Hidden: a failed result shown as if it had succeeded, or shown in part without its failure."""
+
+from __future__ import annotations
+
+import re
+
+from ...model import ToolResult
+from ...model.scores import Check, Finding
+from ...text.fact_kinds import exit_codes
+from ..of_replay import ReplayEvidence
+from .own import OwnText, check_of, new_lines, own_texts
+
+_FAILURE = re.compile(
+    r"\b(?:errors?|fail(?:ed|s|ure|ing)?|exceptions?|traceback|denied|declined|refused|rejected|invalid|fatal|panic"
+    r"|aborted|unable|unsuccessful|timed? ?out|timeout|missing|no such|cannot|can['’]t|could ?n[o']t|not (?:found|allowed|"
+    r"possible|permitted|available|supported|exist|a valid)|unknown|unexpected|undefined|forbidden|unauthori[sz]ed)\b"
+    r"|[A-Z]\w*(?:Error|Exception)\b|[❌✗✘]|\b(?:is_)?success[\"']?\s*[:=]\s*false\b|\bexit(?:ed)?\b.{0,12}[1-9]",
+    re.IGNORECASE,
+)
+_SUCCESS = re.compile(
+    r"\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]",
+    re.IGNORECASE,
+)
+_BRIEF_CHARS = 400
+"""A result without a flag is a failure where it is so short and says so."""
+
+
+def hidden(evidence: ReplayEvidence) -> Check:
+    """Failed results that a message of the strategy shows without their failure, over the failed results that it rewrote.
+
+    A result failed where its flag or exit code says so, or a short text begins so. Shown means that
+    the text claims a success, or holds a line of the result; a placeholder that shows nothing hides
+    nothing.
+
+    Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
+    """
+    findings: list[Finding] = []
+    rewritten = 0
+    for own in own_texts(evidence):
+        if own.result is None or not failed(own.result):
+            continue
+        rewritten += 1
+        if not _tells(own.text, own.result) and _shows(evidence, own):
+            findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
+    return check_of(findings, rewritten)
+
+
+def failed(result: ToolResult) -> bool:
+    """True if a result failed: by its exit code, its flag, or a short text that says so.
+
+    >>> texts = "Error: user not found", "2 rows", "<returncode>1</returncode>"
+    >>> [failed(ToolResult(index=0, call_id="a", function="f", seen=text)) for text in texts]
+    [True, False, True]
+    """
+    codes = exit_codes(result.text)
+    if codes and not result.error:
+        return codes[0] != 0
+    if not result.success or result.error:
+        return True
+    return len(result.text) < _BRIEF_CHARS and bool(_FAILURE.match(result.text.lstrip("{[\"' ")))
+
+
+def _tells(text: str, result: ToolResult) -> bool:
+    """True if a text tells a failure: its words, a failing exit code, or the error of the result itself."""
+    if any(exit_codes(text)) or (result.error and result.error[:80] in text):
+        return True
+    return bool(_FAILURE.search(text))
+
+
+def _shows(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text claims a success, or shows some of the result."""
+    if _SUCCESS.search(" ".join(new_lines(evidence, own))):
+        return True
+    lines = evidence.session.lines_of(own.result.index) if own.result else frozenset()
+    return any(line in lines for line in own.text.split("\n") if line.strip())

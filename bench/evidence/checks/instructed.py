@@ -1,0 +1,27 @@
+"""Instructed: prompts that lack the system prompt, the task or a standing instruction, or that show them in other words."""
+
+from __future__ import annotations
+
+from ...model.scores import Check, Finding
+from ..of_replay import ReplayEvidence
+from .own import check_of
+
+
+def instructed(evidence: ReplayEvidence) -> Check:
+    """Prompts that lack an instruction which the strategy's own text does not repeat, over all prompts.
+
+    Instructions are the system prompt, the first request, and every standing rule of a system or
+    user turn (never, always, do not, must, only, unless).
+
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions
+    that the model should follow)
+    """
+    given = evidence.session.instructions
+    findings: list[Finding] = []
+    for item in evidence.missing_instructions:
+        if item.missing:
+            findings.append(Finding(item.step, given[item.missing[0]].text[:200]))
+        elif item.altered:
+            message = evidence.messages.messages[item.altered[0]]
+            findings.append(Finding(item.step, message.text[:200]))
+    return check_of(findings, len(evidence.missing_instructions))

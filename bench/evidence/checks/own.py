@@ -1,0 +1,74 @@
+"""The texts that a strategy wrote, as the checks read them: each with the recorded step that it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...model import Message, ToolResult
+from ...model.scores import Check, Finding
+from ..of_replay import ReplayEvidence
+
+MOST_FINDINGS = 5
+"""The findings of one check that are kept for a report."""
+
+
+class OwnText(NamedTuple):
+    """One message of a strategy's own: its number, itself, and the result that it shows (None: none)."""
+
+    number: int
+    message: Message
+    result: ToolResult | None
+
+    @property
+    def text(self) -> str:
+        """The text of the message."""
+        return self.message.text
+
+
+def own_texts(evidence: ReplayEvidence) -> Iterator[OwnText]:
+    """Yield each message of the strategy's own that stood in a prompt and says something, in order."""
+    results = evidence.messages.contents.results
+    for number in evidence.own:
+        message = evidence.messages.messages[number]
+        if message.text.strip() or message.tool_calls:
+            yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
+
+
+def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
+    """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
+
+    Half a word at a cut, and what stands in some message word for word, is not new.
+    """
+    known = evidence.session.lines_of(None if own.result is None else own.result.index)
+    said = evidence.session.said
+    text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+    return [
+        line
+        for line in text.split("\n")
+        if line.strip() and line not in known and not said.verbatim(line)
+    ]
+
+
+def template_lines(texts: list[OwnText]) -> frozenset[str]:
+    """The lines of a strategy's own wording: those that at least half of its texts of one kind have.
+
+    Texts that show results are one kind, summaries another; of one text nothing is known.
+    """
+    found: set[str] = set()
+    for of_results in (True, False):
+        lines = [
+            frozenset(line.strip() for line in own.text.split("\n") if line.strip())
+            for own in texts
+            if (own.result is not None) == of_results
+        ]
+        counts = Counter(line for each in lines for line in each)
+        found.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
+    return frozenset(found)
+
+
+def check_of(findings: list[Finding], of: int, *, hits: int | None = None, unchecked: int = 0) -> Check:
+    """A check with its first findings; `hits` where one text has several."""
+    count = len(findings) if hits is None else hits
+    return Check(hits=count, of=of, unchecked=unchecked, findings=tuple(findings[:MOST_FINDINGS]))

@@ -1,0 +1,25 @@
+"""Valid: prompts that a provider would refuse, or that do not fit the model's window."""
+
+from __future__ import annotations
+
+from ...model.scores import Check, Finding
+from ..of_replay import ReplayEvidence
+from .own import check_of
+
+
+def valid(evidence: ReplayEvidence) -> Check:
+    """Prompts that could not have been sent, over all prompts.
+
+    Calls and results out of their pairs, no message of a user, an empty message, half a character,
+    or more tokens than the window holds. What the recording itself broke counts for nobody.
+
+    Source: OpenAI API reference, "Create chat completion"; Anthropic documentation, "Handle tool calls"
+    """
+    window = evidence.index.window_tokens
+    calls = evidence.walked.calls
+    problems = {item.call: Finding(calls[item.call].step, str(item)) for item in evidence.refused}
+    for number, priced in enumerate(evidence.walked.priced):
+        if window is not None and priced.prompt_tokens > window:
+            text = f"{priced.prompt_tokens:,} tokens do not fit a window of {window:,}"
+            problems.setdefault(number, Finding(calls[number].step, text))
+    return check_of([problems[number] for number in sorted(problems)], len(calls))

@@ -1,0 +1,19 @@
+"""The comparison as JSON: the values as they are, which is also what a baseline is read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ..model.compared import Compared
+
+
+def render(comparisons: Sequence[Compared]) -> Iterator[str]:
+    """One comparison as an object, several as a list of them; what is not finite is null."""
+    several = len(comparisons) > 1
+    yield "[\n" if several else ""
+    for number, compared in enumerate(comparisons):
+        yield ",\n" if number else ""
+        yield msgspec.json.encode(compared).decode("utf-8", "replace")
+    yield "\n]\n" if several else "\n"

@@ -1,0 +1,144 @@
+"""Numbers as text for people: percent, dollars, counts, changes. They are formatted here alone, so no two reports differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..model.scores import Number
+
+MINUS = "−"
+NONE = "not measured"
+CHEAP = 0.1
+"""Dollars a run below which prices are given per 1,000 runs."""
+
+
+def percent(share: float | None) -> str:
+    """A share as percent with at most one decimal; never a whole 0% or 100% that it is not.
+
+    >>> percent(0.05), percent(0.1484), percent(0.0004), percent(0.9999), percent(None)
+    ('5%', '14.8%', '<0.1%', '>99.9%', 'not measured')
+    """
+    if share is None or not math.isfinite(share):
+        return NONE
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= share < 1:
+        return ">99.9%"
+    return _sign(f"{share * 100:,.1f}".removesuffix(".0")) + "%"
+
+
+def change(ratio: float | None) -> str:
+    """A ratio to today as a signed percentage; "" where there is none.
+
+    >>> change(0.921), change(1.019), change(1.0), change(None)
+    ('−7.9%', '+1.9%', '0%', '')
+    """
+    if ratio is None or not math.isfinite(ratio):
+        return ""
+    text = percent(abs(ratio - 1))
+    return text if ratio == 1 or text == "0%" else ("+" if ratio > 1 else MINUS) + text
+
+
+def count(value: float | None) -> str:
+    """A count with commas, whole where it is; at most four digits otherwise.
+
+    >>> count(1698.0), count(7.25), count(-3), count(None)
+    ('1,698', '7.25', '−3', 'not measured')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    whole = float(value).is_integer() or abs(value) >= 1000
+    return _sign(f"{value:,.0f}" if whole else f"{value:.4g}")
+
+
+def dollars(value: float | None) -> str:
+    """Dollars with two decimals, three digits below one cent.
+
+    >>> dollars(64.478), dollars(1234.5), dollars(0.00123), dollars(0.0)
+    ('$64.48', '$1,234.50', '$0.00123', '$0.00')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    size = abs(value)
+    places = 2 if size == 0 or size >= 0.1 else 2 - math.floor(math.log10(size))
+    return (MINUS if value < 0 else "") + f"${size:,.{min(places, 12)}f}"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value with its unit: shares as percent, dollars, anything else as a count.
+
+    >>> quantity(0.5, "fraction"), quantity(0.5, "usd"), quantity(1500, "tokens")
+    ('50%', '$0.50', '1,500')
+    """
+    return percent(value) if unit == "fraction" else dollars(value) if unit == "usd" else count(value)
+
+
+def difference(before: float | None, after: float | None, unit: str) -> str:
+    """A change between two values: points for shares, percent for dollars and tokens, a count for anything else.
+
+    >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
+    ('+5.6 points', '−9.1%', '+119')
+    """
+    if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
+        return ""
+    if before == after:
+        return "unchanged"
+    sign = "+" if after > before else MINUS
+    if unit == "fraction":
+        moved = percent(abs(after - before)).removesuffix("%")
+        return f"{sign}{moved} {'point' if moved == '1' else 'points'}"
+    if before and unit in ("usd", "tokens"):
+        return sign + percent(abs(after / before - 1))
+    return sign + quantity(abs(after - before), unit)
+
+
+def of(number: int | float, one: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> of(1, "run"), of(1200, "run"), of(2, "summary", "summaries")
+    ('1 run', '1,200 runs', '2 summaries')
+    """
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names in a sentence; those above `most` are counted.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
+    ('a', 'a, b and c', 'a and 2 more')
+    """
+    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def rule_out(size: str, share: float) -> str:
+    """What so many tasks cannot show, as a clause.
+
+    >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
+    ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')
+    """
+    one_in = round(1 / share) if share > 0 else 0
+    where = f"in up to 1 of {count(one_in)}" if one_in > 1 else "at all"
+    return f"{size} cannot rule out a large loss {where}"
+
+
+def per_run(prices: Sequence[float | None]) -> tuple[int, str]:
+    """How prices are given that all stand in one table: the number of runs, and its words.
+
+    >>> per_run([0.0645]), per_run([1.5, 0.02]), per_run([])
+    ((1000, 'per 1,000 runs'), (1, 'a run'), (1, 'a run'))
+    """
+    largest = max((price for price in prices if price is not None), default=CHEAP)
+    return (1000, "per 1,000 runs") if largest < CHEAP else (1, "a run")
+
+
+def value_of(number: Number | None) -> float | None:
+    """The value of a number where it was measured and is finite; else None."""
+    if number is None or number.value is None or not math.isfinite(number.value):
+        return None
+    return number.value
+
+
+def _sign(text: str) -> str:
+    return text.replace("-", MINUS)

@@ -1,0 +1,325 @@
+"""The answer: one sentence, three figures, one chart, one table; then the change by run and by setting."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from ...model.advice import Price, Ranked
+from ..blocks import (
+    Bars,
+    Cell,
+    Code,
+    Column,
+    Figure,
+    Figures,
+    Interval,
+    Point,
+    Prose,
+    Row,
+    Scatter,
+    Section,
+    Sentence,
+    Span,
+    Table,
+    Text,
+)
+from ..labels import label, rule_failed, sentence_case
+from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
+from ..reading import FAR, MISSED, RATE, REFUSED, Reading
+from ..spread import per_run_section, sweep_sections, swept
+
+ORDER = 10
+_BOLD = re.compile(r"^(.+?[.:?])(\s|$)(.*)$", re.DOTALL)
+
+
+def sections(reading: Reading) -> Iterator[Section]:
+    """The first screen, then the change by run and by setting where there are such."""
+    yield Section("answer", "Answer", "", tuple(_blocks(reading)))
+    if reading.compared.answers == "savings":
+        yield from per_run_section(reading)
+        yield from sweep_sections(reading)
+
+
+def _blocks(reading: Reading) -> Iterator[Sentence | Figures | Code | Table | Prose]:
+    advice = reading.advice
+    yield Sentence(said(reading))
+    if not reading.compared.strategies:
+        return
+    savings = reading.compared.answers == "savings" or not reading.measure
+    yield _savings(reading) if savings else _measured(reading)
+    named = reading.by_name.get(advice.advised or "")
+    if named is not None and (named.code or named.spec):
+        yield Code("In a scenario:", named.code or f'{named.strategy} = "{named.spec}"')
+    yield _table(reading) if savings else _measures(reading)
+    if note := _note(reading):
+        yield Prose((Span(note, "muted"),))
+
+
+def said(reading: Reading) -> Text:
+    """The sentence of the advice, its first clause set off."""
+    sentence = reading.advice.sentence or (
+        "Nothing was compared." if not reading.compared.strategies else "No advice was made."
+    )
+    found = _BOLD.match(sentence)
+    if found is None:
+        return (Span(sentence, strong=True),)
+    tone = "good" if reading.advice.advised else ""
+    return (Span(found[1], tone, strong=True), *((f" {found[3]}",) if found[3] else ()))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- savings
+
+
+def _candidate(reading: Reading) -> Ranked | None:
+    """The strategy that is advised, else the cheapest that no rule but the last refuses."""
+    named = reading.by_name.get(reading.advice.advised or "")
+    today = reading.compared.today
+    open_ = [item for item in reading.ranked if item.strategy != today and item.verdict not in REFUSED]
+    priced = [item for item in open_ if reading.price(item) is not None]
+    return named or min(priced, key=lambda item: _order(reading.price(item)), default=None)
+
+
+def _order(price: Price | None) -> float:
+    return price.per_run if price is not None and math.isfinite(price.per_run) else math.inf
+
+
+def _price(reading: Reading, price: Price | None) -> str:
+    if price is None:
+        return "not priced"
+    runs, _ = reading.prices_by
+    return dollars(price.per_run * runs) if price.unit == "usd" else f"{count(round(price.per_run))} tokens"
+
+
+def _bounds(price: Price | None) -> tuple[float, float] | None:
+    """The 95 % interval of the ratio; None where there is none."""
+    if price is None or not price.ratio or not price.high or not math.isfinite(price.high):
+        return None
+    ends = sorted((price.ratio * price.ratio / price.high, price.high))
+    return ends[0], ends[1]
+
+
+def _from_to(reading: Reading, item: Ranked) -> str:
+    today = reading.by_name.get(reading.compared.today)
+    now, before = reading.price(item), reading.price(today) if today else None
+    if now is None:
+        return ""
+    start = f"{_price(reading, before)} → " if before is not None and before is not now else ""
+    return f"{start}{_price(reading, now)} {reading.prices_by[1]}"
+
+
+def _savings(reading: Reading) -> Figures:
+    advice, item = reading.advice, _candidate(reading)
+    today = reading.by_name.get(reading.compared.today)
+    shown = item or today or reading.ranked[0]
+    price, bounds = reading.price(shown), _bounds(reading.price(shown))
+    advised = item is not None and item.strategy == advice.advised
+    if item is not None and price is not None and price.ratio is not None:
+        note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
+        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
+        first = Figure(name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note)
+    else:
+        first = Figure("Price today", _price(reading, price), "", reading.prices_by[1], reading.with_cache)
+    return Figures(
+        (first, _missed(reading, shown), _rejected(reading)), "Price against missed turns", *_scatter(reading)
+    )
+
+
+def _missed(reading: Reading, item: Ranked) -> Figure:
+    limit = _limit(reading, "needed")
+    turns, rate = reading.number(item.strategy, MISSED), reading.number(item.strategy, RATE)
+    of = count(turns.value) if turns and turns.value is not None else ""
+    of += f" of {count(rate.weight)}" if of and rate and rate.weight else ""
+    line = ", ".join(filter(None, [of, f"limit {percent(limit)}" if limit is not None else ""]))
+    share = reading.advice.cannot_rule_out
+    note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
+    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
+    tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    return Figure("Turns that would have missed something", percent(item.missed_turns), tone, line, note)  # type: ignore[arg-type]
+
+
+def _rejected(reading: Reading) -> Figure:
+    advice, least = reading.advice, reading.advice.theoretical_minimum
+    item = reading.by_name.get(advice.cheapest_rejected or "")
+    runs, words = reading.prices_by
+    today = reading.by_name.get(reading.compared.today)
+    now = reading.price(today) if today else None
+    floor = ""
+    if least is not None and now is not None:
+        price = dollars(least * runs) if now.unit == "usd" else f"{count(round(least))} tokens"
+        floor = f"{price} {words}" + (f" ({change(least / now.per_run)})" if now.per_run else "")
+    if item is not None:
+        price_of = reading.price(item)
+        value = change(price_of.ratio) if price_of and price_of.ratio is not None else item.verdict
+        why = "; ".join(filter(None, (rule_failed(rule) for rule in item.rules if not rule.passed)))
+        note = f"theoretical minimum: {floor}" if floor else ""
+        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note)
+    if floor and least is not None and now is not None and now.per_run:
+        return Figure("Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight")
+    tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
+    return Figure("Rejected", "none", "", f"of {count(tried)} tried", "")
+
+
+def _limit(reading: Reading, rule: str) -> float | None:
+    found = (item.limit for entry in reading.ranked for item in entry.rules if item.rule == rule)
+    return next((limit for limit in found if limit is not None), None)
+
+
+def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
+    points, (runs, words) = [], reading.prices_by
+    for item in reading.ranked:
+        price = reading.price(item)
+        if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
+            continue
+        name, mark = reading.shown(item.strategy), reading.mark(item.strategy)
+        title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
+        points.append(Point(name, price.per_run * runs, item.missed_turns, mark, title))
+    if len(points) < 2:
+        return None, ""
+    unit = "usd" if any((price := reading.price(item)) and price.unit == "usd" for item in reading.ranked) else "tokens"
+    limit = _limit(reading, "needed")
+    sweeps = [[name for _, name in found] for _, found in swept(reading)]
+    axis = ", ".join(filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache]))
+    alt = f"{sentence_case(axis)}, against the share of turns that would have missed something. "
+    alt += "; ".join(point.title for point in points[:8]) + "."
+    caption = "Left is cheaper, low is safer."
+    caption += " Above the limit a strategy loses too much." if limit is not None else ""
+    below = [
+        item.strategy
+        for item in reading.ranked
+        if item.verdict in REFUSED and limit is not None and (item.missed_turns or 0.0) <= limit
+    ]
+    if below:
+        caption += f" {listed(below, 3)} {'is' if len(below) == 1 else 'are'} rejected for other reasons; the table says which."
+    if sweeps:
+        caption += f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
+    lines = tuple(tuple(names) for names in sweeps)
+    return Scatter(alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines), caption
+
+
+def _table(reading: Reading) -> Table:
+    unit_words = reading.prices_by[1]
+    other_words = {"cached": "without cache", "uncached": "with cache"}.get(reading.advice.basis, "")
+    both = bool(other_words) and any(item.cached and item.uncached for item in reading.ranked)
+    bounds = [found for item in reading.ranked if (found := _bounds(reading.price(item)))]
+    scale = (
+        min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
+    )  # fmt: skip
+    intervals = bool(bounds)
+    main = ", ".join(filter(None, [f"price {unit_words}", reading.with_cache]))
+    columns = [Column("strategy"), Column(main, True, "price")]
+    columns += [Column("change, 95% interval", card="-")] if intervals else []
+    columns += [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")] if both else []
+    columns += [Column("missed turns", True, "missed"), Column("kept from far back", True, "far kept")]
+    columns += [Column("verdict", card=" ")]
+    rows = []
+    for place, item in enumerate(reading.ranked, 1):
+        mark, price = reading.mark(item.strategy), reading.price(item)
+        today, tone = mark == "today", {"advised": "good", "rejected": "bad"}.get(mark, "")
+        number = f"{place} " if len(reading.ranked) > 12 else ""
+        spec = reading.compared.specs.get(item.strategy, item.spec)
+        about = "what runs today" if today else spec
+        ratio = None if price is None else price.ratio
+        cells = [Cell(number + reading.shown(item.strategy), about, mark=mark)]
+        cells.append(Cell(_price(reading, price), "" if today else change(ratio), tone))  # type: ignore[arg-type]
+        if intervals:
+            cells.append(_interval(_bounds(price), ratio, scale, mark))  # type: ignore[arg-type]
+        if both:
+            other = item.cached if reading.advice.basis == "uncached" else item.uncached
+            cells.append(Cell(_price(reading, other), "" if today or other is None else change(other.ratio)))
+        cells += [Cell(percent(item.missed_turns)), Cell(percent(_far(reading, item)))]
+        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))  # type: ignore[arg-type]
+        rows.append(Row(tuple(cells), chosen=mark == "advised"))
+    return Table("All strategies", tuple(columns), tuple(rows), "cards")
+
+
+def _far(reading: Reading, item: Ranked) -> float | None:
+    return item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
+
+
+def _interval(bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: str) -> Cell:
+    if mark == "today":
+        return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
+    if bounds is None or ratio is None:
+        return Cell("")
+    alt = f"{change(bounds[0])} to {change(bounds[1])}"
+    return Cell(alt, chart=Interval(alt, bounds[0] - 1, ratio - 1, bounds[1] - 1, scale, mark))  # type: ignore[arg-type]
+
+
+def _why(item: Ranked) -> str:
+    """Why a strategy has its verdict, with its marks."""
+    failed = [rule for rule in item.rules if not rule.passed]
+    first = [rule for rule in failed if rule.rule != "cheaper"] or failed
+    return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))
+
+
+def _note(reading: Reading) -> str:
+    compared, notes = reading.compared, []
+    shares = {run.facts.cache_shares for run in compared.runs}
+    if reading.advice.basis in ("cached", "uncached") and "assumed" in shares:
+        notes.append("Cache shares are assumed from the provider's rules, since these recordings hold no usage.")
+    elif "recorded" in shares:
+        notes.append("Cache shares are as recorded.")
+    if reading.advice.disagree:
+        notes.append("With and without the cache the answer differs.")
+    if compared.answers == "savings" and compared.strategies:
+        notes.append("Shares are means over tasks.")
+    return " ".join(notes)
+
+
+# ---------------------------------------------------------------- stores, evaluators, routers
+
+
+def _measured(reading: Reading) -> Figures:
+    """The three figures of a scenario that is not about savings: best, today, worst; a bar by strategy."""
+    metric = reading.measure
+    unit = reading.unit(metric)
+    found = [(value, item.strategy) for item in reading.ranked if (value := reading.value(item.strategy, metric)) is not None]
+    order = ("advised", "other", "rejected", "today")
+    found.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
+    name = sentence_case(label(metric, reading.info(metric)))
+
+    def figure(title: str, pair: tuple[float, str], tone: str) -> Figure:
+        return Figure(title, _of(reading, pair[1], metric), tone, name, f"{percent(pair[0])}")  # type: ignore[arg-type]
+
+    best, worst = found[0], found[-1]
+    today = next((pair for pair in found if pair[1] == reading.compared.today), None)
+    items = [figure(f"Best: {reading.shown(best[1])}", best, "good" if best[1] == reading.advice.advised else "")]
+    items += [figure("Today", today, "")] if today and today is not best else []
+    if worst[1] not in (best[1], reading.compared.today):
+        items.append(figure(f"Lowest: {worst[1]}", worst, "bad" if worst[0] < best[0] else ""))
+    kept = sum(item.verdict not in REFUSED and item.strategy != reading.compared.today for item in reading.ranked)
+    tried = sum(item.strategy != reading.compared.today for item in reading.ranked)
+    items += [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")] if len(items) < 3 else []
+    top = max(abs(best[0]), 1e-12) if unit != "fraction" else 1.0
+    bars = tuple((reading.shown(who), max(0.0, value) / top, _of(reading, who, metric), reading.mark(who)) for value, who in found)
+    alt = f"{name}: " + "; ".join(f"{who} {text}" for who, _, text, _ in bars[:8])
+    return Figures(tuple(items), name, Bars(alt, bars))
+
+
+def _of(reading: Reading, strategy: str, metric: str) -> str:
+    """A share as a count of what it is a share of, where that comes out whole: 251 of 364."""
+    number = reading.number(strategy, metric)
+    if number is None or number.value is None:
+        return quantity(None, "")
+    hits = number.value * number.weight
+    if reading.unit(metric) == "fraction" and number.weight > 1 and abs(hits - round(hits)) < 1e-6:
+        return f"{count(round(hits))} of {count(number.weight)}"
+    return quantity(number.value, reading.unit(metric))
+
+
+def _measures(reading: Reading) -> Table:
+    """A row by strategy with what it is measured by."""
+    shown = reading.measures
+    rows = []
+    for item in reading.ranked:
+        mark = reading.mark(item.strategy)
+        tone = {"advised": "good", "rejected": "bad"}.get(mark, "")
+        about = "what runs today" if mark == "today" else reading.compared.specs.get(item.strategy, item.spec)
+        cells = [Cell(reading.shown(item.strategy), about, mark=mark)]
+        cells += [Cell(_of(reading, item.strategy, name)) for name in shown]
+        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))  # type: ignore[arg-type]
+        rows.append(Row(tuple(cells), chosen=mark == "advised"))
+    columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in shown), Column("verdict", card=" "))
+    return Table("All strategies", columns, tuple(rows), "cards")

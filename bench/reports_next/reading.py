@@ -1,0 +1,195 @@
+"""Questions that several panels ask of a comparison: marks, rows, values, names of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..model.advice import Advice, Price, Ranked
+from ..model.compared import Compared, GateResult
+from ..model.score import MetricInfo
+from ..model.scores import MeasuredRun, Number, Score
+from .blocks import Mark
+from .numbers import of, per_run, value_of
+
+REFUSED = ("loses too much", "unfaithful", "invalid")
+"""The verdicts of strategies that a rule refuses."""
+
+MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
+
+MEASURED_BY = {
+    "stored": ("loss.leaf_recall.stored", "probes.recall", "loss.fact_recall.stored"),
+    "judged": ("findings.agreement", "findings.evaluation_agreement", "probes.recall"),
+    "routed": ("routing.selection_top1", "routing.accuracy", "routing.first_divergence"),
+}
+"""What a scenario that is not about savings is answered in, by what it is about; the first that was measured."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A comparison as panels read it. Nothing here decides anything."""
+
+    compared: Compared
+
+    @cached_property
+    def advice(self) -> Advice:
+        """The advice; an empty one where there is none."""
+        no_advice = Advice(today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0)
+        return self.compared.advice or no_advice
+
+    @cached_property
+    def ranked(self) -> tuple[Ranked, ...]:
+        """The strategies in the order of the advice, then those that it does not name."""
+        found = {item.strategy: item for item in self.advice.ranked}
+        rest = (name for name in self.compared.strategies if name not in found)
+        return (*found.values(), *(Ranked(strategy=name, verdict="not certain") for name in rest))
+
+    @cached_property
+    def by_name(self) -> dict[str, Ranked]:
+        """The ranked strategies by name."""
+        return {item.strategy: item for item in self.ranked}
+
+    def mark(self, strategy: str) -> Mark:
+        """The sign of a strategy."""
+        if strategy == self.compared.today:
+            return "today"
+        if strategy == self.advice.advised:
+            return "advised"
+        item = self.by_name.get(strategy)
+        return "rejected" if item is not None and item.verdict in REFUSED else "other"
+
+    def shown(self, strategy: str) -> str:
+        """What a strategy is called: the one that everything is held against is "today"."""
+        return "today" if strategy == self.compared.today else strategy
+
+    @cached_property
+    def tasks(self) -> int:
+        """How many tasks the runs are of; a run without one is a task of its own."""
+        return len({run.facts.task or run.id for run in self.compared.runs}) or self.advice.tasks
+
+    @property
+    def size(self) -> str:
+        """The number of runs and of tasks, in words."""
+        runs = len(self.compared.runs) or self.advice.runs
+        return of(runs, "run") + (f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else "")
+
+    def price(self, item: Ranked) -> Price | None:
+        """The price that decides, else the other one."""
+        mine, other = (
+            (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
+        )
+        return mine or other
+
+    @property
+    def with_cache(self) -> str:
+        """The words for the price that decides."""
+        by_basis = {"cached": "with cache", "uncached": "without cache"}
+        return by_basis.get(self.advice.basis, "")
+
+    @cached_property
+    def prices_by(self) -> tuple[int, str]:
+        """The number of runs that prices are given for, with its words. Tokens are given a run."""
+        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
+        if any(price.unit == "tokens" for price in found.values()):
+            return 1, "a run"
+        today = found.get(self.compared.today)
+        shown = [today] if today is not None else [*found.values()]
+        return per_run([price.per_run for price in shown if math.isfinite(price.per_run)])
+
+    def number(self, strategy: str, metric: str) -> Number | None:
+        """One number of a strategy over all runs."""
+        return self.compared.totals.get(strategy, {}).get(metric)
+
+    def value(self, strategy: str, metric: str) -> float | None:
+        """The value of one number over all runs; None where it was not measured."""
+        return value_of(self.number(strategy, metric))
+
+    def unit(self, metric: str) -> str:
+        """The unit of a metric."""
+        info = self.compared.metrics.get(metric)
+        return info.unit if info else guessed_unit(metric)
+
+    def info(self, metric: str) -> MetricInfo | None:
+        """The declaration of a metric."""
+        return self.compared.metrics.get(metric)
+
+    @cached_property
+    def measure(self) -> str:
+        """The metric that a scenario which is not about savings is answered in; "" where none was measured."""
+        names = MEASURED_BY.get(self.compared.answers, ())
+        return next((name for name in names if any(self.value(item, name) is not None for item in self.everyone)), "")
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The metrics that such a scenario is answered in: the measure and up to three of its family that differ."""
+        if not self.measure:
+            return ()
+        family = self.measure.split(".")[0]
+        names = sorted({name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family})
+        moved = (name for name in names if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1)
+        return (self.measure, *moved)[:4]
+
+    @property
+    def everyone(self) -> tuple[str, ...]:
+        """Today, the declared strategies, the references, each once."""
+        return tuple(dict.fromkeys((self.compared.today, *self.compared.everyone)))
+
+    @cached_property
+    def scores(self) -> dict[str, dict[str, Score]]:
+        """The scores by run, then strategy."""
+        return {run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs}
+
+    def at(self, run: str, strategy: str, metric: str) -> float | None:
+        """The value of one metric of a strategy on a run; None where it was not measured."""
+        score = self.scores.get(run, {}).get(strategy)
+        return value_of(score.numbers.get(metric)) if score else None
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What each run is called: its id without the folders and the ending that all share."""
+        return short_names([run.id for run in self.compared.runs])
+
+    def name(self, run: str) -> str:
+        """What a run is called."""
+        return self.names.get(run, run)
+
+    @cached_property
+    def decided(self) -> tuple[GateResult, ...]:
+        """The gates that were judged."""
+        return tuple(gate for gate in self.compared.gates if gate.outcome != "skipped")
+
+    @cached_property
+    def failed(self) -> tuple[GateResult, ...]:
+        """The gates that did not pass."""
+        return tuple(gate for gate in self.decided if gate.outcome != "pass")
+
+    def turns(self, run: MeasuredRun) -> int:
+        """The model turns of a run."""
+        return run.facts.turns
+
+
+def guessed_unit(metric: str) -> str:
+    """The unit of a metric that nothing declares, by its name.
+
+    >>> guessed_unit("cost.usd"), guessed_unit("needed.recall.far"), guessed_unit("prompt.invalid")
+    ('usd', 'fraction', 'count')
+    """
+    if "usd" in metric:
+        return "usd"
+    shares = ("recall", "rate", "accuracy", "agreement", "retrievable", "divergence", "top1")
+    return "fraction" if any(word in metric for word in shares) else "count"
+
+
+def short_names(ids: Sequence[str]) -> dict[str, str]:
+    """Ids without the folders that all share, by id.
+
+    >>> short_names(["tau/a/1.json", "tau/b/1.json"])
+    {'tau/a/1.json': 'a/1.json', 'tau/b/1.json': 'b/1.json'}
+    """
+    parts = [name.split("/") for name in ids]
+    shared = 0
+    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
+        shared += 1
+    return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}

@@ -1,0 +1,87 @@
+"""Values as people write them: when a shown value is the one that was returned."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+_NOTHING = frozenset({"", "null", "none", "nan", "-", "n/a", "na", "[]", "{}"})
+_TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
+_QUANTITY = re.compile(r"([-\u2212+]?)\s*([$€£]?)\s*([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?")
+_GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
+_FEWEST_CHARS = 4
+"""A value cut short that keeps so many characters still tells what it was."""
+
+
+def same_value(shown: str, original: str) -> bool:
+    """True if a shown value is the original: written otherwise, with fewer digits, or cut short.
+
+    A quantity includes its unit. Nothing is a change for a value that is nothing.
+
+    >>> same_value("12.5 mm", "12.50 mm"), same_value("12.5 m", "12.5 mm"), same_value("1,250", "1250")
+    (True, False, True)
+    >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("-5", "5"), same_value("yes", "true")
+    (True, False, False, True)
+    >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("sent", "unsent")
+    (True, True, False)
+    """
+    one, other = _plain(shown), _plain(original)
+    if one == other or one in _NOTHING:
+        return True
+    for words in (_TRUE, _FALSE):
+        if one in words or other in words:
+            return one in words and other in words
+    quantities = _quantity(one), _quantity(other)
+    if None not in quantities:
+        return _same_quantity(*quantities)  # type: ignore[arg-type]
+    if shown.lstrip()[:1] in ("[", "{"):
+        return True  # a container in a cell is read on its own
+    pieces = [piece for piece in _GAP.split(one) if piece]
+    if len(pieces) > 1 or _GAP.search(one):
+        return _in_order(pieces, other)
+    return len(one) >= _FEWEST_CHARS and other.startswith(one)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).strip("\"'` ").casefold()
+
+
+class _Parts(tuple[Decimal, str, int]):
+    """A number, its unit, and how many decimals it is written with."""
+
+
+def _quantity(text: str) -> _Parts | None:
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        return None
+    sign, currency, digits, unit = match.groups()
+    try:
+        number = Decimal(digits.replace(",", ""))
+    except InvalidOperation:
+        return None
+    exponent = number.as_tuple().exponent
+    decimals = -exponent if isinstance(exponent, int) else 0
+    return _Parts((-number if sign in ("-", "\u2212") else number, (currency + (unit or "")).strip(), decimals))
+
+
+def _same_quantity(shown: _Parts, original: _Parts) -> bool:
+    (one, unit, decimals), (other, other_unit, _) = shown, original
+    if unit and other_unit and unit != other_unit:
+        return False
+    if one == other:
+        return True
+    if max(one.adjusted(), other.adjusted()) > 400 or decimals > 400:
+        return False
+    if decimals:
+        return abs(one - other) <= Decimal(5).scaleb(-decimals - 1)
+    return other != other.to_integral_value() and abs(one - other) <= Decimal("0.5")
+
+
+def _in_order(pieces: list[str], whole: str) -> bool:
+    at = 0
+    for piece in pieces:
+        at = whole.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True

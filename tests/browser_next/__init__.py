@@ -1,0 +1,1 @@
+"""Tests of the new page in a real browser."""

@@ -1,0 +1,112 @@
+"""The page at three sizes, in the dark, on paper and by keyboard: nothing too small, outside, overlapping or unnamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import PAGES
+
+Visit = Callable[..., Any]
+SMALL = """() => [...document.querySelectorAll('body *')].filter((node) => {
+  const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+  return own && !node.closest('script, .vh, title') && node.checkVisibility() && parseFloat(getComputedStyle(node).fontSize) < 14;
+}).map((node) => node.outerHTML.slice(0, 120))"""
+OUTSIDE = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.checkVisibility()).flatMap((svg) => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter((text) => {
+    const own = text.getBoundingClientRect();
+    return own.left < box.left - 3 || own.right > box.right + 3;
+  }).map((text) => text.textContent + ' in ' + svg.getAttribute('aria-label'));
+})"""
+OVERLAP = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.checkVisibility()).flatMap((svg) => {
+  const texts = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return texts.flatMap(([a, one], at) => texts.slice(at + 1).filter(([, two]) =>
+    one.left < two.right - 2 && two.left < one.right - 2 && one.top < two.bottom - 5 && two.top < one.bottom - 5
+  ).map(([b]) => a + ' | ' + b));
+})"""
+EMPTY = """() => [...document.querySelectorAll('section, figure, .stack, p, h1, h2, h3, h4, dd, li, .diff > div')].filter((node) =>
+  !node.textContent.trim() && !node.querySelector('svg')).map((node) => node.outerHTML.slice(0, 120))"""
+UNNAMED = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.getAttribute('aria-hidden') !== 'true'
+  && !svg.getAttribute('aria-label')).length"""
+
+each_page = pytest.mark.parametrize("name", PAGES)
+each_width = pytest.mark.parametrize("width", [1440, 768, 390])
+
+
+@each_page
+@each_width
+def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(visit: Visit, name: str, width: int) -> None:
+    page = visit(name, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate(OVERLAP) == []
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(EMPTY) == []
+    assert page.evaluate(UNNAMED) == 0
+
+
+@each_page
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(visit: Visit, name: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(name, 1440 if scheme == "light" else 390, color_scheme=scheme)
+    found = axe.run(page).response["violations"]
+    assert [(item["id"], item["nodes"][0]["html"][:160]) for item in found] == []
+
+
+@each_page
+def test_paper_holds_everything(visit: Visit, name: str) -> None:
+    page = visit(name, 718, media="print", folded=True)  # A4 within its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 722
+    closed = "[...document.querySelectorAll('details')].filter((item) => ![...item.children].at(-1).checkVisibility()).length"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(closed) == 0
+    assert page.pdf()
+
+
+def test_a_column_sorts_both_ways_and_says_so(visit: Visit) -> None:
+    page = visit("eight")
+    head = page.locator("#answer th", has_text="missed turns").first
+    cells = page.locator("#answer tbody tr td:nth-child(5)")
+
+    def values() -> list[float]:
+        return [float(text.split("%")[0]) for text in cells.all_inner_texts()]
+
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert values() == sorted(values())
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert values() == sorted(values(), reverse=True)
+
+
+def test_an_address_opens_the_part_that_it_names(visit: Visit) -> None:
+    page = visit("overview", anchor="#s2", folded=True)
+    assert page.locator("#s2").get_attribute("open") is not None
+    assert page.locator("#s1").get_attribute("open") is None
+    page.locator("#questions tbody a").first.click()
+    page.wait_for_function("document.querySelector('#s1').open")
+
+
+def test_the_keyboard_reaches_everything(visit: Visit) -> None:
+    page = visit("failed", 1440, folded=True)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.tagName"))
+    assert {"SUMMARY", "BUTTON"} <= reached
+
+
+@each_page
+def test_a_page_is_whole_without_its_script(visit: Visit, name: str) -> None:
+    page = visit(name, folded=True, java_script_enabled=False)
+    assert page.locator("h1").is_visible()
+    assert page.locator(".say").first.is_visible()
+    assert page.locator("button").count() == 0

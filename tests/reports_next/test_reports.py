@@ -1,0 +1,234 @@
+"""Reports: every panel and format shows any comparison; what is shown is what was accepted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from comparisons import HOSTILE, anything, comparison, empty, judged
+from hypothesis import HealthCheck, given, settings
+from reports_gold_next import GOLD, current
+
+from bench.model.compared import Compared
+from bench.model.errors import BenchError
+from bench.reports_next import FORMATS, first_line, format_of, panel_modules, rendered, report, reports
+from bench.reports_next.blocks import Section
+from bench.reports_next.notebook import html_repr, text_repr
+from bench.reports_next.places import placed, width_of
+from bench.reports_next.reading import Reading
+from bench.reports_next.terminal import WIDTH, terminal_text
+
+SIZES = {
+    "empty": empty, "judged": judged, "stored": lambda: judged("stored"), "routed": lambda: judged("routed"),
+    "one": lambda: comparison(1, 1), "failed": lambda: comparison(8, 27, gates="fail"), "passed": lambda: comparison(3, 12, gates="pass"),
+    "thirty": lambda: comparison(30, 27), "tokens": lambda: comparison(3, 8, unit="tokens"), "hostile": lambda: comparison(4, 6, hostile=True, gates="fail"),
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """What a page holds: its ids, links and texts; tags that do not close are an error."""
+
+    VOID = {"meta", "br", "wbr", "link", "img", "rect", "circle", "line", "path", "polyline"}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        given = dict(attrs)
+        self.ids += [given["id"]] if given.get("id") else []  # type: ignore[list-item]
+        self.links += [given["href"][1:]] if (given.get("href") or "").startswith("#") else []  # type: ignore[index]
+        self.outside += [value or "" for name, value in attrs if name in ("src", "href") and not (value or "").startswith("#")]
+        assert not any(name.startswith("on") for name in given)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def checked_page(comparisons: list[Compared]) -> Page:
+    """The page of some comparisons, whole: each id once, each link to one, nothing from outside."""
+    page = Page(rendered(comparisons, "html"))
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.links) <= set(page.ids)
+    assert page.outside == []
+    assert "img" not in page.tags
+    return page
+
+
+# ---------------------------------------------------------------- conformance
+
+
+@given(compared=anything())
+@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
+    for form in FORMATS:
+        assert rendered([compared], form) == rendered([compared], form)
+    checked_page([compared])
+    ET.fromstring(rendered([compared], "junit"))
+    terminal_text([compared], verbose=True)
+    text_repr(compared)
+    Page(html_repr(compared))
+
+
+@pytest.mark.parametrize("panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_panel_gives_sections_that_are_not_empty(panel: Any, size: str) -> None:
+    sections = list(panel.sections(Reading(SIZES[size]())))
+    assert all(isinstance(section, Section) and section.blocks and section.name for section in sections)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_page_is_whole_and_hostile_names_are_text(size: str) -> None:
+    checked_page([SIZES[size]()])
+
+
+def test_the_page_of_several_has_a_report_for_each() -> None:
+    several = [SIZES[name]() for name in SIZES]
+    page = checked_page(several)
+    assert {f"s{number}" for number in range(1, len(several) + 1)} <= set(page.ids)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_first_line_is_the_same_everywhere(size: str) -> None:
+    compared = SIZES[size]()
+    line = first_line(compared)
+    assert terminal_text([compared]).split() [-len(line.split()):] == " ".join(line.split()).split() or size == "hostile"
+    assert report(compared).verdict == line
+    decoded = json.loads(rendered([compared], "json"))
+    failed = any(gate.outcome == "fail" for gate in compared.gates)
+    if compared.advice and not failed:
+        assert decoded["advice"]["sentence"] == line
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_line_of_text_is_too_wide(size: str) -> None:
+    if size != "hostile":  # of a name without a blank no line can be broken
+        assert max(map(len, rendered([SIZES[size]()], "text").splitlines())) <= WIDTH + 40
+
+
+# ---------------------------------------------------------------- values
+
+
+def test_json_reads_back_as_the_comparison() -> None:
+    compared = comparison(3, 6, gates="fail")
+    assert msgspec.json.decode(rendered([compared], "json"), type=Compared) == compared
+    assert len(json.loads(rendered([compared, compared], "json"))) == 2
+
+
+def test_csv_has_every_number_once() -> None:
+    compared = comparison(3, 6)
+    rows = list(csv.DictReader(io.StringIO(rendered([compared], "csv"))))
+    by_run = sum(len(score.numbers) for run in compared.runs for score in run.scores)
+    assert len(rows) == by_run + sum(map(len, compared.totals.values()))
+    (one,) = [row for row in rows if (row["strategy"], row["metric"], row["run"]) == ("csv", "cost.usd", "")]
+    assert float(one["value"]) == compared.totals["csv"]["cost.usd"].value
+    assert not any(row["strategy"].startswith(("=", "+", "@")) for row in rows)
+
+
+def test_junit_has_a_case_by_gate_and_fails_what_failed() -> None:
+    compared = comparison(8, 27, gates="fail")
+    suite = ET.fromstring(rendered([compared], "junit"))[0]
+    assert len(suite.findall("testcase")) == len(compared.gates) == int(suite.attrib["tests"])
+    assert len(suite.findall("testcase/failure")) == sum(gate.outcome == "fail" for gate in compared.gates)
+
+
+def test_a_gate_that_was_not_measured_fails() -> None:
+    compared = comparison(8, 27, gates="pass")
+    odd = msgspec.structs.replace(compared.gates[0], outcome="undecided", value=None, before=None, reason="no run was measured")
+    found = msgspec.structs.replace(compared, gates=(odd, *compared.gates[1:]))
+    assert ET.fromstring(rendered([found], "junit"))[0].attrib["failures"] == "1"
+    assert report(found).sections[0].anchor == "gates"
+
+
+def test_changes_come_first_where_a_baseline_exists() -> None:
+    anchors = [[section.anchor for section in report(SIZES[name]()).sections] for name in ("failed", "one")]
+    assert anchors[0][0] == "gates"
+    assert anchors[1][0] == "answer"
+
+
+def test_a_number_has_one_value_on_every_screen() -> None:
+    compared = comparison(8, 27)
+    page, text = rendered([compared], "html"), rendered([compared], "text")
+    figures = re.findall(r'<dd class="big[^"]*">([^<]*)</dd>', page)
+    assert len(figures) == 3
+    assert all(figure in text for figure in figures)
+
+
+def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
+    words = [Reading(comparison(3, 6, usd=usd)).prices_by[0] for usd in (0.0645, 0.0999, 0.1, 2.0)]
+    assert words == [1000, 1000, 1, 1]
+
+
+@pytest.mark.parametrize("many", [1, 8, 30])
+def test_labels_of_a_chart_overlap_nothing(many: int) -> None:
+    marks = [(60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4)) for number in range(many)]
+    names = [[f"strategy_{number}", str(number)] for number in range(many)]
+    labels = placed(marks, names, [False] * many, (44, 20, 700, 360), [])
+    boxes = [(label.x, label.y - 13, label.x + width_of(label.text), label.y + 3) for label in labels if label]
+    assert len(boxes) == many
+    boxes += [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
+    for at, one in enumerate(boxes):
+        for other in boxes[at + 1 :]:
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            assert apart or (one[2] - one[0] == 10 and other[2] - other[0] == 10)
+
+
+def test_an_ending_that_is_no_format_is_refused() -> None:
+    assert format_of(Path("a.HTML")) == "html"
+    for path, name in (("a.pdf", None), ("a", None), ("a.html", "nothing")):
+        with pytest.raises(BenchError):
+            format_of(Path(path), name)
+    with pytest.raises(BenchError):
+        rendered([], "html")
+
+
+def test_reports_of_one_title_have_names_of_their_own() -> None:
+    found = reports([comparison(1, 2), comparison(1, 2)])
+    assert len({item.title for item in found}) == 3
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    page = rendered([comparison(2, 4, hostile=True)], "html")
+    assert "<img" not in page
+    assert "\x1b" not in page + terminal_text([comparison(2, 4, hostile=True)])
+    assert HOSTILE not in page
+
+
+# ---------------------------------------------------------------- gold
+
+
+@pytest.fixture(scope="module")
+def now() -> dict[str, str]:
+    return current()
+
+
+def test_every_report_was_accepted(now: dict[str, str]) -> None:
+    assert sorted(path.name for path in GOLD.iterdir()) == sorted(now), "make accept-gold"
+
+
+@pytest.mark.parametrize("path", sorted(GOLD.glob("*")), ids=lambda path: path.name)
+def test_a_report_is_what_was_accepted(path: Path, now: dict[str, str]) -> None:
+    assert now[path.name] == path.read_bytes().decode(), "read the difference, then make accept-gold"
