@@ -98,9 +98,11 @@ class Blocks:
         unread.extra_keys(block, BLOCK_KEYS, f"a block of type {kind!r}")
 
     def _think(self, block: dict[str, Any], unread: Unread) -> None:
-        listed = [*_items(block.get("summary")), *_items(block.get("content"))]
+        redacted = block.get("redacted") is True
+        listed = [*_items(block.get("summary")), *_items(None if redacted else block.get("content"))]
         texts = [text(as_dict(part).get("text")) or "" for part in listed]
-        alone = (block.get(key) for key in ("thinking", "reasoning", "text", "content", "summary"))
+        keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
+        alone = (block.get(key) for key in keys)
         own = next((value for value in alone if isinstance(value, str) and value), "")
         found = [one for one in (own, *texts) if one]
         self.thoughts.extend(found or [""])

@@ -89,7 +89,11 @@ def answers_of(response: Any, unread: Unread) -> list[Said]:
     if isinstance(response, str):
         return [Said("assistant", response)]
     if isinstance(response, list):
-        return [said for inner in dicts(response) for said in answers_of(inner, unread)]
+        told = messages(response, unread) if any("role" in item for item in dicts(response)) else None
+        if told is None:
+            return [said for inner in dicts(response) for said in answers_of(inner, unread)]
+        asked = max((at for at, said in enumerate(told) if said.role in ("user", "system")), default=-1)
+        return told[asked + 1 :]
     if not isinstance(response, dict):
         return []
     found = _answers(response, unread)
@@ -118,7 +122,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
         unread.add(_FURTHER, len(choices) - 1)
         return _ended(_choice(choices[0], unread), text(choices[0].get("finish_reason")))
     if isinstance(output, list):
-        return _ended(answer_of_items(output, unread), _end_of_items(response))
+        return _ended(answer_of_items(output, unread), end_of_items(response))
     candidates = dicts(response.get("candidates"))
     if candidates:
         unread.add(_FURTHER, len(candidates) - 1)
@@ -129,7 +133,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
         if "role" in inner or is_langchain(inner) or (inner and "parts" in inner):
             told = message(inner, unread, "assistant")
             turns = [said for said in told if said.role == "assistant"]
-            return [*turns, *(said for said in told if said.role != "assistant")] if turns else []
+            return [*turns, *(said for said in told if said.role == "tool")]
         if isinstance(inner.get("content"), dict) and "parts" in inner["content"]:
             return message(inner["content"], unread, "assistant")
     bare = bare_text(response)
@@ -148,7 +152,8 @@ def _ended(found: list[Said], reason: str | None) -> list[Said]:
     return found
 
 
-def _end_of_items(response: dict[str, Any]) -> str | None:
+def end_of_items(response: dict[str, Any]) -> str | None:
+    """Why an answer of the Responses interface ended: what kept it incomplete, else its status."""
     return text(as_dict(response.get("incomplete_details")).get("reason")) or text(response.get("status"))
 
 

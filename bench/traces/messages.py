@@ -33,6 +33,9 @@ _KNOWN = {"role", "content", "parts", "name", "id", "type", "tool_call_id", "fun
           "providerOptions", "experimental_providerMetadata", "createdAt", "error", "metadata", "reasoning_details",
           "object", "created", "internal_chat_message_metadata_passthrough", "author", "recipient",
           *_BESIDE_CALLS}  # fmt: skip
+_CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments", "input", "parameters", "toolCallId", "toolName",
+         "error", "view", "internal", "parse_error", "extra_content", "requestor", "provider_specific_fields", "thought_signature",
+         "namespace", "kwargs"}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _ITEMS = ("_call", "_call_output")
 
@@ -137,7 +140,9 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[Said]:
     if kind in ("message", None):
         return message(item, unread)
     if kind == "agent_message":
-        return [Said("user", Blocks().add_all(item.get("content"), unread).content, name=text(item.get("author")) or "")]
+        return [
+            Said("user", Blocks().add_all(item.get("content"), unread).content, name=text(item.get("author")) or "")
+        ]
     if str(kind).endswith("_output"):
         return Blocks().add_all([item], unread).results
     unread.kind("item", kind)
@@ -234,6 +239,7 @@ def _call(call: dict[str, Any], unread: Unread) -> ToolCall:
     given = first_of(named, ("arguments", "args", "input", "parameters"))
     name = text(first_of(named, ("name", "toolName"))) or text(call.get("function"))
     unread.add("call without a name", name is None)
+    unread.extra_keys(call, _CALL, "a tool call")
     own = first_of(call, ("id", "toolCallId"))
     return ToolCall(id="" if own is None else as_text(own), name=name or "unknown", arguments=arguments(given))
 

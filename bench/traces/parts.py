@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Any, Literal
 
 from ..model import Content, ImagePart, OtherPart, Part, TextPart, Usage, compact_json
@@ -45,11 +45,11 @@ class Unread:
             if key not in known and value not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
-    def extra_keys(self, value: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    def extra_keys(self, value: Mapping[str, Any], known: Set[str], where: str) -> None:
         """Count the members of an object that hold something and are not known."""
-        if value.keys() <= known:  # type: ignore[operator]
+        if value.keys() <= known:
             return
-        for key in value.keys() - known:  # type: ignore[operator]
+        for key in value.keys() - known:
             if value[key] not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 

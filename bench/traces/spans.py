@@ -190,6 +190,6 @@ def _time(value: Any, unread: Unread) -> float | None:
 def _nanoseconds(value: Any, unread: Unread) -> float | None:
     whole = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
     if type(whole) in (int, float):
-        return whole / 1e9  # type: ignore[no-any-return]
+        return float(whole) / 1e9
     unread.add("time that cannot be read", whole is not None)
     return None

@@ -309,7 +309,9 @@ class Steps:
     def trace(self, document: Document, reader: str, place: Node | Document | None = None, **said: Any) -> Trace:
         """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError at `place` where nothing was recorded."""
         if not self.spoke:
-            raise (place or document).fail("expected a message, a model call or a result, got none — nothing was recorded")
+            raise (place or document).fail(
+                "expected a message, a model call or a result, got none — nothing was recorded"
+            )
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Outcome, Usage, compact_json
+from ..model import Outcome, Trace, Usage, compact_json
 from .content import first_of
 from .decoded import as_dict, strict_json
+from .documents import Document
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, unwrapped
 from .parts import Unread
@@ -283,6 +284,21 @@ def decoded(value: Any) -> Any:
             break
         value = inner
     return value
+
+
+def traces_of(
+    document: Document, reader: str, runs: Sequence[tuple[Tree, dict[str, Any]]], unread: Unread
+) -> Iterator[Trace]:
+    """The trees in which something was said, each with what is its own (`meta`, `labels`, …); what was left out of the
+    file, and trees without a message, are counted on the first. TraceError where there is none."""
+    spoken = [run for run in runs if run[0].spoke]
+    if not spoken:
+        raise document.fail("holds no model call or tool that said anything — nothing was recorded")
+    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
+    for what, count in unread.counts.items():
+        spoken[0][0].unread.add(what, count)
+    for tree, own in spoken:
+        yield tree.trace(document, reader, **own)
 
 
 def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:

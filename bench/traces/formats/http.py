@@ -21,7 +21,9 @@ from ..streams import events_of_frames
 from ..yaml_values import YamlError, yaml_value
 from .request_log import add_records
 
-_BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n|^requests:\n\s*- body:", re.MULTILINE)
+_BEGINS = re.compile(
+    r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n|^requests:\n\s*- body:", re.MULTILINE
+)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
 _INGEST = "/traces/ingest"
 _COHERE = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
@@ -119,7 +121,9 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     """An interaction with its bodies as texts, unpacked, as logs of calls have them; xAI's own protocol in OpenAI's form."""
     if "request_sample" in interaction:
-        asked, answered = (as_dict(as_dict(interaction.get(f"{side}_sample")).get("json")) for side in ("request", "response"))
+        asked, answered = (
+            as_dict(as_dict(interaction.get(f"{side}_sample")).get("json")) for side in ("request", "response")
+        )
         body = {**asked, "messages": [_message(message) for message in asked.get("messages") or ()]}
         choices = [{**output, "message": _message(output.get("message"))} for output in dicts(answered.get("outputs"))]
         return {"uri": None, "request": {"body": body}, "response": {"body": {**answered, "choices": choices[-1:]}}}
@@ -127,7 +131,9 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     sent, got = (side.get("parsed_body") or _body(side.get("body")) for side in (request, response))
     if str(request.get("uri")).endswith("/v1/chat"):
         sent, got = _cohere(as_dict(strict_json(str(sent))), str(got).strip())
-    packed = next((value for key, value in as_dict(response.get("headers")).items() if key.lower() == "content-encoding"), "")
+    packed = next(
+        (value for key, value in as_dict(response.get("headers")).items() if key.lower() == "content-encoding"), ""
+    )
     return {"uri": request.get("uri"), "request": {"body": sent}, "response": {"body": got}, "packed": packed}
 
 
@@ -175,7 +181,11 @@ class _OwnTracing:
         spans: dict[str, dict[str, Any]] = {}
         for record in sent:
             body = as_dict(strict_json(str(record["request"]["body"])))
-            spans |= {item["id"]: item for item in dicts(body.get("data")) if isinstance(item.get("id"), str) and "span_data" in item}
+            spans |= {
+                item["id"]: item
+                for item in dicts(body.get("data"))
+                if isinstance(item.get("id"), str) and "span_data" in item
+            }
         for span in spans.values():
             parent = as_dict(spans.get(str(span.get("parent_id")), {}).get("span_data"))
             self._span(span, as_dict(span["span_data"]), str(parent.get("name") or "agent"))
@@ -197,5 +207,9 @@ class _OwnTracing:
         """Add a RouteDecision where the last answer handed over."""
         waiting = self.handoffs.get(self.agents.get(answer, ""))
         last = run.steps[-1] if run.steps else None
-        if waiting and isinstance(last, ModelTurn) and any(call.name.startswith("transfer_to") for call in last.tool_calls):
+        if (
+            waiting
+            and isinstance(last, ModelTurn)
+            and any(call.name.startswith("transfer_to") for call in last.tool_calls)
+        ):
             run.route(waiting.pop(0), "handoff", last.agent, last.thread)

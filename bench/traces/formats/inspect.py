@@ -144,7 +144,9 @@ class _Sample(Prompts):
             self._call(event)
         elif kind == "approval":
             approved = event.get("decision") in ("approve", "modify")
-            self.approve(text(as_dict(event.get("call")).get("id")) or "", approved, time_of(event.get("timestamp"), self.unread))
+            self.approve(
+                text(as_dict(event.get("call")).get("id")) or "", approved, time_of(event.get("timestamp"), self.unread)
+            )
         elif kind == "span_begin":
             told = (event.get("parent_id"), text(event.get("type")) or "", text(event.get("name")) or "")
             self.spans[str(event.get("id"))] = told
@@ -217,7 +219,8 @@ class _Sample(Prompts):
         value = self._resolved(value)
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
-            fields = {key: value[key] for key in ("role", "content", "tool_calls", "reasoning") if key in value}
+            kept = {"role", "content", "tool_calls", "reasoning"}
+            fields = {key: held for key, held in value.items() if key in kept}
             return message(fields, self.unread)
         error = text(as_dict(value.get("error")).get("message"))
         shown = Blocks().add_all(value.get("content"), self.unread).content or error or ""
@@ -246,5 +249,3 @@ def _flat(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for event in events:
         yield event
         yield from _flat(dicts(event.get("events")))
-
-

@@ -11,7 +11,7 @@ from ..exchange import answers_of, prompt_of
 from ..messages import ROLES
 from ..parts import Unread
 from ..session_log import objects_of, text
-from ..tree import Span, Tree, agent_in, decoded, in_order, scored, span_of
+from ..tree import Span, Tree, agent_in, decoded, in_order, scored, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}
@@ -45,7 +45,9 @@ class Langfuse:
         listed = first.get("observations") or inner.get("observations") or first.get("data")
         held = dicts(listed) if isinstance(listed, list) else [first]
         held = [item for item in held if "type" in item and item.keys() & {"startTime", "start_time"}]
-        placed = [item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}]
+        placed = [
+            item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
+        ]
         typed = any(str(item["type"]) in _KINDS for item in placed)
         what = "a 'type' such as GENERATION and a 'traceId' in them"
         return by_marks({"observations of a trace": bool(held), what: typed})
@@ -55,8 +57,7 @@ class Langfuse:
         unread = Unread()
         values = objects_of(document, unread)
         if len(values) == 1 and _is_chatml(values[0]):
-            tree = Tree(_generations(document, values[0], unread), unread=unread)
-            yield tree.trace(document, "langfuse")
+            yield from traces_of(document, "langfuse", [(Tree(_generations(document, values[0], unread)), {})], unread)
             return
         frames: dict[str, dict[str, Any]] = {}
         found: list[dict[str, Any]] = []
@@ -69,10 +70,11 @@ class Langfuse:
         only = next(iter(frames), None) if len(frames) == 1 else None
         spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in found]
         by_id = {str(item.get("id")): item for item in found}
-        for name, tree in in_order(spans).items():
-            nodes = [node for span in tree if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))]
-            run, unread = Tree(tree, nodes, unread), Unread()
-            yield run.trace(document, "langfuse", **_framed(name, frames.get(name, {})))
+        runs: list[tuple[Tree, dict[str, Any]]] = []
+        for name, mine in in_order(spans).items():
+            nodes = [node for span in mine if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))]
+            runs.append((Tree(mine, nodes), _framed(name, frames.get(name, {}))))
+        yield from traces_of(document, "langfuse", runs, unread)
 
 
 def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +131,8 @@ def _generations(document: Document, whole: dict[str, Any], unread: Unread) -> l
     runs: list[Span] = []
     for name, item in whole.items():
         prompt, answer = (
-            [value for value in dicts(as_dict(item.get(key)).get("data")) if "role" in value] for key in ("input", "output")
+            [value for value in dicts(as_dict(item.get(key)).get("data")) if "role" in value]
+            for key in ("input", "output")
         )
         if answer:
             tools = prompt[0].get("tools") if prompt else None

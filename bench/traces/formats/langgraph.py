@@ -60,7 +60,10 @@ class LangGraph:
         threads: dict[str, list[State]] = {}
         for state in sorted(states, key=_order):
             threads.setdefault(str(_configured(state, "thread_id")), []).append(state)
-        graphs = [(name, _Graph(mine, unread if not number else Unread())) for number, (name, mine) in enumerate(threads.items())]
+        graphs = [
+            (name, _Graph(mine, unread if not number else Unread()))
+            for number, (name, mine) in enumerate(threads.items())
+        ]
         spoken = [(name, graph) for name, graph in graphs if graph.spoke] or graphs
         for name, graph in spoken:
             yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
@@ -75,7 +78,9 @@ def _recorded(state: State) -> State:
 
 
 def _values(state: State) -> State:
-    return as_dict(as_dict(state.get("checkpoint")).get("channel_values") or first_of(state, ("values", "channel_values")))
+    return as_dict(
+        as_dict(state.get("checkpoint")).get("channel_values") or first_of(state, ("values", "channel_values"))
+    )
 
 
 def _configured(state: State, key: str) -> Any:
@@ -90,7 +95,7 @@ def _time(state: State) -> float | None:
 
 
 def _order(state: State) -> tuple[float, float]:
-    step = dict_in(state, "metadata").get("step")
+    step: Any = dict_in(state, "metadata").get("step")
     return _time(state) or 0.0, float(step) if type(step) in (int, float) else 0.0
 
 
@@ -142,7 +147,9 @@ class _Graph(Prompts):
             return
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
-        values = {key: value for key, value in _values(state).items() if not key.startswith(_INNER) and not _speaks(value)}
+        values = {
+            key: value for key, value in _values(state).items() if not key.startswith(_INNER) and not _speaks(value)
+        }
         self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=values)
 
 
@@ -150,7 +157,11 @@ def _interrupts(state: State) -> int:
     """The number of interrupts that a state waits at; a task is an object, or the list of its fields, of which the fifth
     are its interrupts."""
     tasks = state.get("tasks") if isinstance(state.get("tasks"), list) else []
-    asked = [task.get("interrupts") if isinstance(task, dict) else task[4:5] for task in tasks or () if isinstance(task, dict | list)]
+    asked = [
+        task.get("interrupts") if isinstance(task, dict) else task[4:5]
+        for task in tasks or ()
+        if isinstance(task, dict | list)
+    ]
     lists = [found if isinstance(found, list) else [found] for found in [*asked, state.get("interrupts")]]
     return sum(bool(item) for found in lists for item in found)
 

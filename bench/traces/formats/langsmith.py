@@ -10,7 +10,7 @@ from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dic
 from ..content import first_of
 from ..parts import Unread
 from ..session_log import dict_in, objects_of, text
-from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of
+from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
@@ -50,15 +50,15 @@ class LangSmith:
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [(run, _span(run, parent, unread)) for run, parent in runs]
         top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
+        found: list[tuple[Tree, dict[str, Any]]] = []
         for name, tree in in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans).items():
             root = records.get(name) or records[tree[0].id]
             meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
             labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
             nodes = [node for span in tree if (node := _metadata(records[span.id]).get("langgraph_node"))]
-            run, unread = Tree(tree, nodes, unread), Unread()
-            yield run.trace(
-                document, "langsmith", labels=labels, meta={**meta, "run_id": root.get("id")}, outcome=_outcome(root)
-            )
+            own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
+            found.append((Tree(tree, nodes), own))
+        yield from traces_of(document, "langsmith", found, unread)
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -68,7 +68,11 @@ def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
         batch = "post" in value or "patch" in value
         for run in [*dicts(value.get("post")), *dicts(value.get("patch"))] if batch else [value]:
             name = as_id(run.get("id")) or as_id(run.get("dotted_order")).rpartition("Z")[2] or str(len(found))
-            found[name] = {**found.get(name, {}), **{key: item for key, item in run.items() if item is not None}, "id": name}
+            found[name] = {
+                **found.get(name, {}),
+                **{key: item for key, item in run.items() if item is not None},
+                "id": name,
+            }
     return list(found.values())
 
 
@@ -82,7 +86,8 @@ def _outcome(root: dict[str, Any]) -> Outcome | None:
     if root.get("error"):
         return Outcome(success=False, said_by="LangSmith: the root run ended with an error")
     for key, score in as_dict(root.get("feedback_stats")).items():
-        if type(points := as_dict(score).get("avg")) in (int, float):
+        points: Any = as_dict(score).get("avg")
+        if type(points) in (int, float):
             return Outcome(score=float(points), said_by=f"LangSmith feedback {key!r}")
     return None
 

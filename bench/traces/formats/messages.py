@@ -48,14 +48,18 @@ class Messages:
         listed = frame.get("messages") or document.first_objects
         typical = [item for item in listed if is_message(item)]
         answers = bool(listed) and all(_is_answer(item) for item in dicts(listed)) and not frame
-        marks = {"a list of messages": bool(typical) or answers}
+        if not typical and not answers:
+            return Confidence.NO
+        marks = {"a list of messages": True}
         marks["a known role in each message"] = answers or 2 * len(typical) > len(listed)
         marks["a conversation by itself, not a log of calls"] = not frame.keys() & _LOG
         foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
         called = any(item.keys() & {"tool_calls", "function_call", "tool_call_id"} or is_item(item) or is_langchain(item) or
                      any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
                      for item in typical)  # fmt: skip
-        observed = any(item.get("role") == "user" and is_observation(str(item.get("content"))) for item in dicts(listed))
+        observed = any(
+            item.get("role") == "user" and is_observation(str(item.get("content"))) for item in dicts(listed)
+        )
         sure = (called or answers or frame.keys() <= _FRAME) and not observed and not foreign
         return by_marks(marks, Confidence.CERTAIN if sure and (called or answers) else Confidence.POSSIBLE)
 
@@ -112,4 +116,3 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
             waiting = list(calls_in(said.text, steps.index, reply.text))
             said = replace(said, calls=tuple(waiting))
         steps.say(said, model=said.model or model)
-

@@ -9,7 +9,7 @@ from ..genai import answers_in, prompt_in, tools_in_span
 from ..parts import Unread
 from ..session_log import objects_of
 from ..spans import OtelSpan, spans_of
-from ..tree import Span, Tree, agent_in
+from ..tree import Span, Tree, agent_in, traces_of
 from ..usage import usage_in
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -19,7 +19,13 @@ _TOOLS = {"tool", "execute_tool", "ai.toolcall"}
 _HOLDERS = {"agent", "chain", "workflow", "task", "invoke_agent", "create_agent", "invoke_workflow", "execute_task",
             "prompt", "ai.generatetext", "ai.streamtext", "ai.generateobject", "ai.streamobject"}  # fmt: skip
 """Kinds of spans that only hold others."""
-_KINDS = ("openinference.span.kind", "gen_ai.operation.name", "traceloop.span.kind", "llm.request.type", "ai.operationId")
+_KINDS = (
+    "openinference.span.kind",
+    "gen_ai.operation.name",
+    "traceloop.span.kind",
+    "llm.request.type",
+    "ai.operationId",
+)
 _GIVEN = ("gen_ai.tool.call.arguments", "gen_ai.tool.args", "ai.toolCall.args", "tool.parameters", "input.value",
           "traceloop.entity.input")  # fmt: skip
 _GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "gen_ai.output", "output.value", "traceloop.entity.output")
@@ -60,18 +66,18 @@ class Otel:
         spans = spans_of(objects_of(document, unread), unread)
         if not spans:
             raise document.fail("holds no spans — nothing was recorded")
-        named = {span.trace: talk for span in reversed(spans) if (talk := span.text("gen_ai.conversation.id", "session.id"))}
+        named = {
+            span.trace: talk for span in reversed(spans) if (talk := span.text("gen_ai.conversation.id", "session.id"))
+        }
         talks: dict[str, list[OtelSpan]] = {}
         for span in spans:
             talks.setdefault(named.get(span.trace, span.trace), []).append(span)
-        runs = [(name, _tree(mine), mine) for name, mine in talks.items()]
-        spoken = [run for run in runs if run[1].spoke] or runs
-        unread.add("conversation without a model's or a tool's message", len(runs) - len(spoken))
-        for what, count in unread.counts.items():
-            spoken[0][1].unread.add(what, count)
-        for name, tree, mine in spoken:
-            meta = {"conversation": name, "trace_ids": list(dict.fromkeys(span.trace for span in mine))}
-            yield tree.trace(document, "otel", meta=meta)
+        runs = [(_tree(mine), {"meta": _meta(name, mine)}) for name, mine in talks.items()]
+        yield from traces_of(document, "otel", runs, unread)
+
+
+def _meta(name: str, spans: list[OtelSpan]) -> dict[str, Any]:
+    return {"conversation": name, "trace_ids": list(dict.fromkeys(span.trace for span in spans))}
 
 
 def _tree(spans: list[OtelSpan]) -> Tree:
@@ -84,8 +90,14 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
     kind = _kind(span)
     names = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
     reasons = span.attributes.get("gen_ai.response.finish_reasons")
-    reason = str(reasons[0]) if isinstance(reasons, list) and reasons else span.text("llm.finish_reason", "ai.response.finishReason")
-    model = span.text("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model", "ai.model.id")
+    reason = (
+        str(reasons[0])
+        if isinstance(reasons, list) and reasons
+        else span.text("llm.finish_reason", "ai.response.finishReason")
+    )
+    model = span.text(
+        "gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model", "ai.model.id"
+    )
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     call = kind == "call"
     return Span(

@@ -12,7 +12,16 @@ from ..exchange import answer_in, request_in, session_in
 from ..parts import Unread
 from ..session_log import objects_of, text, time_of
 
-STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp", "created_at", "recorded_at")
+STARTS = (
+    "startTime",
+    "start_time",
+    "startedDateTime",
+    "requestedAt",
+    "started_at",
+    "timestamp",
+    "created_at",
+    "recorded_at",
+)
 ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 _COSTS = ("response_cost", "spend", "cost_usd", "cost")
 _SAMPLE = 20
@@ -97,7 +106,8 @@ def _call(record: dict[str, Any]) -> Call | None:
         call.unread.add("answer whose end the agent did not wait for")
     call.asked, call.answered = first_time(record, STARTS, call.unread), first_time(record, ENDS, call.unread)
     call.model = call.model or text(record.get("model"))
-    call.cost_usd = next((float(value) for key in _COSTS if type(value := record.get(key)) in (int, float)), None)
+    costs: list[Any] = [record.get(key) for key in _COSTS]
+    call.cost_usd = next((float(cost) for cost in costs if type(cost) in (int, float)), None)
     return call
 
 

@@ -49,7 +49,9 @@ class Tau:
         inner = next(iter(dicts(run.get("simulations"))), run)
         simulated = {"task_id", "termination_reason", "messages"} <= inner.keys()
         marks = {"a list 'traj' or 'messages'": simulated or isinstance(run.get("traj"), list)}
-        return by_marks(marks | {"a task with a reward or a reason why it ended": simulated or {"reward", "task_id"} <= run.keys()})
+        return by_marks(
+            marks | {"a task with a reward or a reason why it ended": simulated or {"reward", "task_id"} <= run.keys()}
+        )
 
     def read(self, document: Document) -> Traces:
         """The file's runs in order."""
@@ -63,7 +65,9 @@ class Tau:
         else:
             found = [trace for value in runs for trace in _simulations(document, value)]
         if not found:
-            raise NoRun(str(document.fail("holds no simulations — they lie in files of their own beside it; give those")))
+            raise NoRun(
+                str(document.fail("holds no simulations — they lie in files of their own beside it; give those"))
+            )
         left_out = {**found[0].left_out, **unread.counts}
         yield from (msgspec.structs.replace(found[0], left_out=left_out), *found[1:])
 
@@ -113,13 +117,17 @@ def _ground_truth(document: Document) -> dict[str, dict[str, Any]]:
             labels = dicts(Document(path).json)
         except TraceError:
             continue  # some other file of that name
-        found |= {str(label["trajectory_id"]): label for label in labels if {"trajectory_id", "failures"} <= label.keys()}
+        found |= {
+            str(label["trajectory_id"]): label for label in labels if {"trajectory_id", "failures"} <= label.keys()
+        }
     return found
 
 
 def _with_root_cause(outcome: Outcome, cause: dict[str, Any], numbers: dict[int, int]) -> Outcome:
     wanted = as_dict(cause.get("root_cause")).get("failure_id")
-    step = next((item.get("step_number") for item in dicts(cause["failures"]) if item.get("failure_id") == wanted), None)
+    step = next(
+        (item.get("step_number") for item in dicts(cause["failures"]) if item.get("failure_id") == wanted), None
+    )
     said_by = " and ".join(filter(None, (outcome.said_by, "AgentRx's annotators")))
     return msgspec.structs.replace(outcome, failed_step=numbers.get(step or 0), said_by=said_by)
 
@@ -163,6 +171,8 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
         if said.role == "tool":
             failed = value.get("error") is True
             error = said.text or None if failed else None
-            said = Said("tool", said.content, call_id=text(value.get("id")) or "", name=said.name, failed=failed, error=error)
+            said = Said(
+                "tool", said.content, call_id=text(value.get("id")) or "", name=said.name, failed=failed, error=error
+            )
         time = time_of(value.get("timestamp"), steps.unread)
         steps.say(said, t=time, model=model if usage else None, usage=usage)
