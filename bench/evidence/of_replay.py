@@ -11,7 +11,7 @@ from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..text.omissions import says_omission
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
-from .missing import Instruction, MissingInstructions, instructions_of, missing_instructions
+from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
 from .pairs import PromptRules, Refused
 from .prices import Pricing
@@ -33,6 +33,9 @@ class TraceSession:
         self.facts = ResultFacts(self.messages)
         self.said = Said(self.messages)
         self.excused: frozenset[tuple[int, int]] = frozenset()
+        self.new_lines: dict[int, list[str]] = {}
+        """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
+
         self._lines: dict[int | None, frozenset[str]] = {}
         self._omissions: dict[tuple[int, str], bool] = {}
 
@@ -47,9 +50,9 @@ class TraceSession:
         return RecordValues([self.messages.table(result.index) for result in self.trace.results])
 
     @cached_property
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> InstructionReader:
         """What its system and user turns tell the agent to do."""
-        return instructions_of(self.trace)
+        return InstructionReader(instructions_of(self.trace), self.index.full, self.messages.messages)
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
@@ -93,10 +96,7 @@ class ReplayEvidence:
     @cached_property
     def missing_instructions(self) -> list[MissingInstructions]:
         """For each call the instructions that its prompt lacks."""
-        session = self.session
-        return missing_instructions(
-            self, session.instructions, self.index.full, self.messages.messages, session.excused
-        )
+        return missing_instructions(self, self.session.instructions, self.session.excused)
 
     @property
     def steps_of_calls(self) -> list[tuple[int, str]]:

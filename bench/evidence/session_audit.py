@@ -189,7 +189,7 @@ def _shortenings(
     """Yield every time that the recorded harness shortened a history, in order."""
     walked, index = recorded.walked, recorded.index
     numbers = {call.step: at for at, call in enumerate(walked.calls)}
-    given = recorded.session.instructions
+    given = recorded.session.instructions.given
     lacking = {item.step: set(item.missing) for item in recorded.missing_instructions}
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):

@@ -71,7 +71,7 @@ def rules_missing(evidence: ReplayEvidence) -> Number:
 
 def _lacking(evidence: ReplayEvidence, kind: str) -> Number:
     """The prompts that lack an instruction of a kind."""
-    given = evidence.session.instructions
+    given = evidence.session.instructions.given
     lacking = evidence.missing_instructions
     count = sum(any(given[at].kind == kind for at in item.missing) for item in lacking)
     return Number(float(count)) if lacking else NOTHING

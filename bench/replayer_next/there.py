@@ -28,20 +28,22 @@ from ..model import (
 )
 from ..model.errors import StrategyError, one_line
 from ..model.replay import Call, StepOutcome
-from ..plugins.worker import Answer, Link, NoAnswer, Session
+from ..plugins.child import Link
+from ..plugins.worker import Answer, NoAnswer, Session
 from ..strategies import Strategy, untruncated_record
 from ..strategies.sandboxed import Place, Ready, made
 from ..tokens.counting import TokenCounter
 from .cassettes import offline, refused
-from .loop import About, Broken, Loop, Outcomes
+from .loop import Loop
 from .numbering import Recorded
+from .outcomes import About, Broken, Outcomes
 
 _encoded = json.JSONEncoder(check_circular=False).encode
 _END = b"end"
 
 
 class Made(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a strategy made of one step, as its process says. `extra_s`: what its programs may take more."""
+    """The outcomes of some steps, as the child says. `extra_s`: what its programs may take more."""
 
     written: tuple[Message, ...] = ()
     calls: tuple[Call, ...] = ()

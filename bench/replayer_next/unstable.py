@@ -32,7 +32,7 @@ def first_difference(found: Replay, again: Replay, messages: int) -> int | None:
 
 
 def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
-    """What is compared, each behind its step."""
+    """The parts that are compared, each behind its step."""
 
     def shown(number: int) -> Any:
         own = number - messages

@@ -1,4 +1,4 @@
-"""Where runs are measured: in this process, in processes beside it, or on the workers of a Dask scheduler.
+"""Places where runs are measured: this process, processes beside it, the workers of a Dask scheduler.
 
 Each is a `concurrent.futures.Executor`; the results are the same. A process that dies costs the
 run that it worked on: that is measured once more, alone, and then has failed.
@@ -169,7 +169,7 @@ def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
         except (OSError, ValueError, RuntimeError) as error:
             where = "on this machine" if scheduler is None else f"at {scheduler}"
             what = f"no Dask scheduler answers {where} — start one with `dask scheduler`"
-            raise BenchError(f"{what}, or leave --scheduler out ({one_line(error)})") from None
+            raise BenchError(f"{what}, or write --engine dask ({one_line(error)})") from None
         yield client.get_executor(pure=False)
 
 

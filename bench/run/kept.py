@@ -41,7 +41,7 @@ _SCHEMA = (
 
 
 def kept_here() -> Kept | None:
-    """What is kept on this machine: in the file that BENCH_CACHE names, else in the user's cache."""
+    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache."""
     said = os.environ.get(VARIABLE, "")
     if said.lower() in ("off", "0"):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from ..replayer_next.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
+from .kept import Kept, key_of, replay_digest
 
 RECORDED = "recorded"
 """The reference that does what the recorded system itself did."""
@@ -52,26 +54,54 @@ def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
 class RunSession:
     """One recording while it is measured: its index, and its replays under strategies."""
 
-    def __init__(self, trace: Trace, measuring: Measuring, index: TraceIndex | None = None) -> None:
-        if index is None:
-            index = index_trace(trace, model=measuring.model, calibrate=measuring.calibrate)
-        self.trace, self.index = trace, index
-        self.session = TraceSession(trace, index)
-        self.replayer = Replayer(trace, index, self.session.messages.count)
-        self.recorded = self.evidence(parse_strategy(RECORDED))
-        self.session.excuse(self.recorded)
+    def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None) -> None:
+        about = measuring.model or "", measuring.calibrate
+
+        def make() -> TraceIndex:
+            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate)
+
+        self.trace = trace
+        self.index = make() if kept is None else kept.index(trace, make, *about)
+        self.session = TraceSession(trace, self.index)
+        self.replayer = Replayer(trace, self.index, self.session.messages.count)
+        self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
+        self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
+        self._excused = False
 
     def evidence(self, strategy: Strategy) -> CheckedReplay:
-        """The evidence of one replay."""
-        if strategy.name == RECORDED and hasattr(self, "recorded"):
+        """The evidence of one replay; nothing is held against it that the recording's own prompts lacked."""
+        if not self._excused:
+            self.session.excuse(self.recorded)
+            self.recorded = CheckedReplay(self.session, self.recorded.replay)
+            self._excused = True
+        if strategy.name == RECORDED:
             return self.recorded
         return CheckedReplay(self.session, self.replayer.replay(strategy))
 
     def score(self, strategy: Strategy) -> Score:
-        """The score of one strategy. One that cannot be measured has failed; a shipped one raises."""
-        found = self.evidence(strategy)
-        if found.replay.failure is not None:
-            return _failed(strategy, found.replay.failure)
+        """The score of one strategy, as it was kept for equal replays or measured now. One that cannot be measured has failed."""
+        replay = self.recorded.replay if strategy.name == RECORDED else self.replayer.replay(strategy)
+        if replay.failure is not None:
+            return _failed(strategy, replay.failure)
+        if self._kept is None:
+            return self._scored(strategy, replay)
+        key = key_of("score", *self._about, replay_digest(replay))
+        body = self._kept.get(key)
+        if body is not None:
+            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                known = msgspec.json.decode(body, type=Score)
+                return msgspec.structs.replace(known, strategy=strategy.name)
+        score = self._scored(strategy, replay)
+        if score.failure is None and score.unstable_at is None:
+            with contextlib.suppress(UnicodeEncodeError):
+                self._kept.put(key, msgspec.json.encode(score))
+        return score
+
+    def _scored(self, strategy: Strategy, replay: Replay) -> Score:
+        """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
+        if not self._excused:
+            self.evidence(parse_strategy(RECORDED))
+        found = self.recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
         try:
             return score_of(found, self.recorded.replay)
         except Exception as error:
@@ -85,19 +115,19 @@ def measure(
     trace: Trace,
     measuring: Measuring,
     labels: Mapping[str, Any] | None = None,
-    index: TraceIndex | None = None,
+    kept: Kept | None = None,
 ) -> MeasuredRun:
     """One recording under every strategy.
 
     `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
-    asked of a recording, not the recording. `index` is one that was kept.
+    asked of a recording, not the recording. `kept` has what earlier runs found.
 
     >>> from bench.metrics_next import example
     >>> run = measure(example().trace, Measuring((parse_strategy("keep_all"),)))
     >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
     [('keep_all', 1.0)]
     """
-    session = RunSession(labelled(trace, labels), measuring, index)
+    session = RunSession(labelled(trace, labels), measuring, kept)
     return MeasuredRun(
         id=trace.id,
         facts=facts_of(trace, session),

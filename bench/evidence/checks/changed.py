@@ -91,4 +91,3 @@ def _legend(text: str) -> dict[str, str]:
     for match in _LEGEND.finditer(text):
         found.update((short, long.strip()) for short, long in _PAIR.findall(match.group()))
     return found
-

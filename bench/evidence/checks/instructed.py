@@ -16,7 +16,7 @@ def instructed(evidence: ReplayEvidence) -> Check:
     Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions
     that the model should follow)
     """
-    given = evidence.session.instructions
+    given = evidence.session.instructions.given
     findings: list[Finding] = []
     for item in evidence.missing_instructions:
         if item.missing:
