@@ -10,6 +10,9 @@ Mark = Literal["advised", "today", "rejected", "other"]
 
 Tone = Literal["", "good", "bad", "muted"]
 
+TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
+"""The tone of what is said of a strategy, by its mark."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -33,7 +36,11 @@ def plain(text: Text) -> str:
     >>> plain((Span("Ship csv.", "good"), " It costs less."))
     'Ship csv. It costs less.'
     """
-    return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
+    return (
+        text
+        if isinstance(text, str)
+        else "".join(item if isinstance(item, str) else item.text for item in text)
+    )
 
 
 # ---------------------------------------------------------------- charts

@@ -23,7 +23,9 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
         reading = Reading(compared)
         failures = len(reading.failed)
         skipped = len(compared.gates) - len(reading.decided)
-        counts = f'tests="{len(compared.gates)}" failures="{failures}" errors="0" skipped="{skipped}"'
+        counts = (
+            f'tests="{len(compared.gates)}" failures="{failures}" errors="0" skipped="{skipped}"'
+        )
         yield f"<testsuite name={_quoted(compared.title or 'comparison')} {counts}>\n"
         for gate in compared.gates:
             yield _case(reading, gate)
@@ -36,13 +38,25 @@ def message(reading: Reading, gate: GateResult) -> str:
     unit = reading.unit(gate.rule.metric)
     values = [quantity(value, unit) for value in (gate.before, gate.value) if value is not None]
     parts = [" → ".join(values) or gate.reason or "not measured", condition(gate, unit), gate.basis]
-    parts += [f"worst run {reading.name(gate.run)}" if gate.run else "", gate.reason if values else ""]
+    parts += [
+        f"worst run {reading.name(gate.run)}" if gate.run else "",
+        gate.reason if values else "",
+    ]
     return f"{label(gate.rule.metric, reading.info(gate.rule.metric))}: {'; '.join(filter(None, parts))}"
 
 
 def _case(reading: Reading, gate: GateResult) -> str:
     unit = reading.unit(gate.rule.metric)
-    name = " ".join(filter(None, [f"gate {gate.rule.number}" if gate.rule.number else "", gate.rule.metric, condition(gate, unit)]))
+    name = " ".join(
+        filter(
+            None,
+            [
+                f"gate {gate.rule.number}" if gate.rule.number else "",
+                gate.rule.metric,
+                condition(gate, unit),
+            ],
+        )
+    )
     head = f"<testcase classname={_quoted(gate.strategy)} name={_quoted(name)}"
     said = message(reading, gate)
     if gate.outcome == "pass":

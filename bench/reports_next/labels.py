@@ -149,7 +149,3 @@ def rule_failed(result: RuleResult) -> str:
     limit = rule_value(rule, result.limit)
     side = "below" if kind == "floor" else "above"
     return f"{words} {value}" + (f", {side} {limit}" if limit else "")
-
-
-
-

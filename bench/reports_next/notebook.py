@@ -30,7 +30,12 @@ def html_repr(compared: Compared) -> str:
             keep = [place for place, column in enumerate(block.columns) if column.card != "-"]
             heads = "".join(f"<th>{safe(block.columns[place].title)}</th>" for place in keep)
             rows = "".join(
-                "<tr>" + "".join(f"<td>{safe(' '.join(filter(None, [plain(row.cells[place].text), row.cells[place].note])))}</td>" for place in keep) + "</tr>"
+                "<tr>"
+                + "".join(
+                    f"<td>{safe(' '.join(filter(None, [plain(row.cells[place].text), row.cells[place].note])))}</td>"
+                    for place in keep
+                )
+                + "</tr>"
                 for row in block.rows
             )
             parts.append(f"<table><tr>{heads}</tr>{rows}</table>")

@@ -36,7 +36,9 @@ class Reading:
     @cached_property
     def advice(self) -> Advice:
         """The advice; an empty one where there is none."""
-        no_advice = Advice(today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0)
+        no_advice = Advice(
+            today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0
+        )
         return self.compared.advice or no_advice
 
     @cached_property
@@ -64,6 +66,12 @@ class Reading:
         """What a strategy is called: the one that everything is held against is "today"."""
         return "today" if strategy == self.compared.today else strategy
 
+    def spec(self, strategy: str) -> str:
+        """The spec of a strategy without its own name before it; "" where it is not known."""
+        item = self.by_name.get(strategy)
+        spec = self.compared.specs.get(strategy) or (item.spec if item else "")
+        return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
+
     @cached_property
     def tasks(self) -> int:
         """How many tasks the runs are of; a run without one is a task of its own."""
@@ -78,7 +86,9 @@ class Reading:
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
         mine, other = (
-            (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
+            (item.uncached, item.cached)
+            if self.advice.basis == "uncached"
+            else (item.cached, item.uncached)
         )
         return mine or other
 
@@ -89,10 +99,18 @@ class Reading:
         return by_basis.get(self.advice.basis, "")
 
     @cached_property
+    def counts_tokens(self) -> bool:
+        """True where nothing is priced, so that tokens are compared."""
+        units = {price.unit for item in self.ranked if (price := self.price(item)) is not None}
+        return units == {"tokens"}
+
+    @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
-        if any(price.unit == "tokens" for price in found.values()):
+        found = {
+            item.strategy: price for item in self.ranked if (price := self.price(item)) is not None
+        }
+        if self.counts_tokens:
             return 1, "a run"
         today = found.get(self.compared.today)
         shown = [today] if today is not None else [*found.values()]
@@ -119,7 +137,14 @@ class Reading:
     def measure(self) -> str:
         """The metric that a scenario which is not about savings is answered in; "" where none was measured."""
         names = MEASURED_BY.get(self.compared.answers, ())
-        return next((name for name in names if any(self.value(item, name) is not None for item in self.everyone)), "")
+        return next(
+            (
+                name
+                for name in names
+                if any(self.value(item, name) is not None for item in self.everyone)
+            ),
+            "",
+        )
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -127,8 +152,20 @@ class Reading:
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]
-        names = sorted({name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family})
-        moved = (name for name in names if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1)
+        names = sorted(
+            {
+                name
+                for totals in self.compared.totals.values()
+                for name in totals
+                if name.split(".")[0] == family
+            }
+        )
+        moved = (
+            name
+            for name in names
+            if name != self.measure
+            and len({self.value(one, name) for one in self.everyone} - {None}) > 1
+        )
         return (self.measure, *moved)[:4]
 
     @property
@@ -139,7 +176,9 @@ class Reading:
     @cached_property
     def scores(self) -> dict[str, dict[str, Score]]:
         """The scores by run, then strategy."""
-        return {run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs}
+        return {
+            run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs
+        }
 
     def at(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None where it was not measured."""
@@ -190,6 +229,8 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     """
     parts = [name.split("/") for name in ids]
     shared = 0
-    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
+    while parts and all(
+        len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts
+    ):
         shared += 1
     return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}

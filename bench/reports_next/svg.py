@@ -8,7 +8,19 @@ from html import escape
 from typing import Any
 
 from ..model.errors import visible
-from .blocks import Arcs, Bars, Chart, Gauge, Histogram, Interval, Mark, Point, Scatter, Shares, Sweep
+from .blocks import (
+    Arcs,
+    Bars,
+    Chart,
+    Gauge,
+    Histogram,
+    Interval,
+    Mark,
+    Point,
+    Scatter,
+    Shares,
+    Sweep,
+)
 from .numbers import change, count, dollars, percent, quantity
 from .places import Box, Label, placed, width_of
 
@@ -70,7 +82,10 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     if not (math.isfinite(span) and span > 0):
         return [low]
     power = 10.0 ** math.floor(math.log10(span / most))
-    step = next((factor * power for factor in (1, 2, 2.5, 5, 10, 20) if span / (factor * power) < most), 20 * power)
+    step = next(
+        (factor * power for factor in (1, 2, 2.5, 5, 10, 20) if span / (factor * power) < most),
+        20 * power,
+    )
     first = math.ceil(low / step - 1e-9)
     return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -92,19 +107,32 @@ def _scatter(chart: Scatter, width: int) -> str:
     def down(value: float) -> float:
         return top + (1 - value / ceiling) * (height - top - bottom)
 
-    parts, taken = [], []
+    parts: list[str] = []
+    taken: list[Box] = []
     if chart.limit is not None and chart.limit < ceiling:
         parts.append(_rect(left, top, width - left - right, down(chart.limit) - top, "zone"))
     for value in ticks(0.0, ceiling, 4):
         if chart.limit is None or abs(down(value) - down(chart.limit)) > 12:
-            parts += [_line(left, down(value), width - right, down(value), "ax"), _text(left - 8, down(value) + 5, percent(value), "m", "end")]
+            parts += [
+                _line(left, down(value), width - right, down(value), "ax"),
+                _text(left - 8, down(value) + 5, percent(value), "m", "end"),
+            ]
     if chart.limit is not None:
         at = down(chart.limit)
-        parts += [_line(left, at, width - right, at, "lim"), _text(left - 8, at + 5, percent(chart.limit), "m", "end")]
+        parts += [
+            _line(left, at, width - right, at, "lim"),
+            _text(left - 8, at + 5, percent(chart.limit), "m", "end"),
+        ]
         words = f"limit {percent(chart.limit)}"
         parts.append(_text(left + 6, at - 6, words, "r"))
-        taken += [(left, at - 20, left + 10 + width_of(words), at), (left, at - 2, width - right, at + 2)]
-        spots = [(across(point.x), top if point.mark == "today" else down(point.y)) for point in chart.points]
+        taken += [
+            (left, at - 20, left + 10 + width_of(words), at),
+            (left, at - 2, width - right, at + 2),
+        ]
+        spots = [
+            (across(point.x), top if point.mark == "today" else down(point.y))
+            for point in chart.points
+        ]
         wide, over = width_of("loses too much"), "loses too much"
         for start in (width - right - 6 - wide, left + 6, (left + width - right - wide) / 2):
             if not any(start - 12 < x < start + wide + 12 and y < top + 30 for x, y in spots):
@@ -115,8 +143,19 @@ def _scatter(chart: Scatter, width: int) -> str:
     step = shown[1] - shown[0] if len(shown) > 1 else 0.0
     for value in shown:
         if left + 16 < across(value) < width - right - 16:
-            parts.append(_text(across(value), height - bottom + 38, _axis(value, chart.x_unit, step), "m", "middle"))
-    parts += [_text(width - right, height - 4, chart.x_title, "m", "end"), _text(left, 14, chart.y_title, "m")]
+            parts.append(
+                _text(
+                    across(value),
+                    height - bottom + 38,
+                    _axis(value, chart.x_unit, step),
+                    "m",
+                    "middle",
+                )
+            )
+    parts += [
+        _text(width - right, height - 4, chart.x_title, "m", "end"),
+        _text(left, 14, chart.y_title, "m"),
+    ]
     today = next((point for point in chart.points if point.mark == "today"), None)
     if today is not None:
         parts.append(_line(across(today.x), top, across(today.x), height - bottom + 16, "now"))
@@ -124,8 +163,8 @@ def _scatter(chart: Scatter, width: int) -> str:
     by_name = {point.name: point for point in chart.points}
     for names in chart.lines:
         joined = [by_name[name] for name in names if name in by_name]
-        spots = " ".join(f"{across(point.x):.4g},{down(point.y):.4g}" for point in joined)
-        parts.append(f'<polyline class="ld" points="{spots}"/>')
+        line = " ".join(f"{across(point.x):.4g},{down(point.y):.4g}" for point in joined)
+        parts.append(f'<polyline class="ld" points="{line}"/>')
     inside = (left + 2.0, top, float(width - 2), height - bottom + 22.0)
     parts += _named_points(chart.points, across, down, inside, taken, short=width < 500)
     return _svg(width, height, chart.alt, parts)
@@ -133,15 +172,35 @@ def _scatter(chart: Scatter, width: int) -> str:
 
 def _axis(value: float, unit: str, step: float) -> str:
     if unit != "usd":
-        return f"{value / 1e6:g}M" if abs(value) >= 1e6 and step >= 1e5 else f"{value / 1e3:g}k" if abs(value) >= 1e4 else count(value)
-    return dollars(value).removesuffix(".00") if step >= 1 or not value else f"${value:,.{max(0, -math.floor(math.log10(step or 1)))}f}"
+        return (
+            f"{value / 1e6:g}M"
+            if abs(value) >= 1e6 and step >= 1e5
+            else f"{value / 1e3:g}k"
+            if abs(value) >= 1e4
+            else count(value)
+        )
+    return (
+        dollars(value).removesuffix(".00")
+        if step >= 1 or not value
+        else f"${value:,.{max(0, -math.floor(math.log10(step or 1)))}f}"
+    )
 
 
-def _named_points(points: Sequence[Point], across: Callable[[float], float], down: Callable[[float], float], inside: Box, taken: list[Box], *, short: bool) -> list[str]:
+def _named_points(
+    points: Sequence[Point],
+    across: Callable[[float], float],
+    down: Callable[[float], float],
+    inside: Box,
+    taken: list[Box],
+    *,
+    short: bool,
+) -> list[str]:
     """Marks with their names. Those at one place share a label; where no name fits, the row of the table stands."""
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in points:
-        groups.setdefault((round(across(point.x) / 5), round(down(point.y) / 5), point.mark), []).append(point)
+        groups.setdefault(
+            (round(across(point.x) / 5), round(down(point.y) / 5), point.mark), []
+        ).append(point)
     ordered = sorted(groups.values(), key=lambda group: (_RANK[group[0].mark], group[0].x))
     rows = {point.name: str(place) for place, point in enumerate(points, 1)}
     crowded = short and len(ordered) > 9
@@ -151,7 +210,9 @@ def _named_points(points: Sequence[Point], across: Callable[[float], float], dow
     for group, strong in zip(ordered, bold, strict=True):
         number = rows[group[0].name] if len(points) > 12 else ""
         names = _names(group)
-        texts.append([*([] if crowded and not strong and number else names), *([number] if number else [])])
+        texts.append(
+            [*([] if crowded and not strong and number else names), *([number] if number else [])]
+        )
     labels = placed(spots, texts, bold, inside, taken)
     marks, words = [], []
     for group, (x, y), label in zip(ordered, spots, labels, strict=True):
@@ -160,7 +221,9 @@ def _named_points(points: Sequence[Point], across: Callable[[float], float], dow
             if label.leader is not None:
                 marks.append(_line(x, y, *label.leader, "ax"))
             words.append(_text(label.x, label.y, label.text, f"h {_TEXT[mark]}".strip()))
-        marks.append(shape(x, y, mark, title="; ".join(point.title or point.name for point in group)))
+        marks.append(
+            shape(x, y, mark, title="; ".join(point.title or point.name for point in group))
+        )
     return marks + words
 
 
@@ -171,7 +234,11 @@ def _names(group: Sequence[Point]) -> list[str]:
     if len(group) == 1:
         return list(dict.fromkeys([ship, first]))
     every = ", ".join(point.name for point in group)
-    return [*([every] if len(every) < 2 * _LONGEST else []), f"{first} and {len(group) - 1} more", f"{first} +{len(group) - 1}"]
+    return [
+        *([every] if len(every) < 2 * _LONGEST else []),
+        f"{first} and {len(group) - 1} more",
+        f"{first} +{len(group) - 1}",
+    ]
 
 
 # ---------------------------------------------------------------- small charts
@@ -186,7 +253,9 @@ def _interval(chart: Interval, width: int) -> str:
 
     parts = [_line(across(0), 0, across(0), 22, "now")]
     if chart.low != chart.high:
-        parts.append(f'<path d="M{across(chart.low):.4g} 11H{across(chart.high):.4g}" stroke-width="2" class="{_STROKE[chart.mark]}"/>')
+        parts.append(
+            f'<path d="M{across(chart.low):.4g} 11H{across(chart.high):.4g}" stroke-width="2" class="{_STROKE[chart.mark]}"/>'
+        )
     return _svg(width, 22, chart.alt, [*parts, shape(across(chart.value), 11, chart.mark, 4.5)])
 
 
@@ -212,8 +281,18 @@ def _histogram(chart: Histogram, width: int) -> str:
             look = "fw" if mark == "rejected" and not small else FILL[mark]
             parts.append(_rect(place * wide + gap / 2, base - high, wide - gap, high, look))
             text = quantity(number, chart.unit)
-            if (number == largest and chart.counts.index(number) == place) or (not small and wide > width_of(text)):
-                parts.append(_text(_clamped((place + 0.5) * wide, text, width), base - high - 6, text, "m", "middle"))
+            if (number == largest and chart.counts.index(number) == place) or (
+                not small and wide > width_of(text)
+            ):
+                parts.append(
+                    _text(
+                        _clamped((place + 0.5) * wide, text, width),
+                        base - high - 6,
+                        text,
+                        "m",
+                        "middle",
+                    )
+                )
     parts.append(_line(0, base, width, base, "ax"))
     if chart.now is not None and 0 <= chart.now <= bins:
         parts.append(_line(chart.now * wide, 8, chart.now * wide, base + 4, "now"))
@@ -226,7 +305,11 @@ def _histogram(chart: Histogram, width: int) -> str:
 
 
 def _gauge(chart: Gauge, width: int) -> str:
-    shown = [value for value in (chart.before, chart.value, chart.limit) if value is not None and math.isfinite(value)]
+    shown = [
+        value
+        for value in (chart.before, chart.value, chart.limit)
+        if value is not None and math.isfinite(value)
+    ]
     low, high = min(shown), max(shown)
     pad = (high - low) * 0.22 or abs(high) * 0.2 or 1.0
     low, high = low - pad, high + pad
@@ -241,13 +324,19 @@ def _gauge(chart: Gauge, width: int) -> str:
         parts.append(_rect(start, 24, end - start, 30, "zone"))
         words = f"limit {quantity(chart.limit, chart.unit)}"
         half = width_of(words) / 2
-        parts += [_line(at, 20, at, 58, "lim"), _text(min(max(at, half), width - half), 74, words, "r", "middle")]
+        parts += [
+            _line(at, 20, at, 58, "lim"),
+            _text(min(max(at, half), width - half), 74, words, "r", "middle"),
+        ]
     parts.insert(1 if parts else 0, _line(8, 39, width - 8, 39, "ax"))
     now, mark = across(chart.value), "rejected" if chart.failed else "advised"
     text = quantity(chart.value, chart.unit)
     if chart.before is not None and chart.before != chart.value:
         then, before = across(chart.before), quantity(chart.before, chart.unit)
-        parts += [f'<path d="M{then:.4g} 39H{now:.4g}" class="{"lr" if chart.failed else "la"}" stroke-width="2"/>', shape(then, 39, "other")]
+        parts += [
+            f'<path d="M{then:.4g} 39H{now:.4g}" class="{"lr" if chart.failed else "la"}" stroke-width="2"/>',
+            shape(then, 39, "other"),
+        ]
         room = (width_of(text) + width_of(before)) / 2 + 8
         side = 1 if now >= then else -1
         move = max(0.0, room - abs(now - then)) / 2 * side
@@ -255,7 +344,10 @@ def _gauge(chart: Gauge, width: int) -> str:
         now_text = _clamped(now + move, text, width)
     else:
         now_text = _clamped(now, text, width)
-    parts += [shape(now, 39, mark), _text(now_text, 16, text, "r" if chart.failed else "a", "middle")]  # type: ignore[arg-type]
+    parts += [
+        shape(now, 39, mark),
+        _text(now_text, 16, text, "r" if chart.failed else "a", "middle"),
+    ]  # type: ignore[arg-type]
     return _svg(width, 80, chart.alt, parts)
 
 
@@ -266,15 +358,25 @@ def _clamped(x: float, text: str, width: float) -> float:
 
 def _bars(chart: Bars, width: int) -> str:
     """Names beside the bars, on a narrow chart above them."""
-    names = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name, *_ in chart.items]
+    names = [
+        name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name, *_ in chart.items
+    ]
     narrow = width < 500
     left = 0.0 if narrow else max(map(width_of, names), default=0) + 14
-    right, tall = max((width_of(text) for _, _, text, _ in chart.items), default=0) + 12, 46 if narrow else 26
+    right, tall = (
+        max((width_of(text) for _, _, text, _ in chart.items), default=0) + 12,
+        46 if narrow else 26,
+    )
     parts = []
     for place, (name, (_, share, text, mark)) in enumerate(zip(names, chart.items, strict=True)):
-        y, bar = place * tall + (22 if narrow else 4), max(0.0, min(1.0, share)) * max(20.0, width - left - right)
+        y, bar = (
+            place * tall + (22 if narrow else 4),
+            max(0.0, min(1.0, share)) * max(20.0, width - left - right),
+        )
         look = "s" if mark in ("advised", "today") else _TEXT[mark]
-        parts.append(_text(0, y - 6, name, look) if narrow else _text(left - 8, y + 14, name, look, "end"))
+        parts.append(
+            _text(0, y - 6, name, look) if narrow else _text(left - 8, y + 14, name, look, "end")
+        )
         parts.append(_rect(left, y, max(bar, 1.5), 18, "fw" if mark == "rejected" else FILL[mark]))
         parts.append(_text(left + bar + 8, y + 14, text, "m"))
     return _svg(width, len(chart.items) * tall + 8, chart.alt, parts)
@@ -306,20 +408,41 @@ def _sweep(chart: Sweep, width: int) -> str:
         write = (lambda value: change(1 + value)) if line.unit == "change" else percent
         parts.append(_text(0, start - 2, line.title, "s"))
         for value in ticks(low, high, 3):
-            parts += [_line(left, down(value), width - right, down(value), "ax"), _text(left - 8, down(value) + 5, write(value), "m", "end")]
+            parts += [
+                _line(left, down(value), width - right, down(value), "ax"),
+                _text(left - 8, down(value) + 5, write(value), "m", "end"),
+            ]
         ends_at: list[tuple[float, str, str]] = []
         if line.limit is not None:
             now = line.unit == "change"
-            parts.append(_line(left, down(line.limit), width - right, down(line.limit), "now" if now else "lim"))
-            ends_at.append((down(line.limit), "today" if now else f"limit {percent(line.limit)}", "m" if now else "r"))
+            parts.append(
+                _line(
+                    left, down(line.limit), width - right, down(line.limit), "now" if now else "lim"
+                )
+            )
+            ends_at.append(
+                (
+                    down(line.limit),
+                    "today" if now else f"limit {percent(line.limit)}",
+                    "m" if now else "r",
+                )
+            )
         for dashed, series in ((True, line.dashed), (False, line.values)):
-            spots = [(across(place), down(value), value) for place, value in enumerate(series) if value is not None]
+            spots = [
+                (across(place), down(value), value)
+                for place, value in enumerate(series)
+                if value is not None
+            ]
             if spots:
                 joined = " ".join(f"{x:.4g},{y:.4g}" for x, y, _ in spots)
                 look = 'class="ld" stroke-dasharray="3 4"' if dashed else 'class="li"'
                 parts.append(f'<polyline {look} points="{joined}"/>')
             for x, y, value in spots if not dashed else ():
-                over = line.limit is not None and line.unit != "change" and (value > line.limit if line.bad == "above" else value < line.limit)
+                over = (
+                    line.limit is not None
+                    and line.unit != "change"
+                    and (value > line.limit if line.bad == "above" else value < line.limit)
+                )
                 parts.append(shape(x, y, "rejected" if over else "other", 4.5, write(value)))
         for series, name in zip((line.values, line.dashed), line.names, strict=True):
             last = next((value for value in reversed(series) if value is not None), None)
@@ -327,7 +450,9 @@ def _sweep(chart: Sweep, width: int) -> str:
                 ends_at.append((down(last), name, "m"))
         parts += _beside(ends_at, width - right + 8)
     base = len(chart.lines) * (tall + 30) + 14
-    every = max(1, math.ceil(max(map(width_of, chart.settings)) * 1.3 / ((width - left - right) / many)))
+    every = max(
+        1, math.ceil(max(map(width_of, chart.settings)) * 1.3 / ((width - left - right) / many))
+    )
     for place, text in enumerate(chart.settings):
         if place % every == 0:
             parts.append(_text(across(place), base, text, "m", "middle"))
@@ -358,12 +483,16 @@ def _arcs(chart: Arcs, width: int) -> str:
         a, b = across(start), across(end)
         rise = min(max(abs(b - a) * 0.85, 24), 180)
         thick = min(1 + many * 0.5, 4)
-        parts.append(f'<path d="M{a:.4g} {base}C{a:.4g} {base - rise:.4g} {b:.4g} {base - rise:.4g} {b:.4g} {base}" class="lr" stroke-width="{thick:g}"/>')
+        parts.append(
+            f'<path d="M{a:.4g} {base}C{a:.4g} {base - rise:.4g} {b:.4g} {base - rise:.4g} {b:.4g} {base}" class="lr" stroke-width="{thick:g}"/>'
+        )
     parts.append(_line(16, base, width - 16, base, "ax"))
     parts += [_rect(across(step) - 4, base - 4, 8, 8, "fi") for step in chart.results]
     parts += [shape(across(turn), base, "rejected", 6) for turn in turns]
     sources = {start for start, _, _ in chart.arcs}
-    labels = [(across(step), step, "r") for step in turns] + [(across(step), step, "m") for step in sorted(sources)]
+    labels = [(across(step), step, "r") for step in turns] + [
+        (across(step), step, "m") for step in sorted(sources)
+    ]
     taken: list[float] = []
     for x, step, look in labels:
         half = width_of(str(step)) / 2 + 5
