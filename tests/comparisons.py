@@ -1,4 +1,7 @@
-"""Comparisons for the tests of reports: realistic ones of any size by seed, and any at all for properties."""
+"""Comparisons for the tests of reports.
+
+Realistic ones of any size by seed, and any at all for properties.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +120,10 @@ def comparison(
     details: bool = True,
     hostile: bool = False,
 ) -> Compared:
-    """A comparison as a scenario gives it. `gates`: "", "pass" or "fail" (with a baseline). Prices come from `usd` a run."""
+    """A comparison as a scenario gives it.
+
+    `gates`: "", "pass" or "fail" (with a baseline). Prices come from `usd` a run.
+    """
     rng, chosen = random.Random(seed), policies(strategies)
     tasks = max(1, runs // 4) if runs > 12 else runs
     measured = []
@@ -257,7 +263,10 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
 
 
 def gated(compared: Compared, kind: str) -> Compared:
-    """The same with gates on each strategy, held against a baseline with a wider mask; "fail" lets the last strategy fail."""
+    """The same with gates on each strategy, held against a baseline with a wider mask.
+
+    "fail" lets the last strategy fail.
+    """
     name = compared.strategies[-1]
     limits = (
         ("needed.missed_turn_rate", {"max": 0.05}),

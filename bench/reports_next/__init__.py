@@ -16,10 +16,10 @@ from ..model.compared import Compared
 from ..model.errors import BenchError, nearest
 from . import panels
 from .blocks import Report, Section, plain
+from .gates import failed_sentence
 from .numbers import listed, of
 from .overview import overview
 from .panels.answer import said
-from .panels.changes import failed_sentence
 from .reading import Reading
 
 FORMATS = {
@@ -65,7 +65,10 @@ def first_line(compared: Compared) -> str:
 
 
 def about(reading: Reading) -> str:
-    """What a comparison is about, in one line: the data, the model, the runs, the strategies, the baseline."""
+    """What a comparison is about, in one line.
+
+    The data, the model, the runs, the strategies, the baseline.
+    """
     compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
     kinds = [
         name for name, _ in Counter(item.format for item in facts if item.format).most_common()
@@ -94,7 +97,10 @@ def footer(reading: Reading) -> str:
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
-    """The report of one comparison; of several an overview, then each of them, the names told apart by a number."""
+    """The report of one comparison.
+
+    Of several an overview, then each of them, the names told apart by a number.
+    """
     titles: Counter[str] = Counter()
     found = []
     for compared in comparisons:

@@ -1,4 +1,7 @@
-"""A report as one HTML page: no network, readable on a phone, in the dark, on paper and without its script."""
+"""A report as one HTML page.
+
+No network, readable on a phone, in the dark, on paper and without its script.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from .blocks import (
-    Block, Cell, Chart, Code, Column, Drawing, Figures, Fold, Gallery, Gate, Gates, Gauge, Heading, Line, Pair, Prose,
-    Report, Row, Scatter, Section, Sentence, SideBySide, Span, Sweep, Table, Text, plain,
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Gate,
+    Gates,
+    Gauge,
+    Heading,
+    Line,
+    Pair,
+    Prose,
+    Report,
+    Row,
+    Scatter,
+    Section,
+    Sentence,
+    SideBySide,
+    Span,
+    Sweep,
+    Table,
+    Text,
+    plain,
 )  # fmt: skip
-from .svg import safe, shape, svg
+from .drawing import safe, shape
+from .svg import svg
 
 ENDINGS = (".html", ".htm")
 _TONES = {"good": "adv", "bad": "rej", "muted": "mut", "": ""}
@@ -27,7 +56,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     title = f"{first.title}: {first.verdict}" if first.verdict else first.title
-    yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width,initial-scale=1">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<meta name="referrer" content="no-referrer">\n'
     yield f"<title>{safe(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
     yield '<a class="skip" href="#main">Skip to the answer</a>\n<div class="page">\n'

@@ -8,16 +8,19 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..model.compared import Compared, GateResult
 from ..model.errors import visible
+from .gates import condition
 from .labels import label
 from .numbers import quantity
-from .panels.changes import condition
 from .reading import Reading
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """Failed and undecided gates are failures with before → after, skipped ones skipped. No gate: an empty suite."""
+    """Failed and undecided gates are failures with before → after, skipped ones skipped.
+
+    No gate: an empty suite.
+    """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
     for compared in comparisons:
         reading = Reading(compared)

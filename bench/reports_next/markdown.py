@@ -7,8 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
 from .blocks import (
-    Block, Cell, Code, Drawing, Figures, Fold, Gallery, Gates, Heading, Pair, Prose, Report, Sentence, SideBySide, Span,
-    Table, Text, plain,
+    Block,
+    Cell,
+    Code,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Gates,
+    Heading,
+    Pair,
+    Prose,
+    Report,
+    Sentence,
+    SideBySide,
+    Span,
+    Table,
+    Text,
+    plain,
 )  # fmt: skip
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..model.compared import Compared
 from . import about, first_line
 from .blocks import Figures, Table, plain
+from .drawing import safe
 from .panels.answer import sections
 from .reading import Reading
-from .svg import safe
 
 
 def text_repr(compared: Compared) -> str:

@@ -1,4 +1,7 @@
-"""Numbers as text for people: percent, dollars, counts, changes. They are formatted here alone, so no two reports differ."""
+"""Numbers as text for people: percent, dollars, counts, changes.
+
+They are formatted here alone, so no two reports differ.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Several scenarios on one first screen: what to ship, the gates, then question and answer by verdict."""
+"""Several scenarios on one first screen.
+
+What to ship, the gates, then question and answer by verdict.
+"""
 
 from __future__ import annotations
 
@@ -216,18 +219,6 @@ def _measured(reading: Reading) -> Cell:
 
 
 def _shown(reading: Reading) -> tuple[Ranked, Price | None] | None:
-    """The advised strategy, else the cheapest that is open, else the cheapest rejected, with its price."""
-    by = reading.by_name
-    open_ = [
-        item
-        for item in reading.ranked
-        if item.strategy != reading.compared.today
-        and item.verdict not in REFUSED
-        and reading.price(item)
-    ]
-    item = (
-        by.get(reading.advice.advised or "")
-        or min(open_, key=lambda one: reading.price(one).per_run, default=None)
-        or by.get(reading.advice.cheapest_rejected or "")
-    )  # type: ignore[union-attr]
+    """The advised strategy or the cheapest open one, else the cheapest rejected, with its price."""
+    item = reading.candidate or reading.by_name.get(reading.advice.cheapest_rejected or "")
     return None if item is None else (item, reading.price(item))

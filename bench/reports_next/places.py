@@ -16,7 +16,9 @@ _HEIGHT = 15.0
 
 @dataclass(frozen=True)
 class Label:
-    """A text at the place of its baseline, and the end of a leader line where it stands away from its mark."""
+    """A text at the place of its baseline, and the end of a leader line where it stands away from
+    its mark.
+    """
 
     text: str
     x: float
@@ -44,7 +46,10 @@ def placed(
     inside: Box,
     taken: Iterable[Box],
 ) -> list[Label | None]:
-    """A label for each mark, in the order given: the first of its texts that fits somewhere; None where none does."""
+    """A label for each mark, in the order given: the first of its texts that fits somewhere.
+
+    None where none does.
+    """
     boxes = [*taken, *((x - 8, y - 8, x + 8, y + 8) for x, y in marks)]
     found: list[Label | None] = []
     for (x, y), texts, bold in zip(marks, names, strong, strict=True):

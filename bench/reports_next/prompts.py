@@ -32,7 +32,10 @@ def prompt_at(detail: ReplayDetail, step: int) -> list[ShownMessage] | None:
 def prompts_of(
     detail: ReplayDetail, today: ReplayDetail | None, step: int, *, today_name: str = "today"
 ) -> SideBySide | None:
-    """The prompt of a step under both; the strategy's alone where today's is not known, None where neither is."""
+    """The prompt of a step under both.
+
+    The strategy's alone where today's is not known, None where neither is.
+    """
     after = prompt_at(detail, step)
     before = prompt_at(today, step) if today is not None else None
     if after is None:

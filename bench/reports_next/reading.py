@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..model.advice import Advice, Price, Ranked
-from ..model.compared import Compared, GateResult
+from ..model.compared import Compared, GateResult, Move
 from ..model.score import MetricInfo
 from ..model.scores import MeasuredRun, Number, Score
 from .blocks import Mark
@@ -24,7 +24,10 @@ MEASURED_BY = {
     "judged": ("findings.agreement", "findings.evaluation_agreement", "probes.recall"),
     "routed": ("routing.selection_top1", "routing.accuracy", "routing.first_divergence"),
 }
-"""What a scenario that is not about savings is answered in, by what it is about; the first that was measured."""
+"""What a scenario that is not about savings is answered in, by what it is about.
+
+The first that was measured.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,24 @@ class Reading:
         shown = [today] if today is not None else [*found.values()]
         return per_run([price.per_run for price in shown if math.isfinite(price.per_run)])
 
+    def move(self, strategy: str, metric: str) -> Move | None:
+        """How one number of a strategy moved against the baseline; None where it did not."""
+        wanted = (strategy, metric)
+        return next(
+            (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
+        )
+
+    @cached_property
+    def candidate(self) -> Ranked | None:
+        """The strategy that is advised, else the cheapest that no rule but the last refuses."""
+        today, prices = self.compared.today, {}
+        for item in self.ranked:
+            price = self.price(item)
+            if item.strategy != today and item.verdict not in REFUSED and price is not None:
+                prices[item.strategy] = price.per_run if math.isfinite(price.per_run) else math.inf
+        cheapest = min(prices, key=lambda name: prices[name], default="")
+        return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
+
     def number(self, strategy: str, metric: str) -> Number | None:
         """One number of a strategy over all runs."""
         return self.compared.totals.get(strategy, {}).get(metric)
@@ -135,7 +156,10 @@ class Reading:
 
     @cached_property
     def measure(self) -> str:
-        """The metric that a scenario which is not about savings is answered in; "" where none was measured."""
+        """The metric that a scenario which is not about savings is answered in.
+
+        "" where none was measured.
+        """
         names = MEASURED_BY.get(self.compared.answers, ())
         return next(
             (
@@ -148,7 +172,10 @@ class Reading:
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The metrics that such a scenario is answered in: the measure and up to three of its family that differ."""
+        """The metrics that such a scenario is answered in.
+
+        The measure and up to three of its family that differ.
+        """
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]

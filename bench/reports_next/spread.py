@@ -26,7 +26,10 @@ def priced_by(reading: Reading) -> str:
 
 
 def changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price against today, a share, by run; runs without a price are left out."""
+    """The change of a strategy's price against today, a share, by run.
+
+    Runs without a price are left out.
+    """
     metric, today, found = priced_by(reading), reading.compared.today, []
     for run in reading.compared.runs:
         now, before = reading.at(run.id, strategy, metric), reading.at(run.id, today, metric)
@@ -70,7 +73,10 @@ def _in_words(name: str, values: Sequence[float]) -> str:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, int, int]:
-    """The width of a bin, the number of the first (0 begins at "equal"), the number of bins; rare extremes are clipped."""
+    """The width of a bin, the number of the first (0 begins at "equal"), the number of bins.
+
+    Rare extremes are clipped.
+    """
     ordered = sorted(values)
     low, high = min(ordered[len(ordered) // 100], 0.0), max(ordered[-1 - len(ordered) // 100], 0.0)
     width = next(
@@ -117,7 +123,10 @@ def _histogram(
 
 
 def swept(reading: Reading) -> tuple[tuple[str, tuple[tuple[float, str], ...]], ...]:
-    """The settings that some strategies differ in alone: its name with whose it is, and (value, strategy) by value."""
+    """The settings that some strategies differ in alone.
+
+    Its name with whose it is, and (value, strategy) by value.
+    """
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)

@@ -1,4 +1,7 @@
-"""A report as text: for a terminal, where the answer comes last, and for a file, where it comes first."""
+"""A report as text.
+
+For a terminal, where the answer comes last, and for a file, where it comes first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.compared import Compared
 from ..model.errors import visible
 from .blocks import (
-    Block, Cell, Code, Drawing, Figures, Fold, Gallery, Gates, Heading, Pair, Prose, Report, Sentence, SideBySide, Table,
+    Block,
+    Cell,
+    Code,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Gates,
+    Heading,
+    Pair,
+    Prose,
+    Report,
+    Sentence,
+    SideBySide,
+    Table,
     plain,
 )  # fmt: skip
 
@@ -54,7 +71,7 @@ def terminal_text(
     found = reports(comparisons)
     lines: list[str] = []
     if verbose:
-        lines += "".join(render(found)).splitlines() + [""]
+        lines += [*"".join(render(found)).splitlines(), ""]
     if len(comparisons) > 1:
         for compared, report in zip(comparisons, found[1:], strict=True):
             sign = (
@@ -152,7 +169,10 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """Columns as wide as their cells; where they do not fit, the first wraps, then each row becomes a list."""
+    """Columns as wide as their cells.
+
+    Where they do not fit, the first wraps, then each row becomes a list.
+    """
     keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
     columns = [table.columns[place] for place in keep]
     rows = [

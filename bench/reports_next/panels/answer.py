@@ -1,4 +1,7 @@
-"""The answer: one sentence, three figures, one chart, one table; then the change by run and by setting."""
+"""The answer: one sentence, three figures, one chart, one table.
+
+Then the change by run and by setting.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from collections.abc import Iterator
 from ...model.advice import Price, Ranked
 from ..blocks import (
     TONE_OF,
-    Bars,
     Cell,
     Code,
     Column,
@@ -28,8 +30,9 @@ from ..blocks import (
     Text,
     Tone,
 )
-from ..labels import label, rule_failed, sentence_case
-from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
+from ..labels import rule_failed, sentence_case, why
+from ..measured import measured_figures, measured_table
+from ..numbers import change, count, dollars, listed, percent, rule_out
 from ..reading import FAR, MISSED, RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
 
@@ -51,15 +54,14 @@ def _blocks(reading: Reading) -> Iterator[Sentence | Figures | Code | Table | Pr
     if not reading.compared.strategies:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
-    yield _savings(reading) if savings else _measured(reading)
+    yield _savings(reading) if savings else measured_figures(reading)
     named = reading.by_name.get(advice.advised or "")
     if named is not None and (
         code := named.code
-        or (spec := reading.spec(named.strategy))
-        and f'{named.strategy} = "{spec}"'
+        or ((spec := reading.spec(named.strategy)) and f'{named.strategy} = "{spec}"')
     ):
         yield Code("In a scenario:", code)
-    yield _table(reading) if savings else _measures(reading)
+    yield _table(reading) if savings else measured_table(reading)
     if note := _note(reading):
         yield Prose((Span(note, "muted"),))
 
@@ -77,21 +79,6 @@ def said(reading: Reading) -> Text:
 
 
 # ---------------------------------------------------------------- savings
-
-
-def _candidate(reading: Reading) -> Ranked | None:
-    """The strategy that is advised, else the cheapest that no rule but the last refuses."""
-    named = reading.by_name.get(reading.advice.advised or "")
-    today = reading.compared.today
-    open_ = [
-        item for item in reading.ranked if item.strategy != today and item.verdict not in REFUSED
-    ]
-    priced = [item for item in open_ if reading.price(item) is not None]
-    return named or min(priced, key=lambda item: _order(reading.price(item)), default=None)
-
-
-def _order(price: Price | None) -> float:
-    return price.per_run if price is not None and math.isfinite(price.per_run) else math.inf
 
 
 def _price(reading: Reading, price: Price | None) -> str:
@@ -125,7 +112,7 @@ def _from_to(reading: Reading, item: Ranked) -> str:
 
 
 def _savings(reading: Reading) -> Figures:
-    advice, item = reading.advice, _candidate(reading)
+    advice, item = reading.advice, reading.candidate
     today = reading.by_name.get(reading.compared.today)
     shown = item or today or reading.ranked[0]
     price, bounds = reading.price(shown), _bounds(reading.price(shown))
@@ -285,7 +272,7 @@ def _table(reading: Reading) -> Table:
                 Cell(_price(reading, other), "" if today or other is None else change(other.ratio))
             )
         cells += [Cell(percent(item.missed_turns)), Cell(percent(_far(reading, item)))]
-        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))
+        cells.append(Cell((Span(item.verdict, tone, strong=True),), why(item)))
         rows.append(Row(tuple(cells), chosen=mark == "advised"))
     return Table("All strategies", tuple(columns), tuple(rows), "cards")
 
@@ -305,13 +292,6 @@ def _interval(
     return Cell(alt, chart=Interval(alt, bounds[0] - 1, ratio - 1, bounds[1] - 1, scale, mark))
 
 
-def _why(item: Ranked) -> str:
-    """Why a strategy has its verdict, with its marks."""
-    failed = [rule for rule in item.rules if not rule.passed]
-    first = [rule for rule in failed if rule.rule != "cheaper"] or failed
-    return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))
-
-
 def _note(reading: Reading) -> str:
     compared, notes = reading.compared, []
     shares = {run.facts.cache_shares for run in compared.runs}
@@ -327,84 +307,3 @@ def _note(reading: Reading) -> str:
     if compared.answers == "savings" and compared.strategies:
         notes.append("Shares are means over tasks.")
     return " ".join(notes)
-
-
-# ---------------------------------------------------------------- stores, evaluators, routers
-
-
-def _measured(reading: Reading) -> Figures:
-    """The three figures of a scenario that is not about savings: best, today, worst; a bar by strategy."""
-    metric = reading.measure
-    unit = reading.unit(metric)
-    found = [
-        (value, item.strategy)
-        for item in reading.ranked
-        if (value := reading.value(item.strategy, metric)) is not None
-    ]
-    order = ("advised", "other", "rejected", "today")
-    found.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
-    name = sentence_case(label(metric, reading.info(metric)))
-
-    def figure(title: str, pair: tuple[float, str], tone: Tone) -> Figure:
-        return Figure(title, _of(reading, pair[1], metric), tone, name, f"{percent(pair[0])}")
-
-    best, worst = found[0], found[-1]
-    today = next((pair for pair in found if pair[1] == reading.compared.today), None)
-    items = [
-        figure(
-            f"Best: {reading.shown(best[1])}",
-            best,
-            "good" if best[1] == reading.advice.advised else "",
-        )
-    ]
-    items += [figure("Today", today, "")] if today and today is not best else []
-    if worst[1] not in (best[1], reading.compared.today):
-        items.append(figure(f"Lowest: {worst[1]}", worst, "bad" if worst[0] < best[0] else ""))
-    kept = sum(
-        item.verdict not in REFUSED and item.strategy != reading.compared.today
-        for item in reading.ranked
-    )
-    tried = sum(item.strategy != reading.compared.today for item in reading.ranked)
-    items += (
-        [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")]
-        if len(items) < 3
-        else []
-    )
-    top = max(abs(best[0]), 1e-12) if unit != "fraction" else 1.0
-    bars = tuple(
-        (reading.shown(who), max(0.0, value) / top, _of(reading, who, metric), reading.mark(who))
-        for value, who in found
-    )
-    alt = f"{name}: " + "; ".join(f"{who} {text}" for who, _, text, _ in bars[:8])
-    return Figures(tuple(items), name, Bars(alt, bars))
-
-
-def _of(reading: Reading, strategy: str, metric: str) -> str:
-    """A share as a count of what it is a share of, where that comes out whole: 251 of 364."""
-    number = reading.number(strategy, metric)
-    if number is None or number.value is None:
-        return quantity(None, "")
-    hits = number.value * number.weight
-    if reading.unit(metric) == "fraction" and number.weight > 1 and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {count(number.weight)}"
-    return quantity(number.value, reading.unit(metric))
-
-
-def _measures(reading: Reading) -> Table:
-    """A row by strategy with what it is measured by."""
-    shown = reading.measures
-    rows = []
-    for item in reading.ranked:
-        mark = reading.mark(item.strategy)
-        tone = TONE_OF[mark]
-        about = "what runs today" if mark == "today" else reading.spec(item.strategy)
-        cells = [Cell(reading.shown(item.strategy), about, mark=mark)]
-        cells += [Cell(_of(reading, item.strategy, name)) for name in shown]
-        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))
-        rows.append(Row(tuple(cells), chosen=mark == "advised"))
-    columns = (
-        Column("strategy"),
-        *(Column(label(name, reading.info(name)), True) for name in shown),
-        Column("verdict", card=" "),
-    )
-    return Table("All strategies", columns, tuple(rows), "cards")

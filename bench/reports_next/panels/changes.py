@@ -11,7 +11,6 @@ from ..blocks import (
     Cell,
     Code,
     Column,
-    Drawing,
     Figure,
     Figures,
     Fold,
@@ -19,7 +18,6 @@ from ..blocks import (
     Gates,
     Gauge,
     Heading,
-    Histogram,
     Line,
     Pair,
     Prose,
@@ -32,12 +30,14 @@ from ..blocks import (
     Table,
     Tone,
 )
+from ..gates import bad_side, condition, failed_sentence
 from ..labels import label, sentence_case
 from ..numbers import change, count, difference, listed, of, quantity
-from ..reading import MISSED, RATE, Reading
+from ..reading import Reading
+from ..worse_runs import worse_runs
 
 ORDER = 20
-_MOVES, _RUNS = 20, 10
+_MOVES = 20
 
 
 def order(reading: Reading) -> int:
@@ -60,70 +60,13 @@ def sections(reading: Reading) -> Iterator[Section]:
             "Everything that moved",
             (Prose(f"Nothing moved against {compared.against}."),),
         )
-    if worse := _worse(reading):
+    if worse := worse_runs(reading):
         yield Section("worse", "Runs", "Runs that got worse", tuple(worse))
     if reading.failed:
         yield Section("next", "Next", "Next", (_next(reading),))
 
 
 # ---------------------------------------------------------------- gates
-
-
-def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """How many gates failed, and the worst of them in words."""
-    failed = reading.failed
-    first = failed[0]
-    name = label(first.rule.metric, reading.info(first.rule.metric))
-    unit = reading.unit(first.rule.metric)
-    head = f"{count(len(failed))} of {of(len(reading.decided), 'gate')} failed."
-    if first.value is None:
-        return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
-    before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
-    limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
-    where = {"mean over tasks": ", mean over tasks"}.get(
-        first.basis, f", {first.basis}" if first.basis else ""
-    )
-    return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
-
-
-def condition(gate: GateResult, unit: str) -> str:
-    """What a gate asks, in words.
-
-    >>> from bench.model import GateRule
-    >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
-    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
-    'at least 90%'
-    """
-    found = []
-    for name, value in gate.rule.settings.items():
-        words = {
-            "min": "at least",
-            "max": "at most",
-            "max_drop": "a drop of at most",
-            "max_increase": "an increase of at most",
-        }.get(name)
-        if words is None or isinstance(value, bool):
-            continue
-        if isinstance(value, str):
-            text = value
-        elif name in ("max_drop", "max_increase") and unit == "fraction":
-            text = difference(0.0, float(value), unit).lstrip("+")
-            text = "no more than before" if value == 0 else text
-        else:
-            text = quantity(float(value), unit)
-        found.append(f"{words} {text}")
-    if not found and gate.limit is not None:
-        found = [f"limit {quantity(gate.limit, unit)}"]
-    return " and ".join(found) or gate.rule.gate
-
-
-def _bad_side(reading: Reading, gate: GateResult) -> str:
-    settings = gate.rule.settings
-    if "min" in settings or "max_drop" in settings:
-        return "below"
-    info = reading.info(gate.rule.metric)
-    higher = info is not None and info.better == "higher"
-    return "below" if higher and not {"max", "max_increase"} & settings.keys() else "above"
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
@@ -175,7 +118,7 @@ def _passed(reading: Reading, gate: GateResult) -> Row:
 
 def _gate(reading: Reading, gate: GateResult) -> Gate:
     unit, metric = reading.unit(gate.rule.metric), gate.rule.metric
-    move = _move(reading, gate.strategy, metric)
+    move = reading.move(gate.strategy, metric)
     moved = difference(gate.before, gate.value, unit) or quantity(gate.value, unit)
     counts = (
         _counts(reading, move)
@@ -200,7 +143,7 @@ def _gate(reading: Reading, gate: GateResult) -> Gate:
             unit,
             gate.before,
             gate.limit,
-            "below" if _bad_side(reading, gate) == "below" else "above",
+            bad_side(reading, gate),
             gate.outcome != "pass",
         )
     else:
@@ -213,17 +156,6 @@ def _gate(reading: Reading, gate: GateResult) -> Gate:
         counts,
         gate.outcome == "pass",
         gauge,
-    )
-
-
-def _move(reading: Reading, strategy: str, metric: str) -> Move | None:
-    return next(
-        (
-            move
-            for move in reading.compared.moves
-            if (move.strategy, move.metric) == (strategy, metric)
-        ),
-        None,
     )
 
 
@@ -252,7 +184,7 @@ def _figures(reading: Reading) -> Figures:
             )
         )
     first = reading.failed[0]
-    move = _move(reading, first.strategy, first.rule.metric)
+    move = reading.move(first.strategy, first.rule.metric)
     if move is not None and len(items) < 3:
         same = max(0, len(reading.compared.runs) - move.improved_runs - move.regressed_runs)
         runs = Figure(
@@ -263,8 +195,8 @@ def _figures(reading: Reading) -> Figures:
             f"strategy {first.strategy}",
         )
         items = [items[0], runs, *items[1:]]
-    price = _move(reading, first.strategy, "cost.usd") or _move(
-        reading, first.strategy, "cost.prompt_tokens"
+    price = reading.move(first.strategy, "cost.usd") or reading.move(
+        first.strategy, "cost.prompt_tokens"
     )
     if price is not None and len(items) < 3 and price.before and price.after is not None:
         name = "Price with cache" if price.metric == "cost.usd" else "Prompt tokens"
@@ -355,70 +287,6 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
 
 def _tone(better: bool | None) -> Tone:
     return "" if better is None else "good" if better else "bad"
-
-
-# ---------------------------------------------------------------- runs
-
-
-def _worse(reading: Reading) -> list[Block]:
-    """The runs in which missed turns, or else what the first failed gate judges, got worse."""
-    wanted = [*((gate.strategy, gate.rule.metric) for gate in reading.failed)]
-    moves = [move for key in wanted if (move := _move(reading, *key)) is not None and move.runs]
-    moves += [
-        move
-        for move in reading.compared.moves
-        if move.runs and move.metric in (MISSED, RATE) and move.better is False
-    ]
-    if not moves:
-        return []
-    chosen = next((move for move in moves if move.metric == MISSED), moves[0])
-    unit, lower = reading.unit(chosen.metric), _lower(reading, chosen)
-    worse = [
-        run for run in chosen.runs if (run.after > run.before) == lower and run.after != run.before
-    ]
-    if not worse:
-        return []
-    name = label(chosen.metric, reading.info(chosen.metric))
-    rows = tuple(
-        Row((Cell(reading.name(run.run)), Cell(quantity(run.before, unit)), Cell((Span(quantity(run.after, unit), "bad", strong=True),)),
-             Cell((Span(difference(run.before, run.after, unit), "bad"),))))
-        for run in worse[:_RUNS]
-    )  # fmt: skip
-    columns = (Column("run"), Column("before", True), Column("now", True), Column("change", True))
-    more = (
-        f"The {_RUNS} that got worse most; {count(len(worse) - _RUNS)} more did."
-        if len(worse) > _RUNS
-        else ""
-    )
-    drawn = _spread(reading, chosen) if unit == "turns" or chosen.metric == MISSED else None
-    return [
-        *([Drawing(drawn, f"Change of {name} by run")] if drawn else []),
-        Heading(f"{sentence_case(name)}, {chosen.strategy}"),
-        Table("Runs that got worse", columns, rows, "cards", more),
-    ]
-
-
-def _lower(reading: Reading, move: Move) -> bool:
-    info = reading.info(move.metric)
-    return info.better == "lower" if info else True
-
-
-def _spread(reading: Reading, move: Move) -> Histogram:
-    """How many runs moved by how many turns."""
-    steps: dict[int, int] = {0: max(0, len(reading.compared.runs) - len(move.runs))}
-    for run in move.runs:
-        by = max(-6, min(6, round(run.after - run.before)))
-        steps[by] = steps.get(by, 0) + 1
-    places = range(min(steps), max(steps) + 1)
-    labels = tuple(
-        "same" if by == 0 else f"{by:+}".replace("-", "−") + ("…" if abs(by) == 6 else "")
-        for by in places
-    )
-    marks = tuple("other" if by == 0 else "rejected" if by > 0 else "advised" for by in places)
-    alt = "; ".join(
-        f"{text}: {of(steps.get(by, 0), 'run')}" for by, text in zip(places, labels, strict=True)
-    )
-    return Histogram(alt, tuple(steps.get(by, 0) for by in places), labels, marks)  # type: ignore[arg-type]
 
 
 def _next(reading: Reading) -> Pair:

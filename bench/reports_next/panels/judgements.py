@@ -18,7 +18,10 @@ _COLUMNS = 6
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """What was judged, by strategy, then the judgements that changed. Nothing where nothing was judged."""
+    """What was judged, by strategy, then the judgements that changed.
+
+    Nothing where nothing was judged.
+    """
     answered = () if reading.compared.answers == "savings" else reading.measures
     metrics = [
         name

@@ -1,4 +1,7 @@
-"""Losses: the runs that lose most, then for a few of them what was needed, when, and what stood there instead."""
+"""Losses.
+
+The runs that lose most, then for a few of them what was needed, when, and what stood there instead.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +181,10 @@ def _failures(reading: Reading) -> Iterator[Block]:
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """What the rules refuse, with the words: the findings of the advice, one table by rule in one fold."""
+    """What the rules refuse, with the words.
+
+    The findings of the advice, one table by rule in one fold.
+    """
     rows: list[tuple[Rule, str, str, Finding]] = []
     for item in reading.ranked:
         for result in item.rules:
