@@ -26,11 +26,9 @@ if TYPE_CHECKING:
         score as score,
     )
     from .strategies.offloading import offload as offload
-    from .strategies.own_calls import ask as ask
 
 __version__ = VERSION
 __all__ = [
-    "ask",
     "audit",
     "check",
     "compare",
@@ -45,10 +43,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ask":
-        from .strategies.own_calls import ask
-
-        return ask
     if name == "offload":
         from .strategies.offloading import offload
 

@@ -262,7 +262,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 class Bench:
     """The measures of one's own test. Paths of traces and strategies are relative to pytest's root folder.
 
-    A trace is a path (`openai:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
+    A trace is a path (`messages:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
     (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is a summarizer.
     """
 

@@ -45,6 +45,7 @@ def finish(
     from ..comparison.judging import conclude
     from ..reports import REPLAY_LIMIT
     from ..reports.blocks import Prose
+    from ..reports.decision_sentence import advice_text
     from ..reports.figures import scenarios_blocks
     from ..reports.text import TERMINAL_PANELS, WIDTH, drawn, terminal_text
 
@@ -80,7 +81,10 @@ def finish(
             for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
                 obey(line)
             append_summary(summary, comparisons, conclusion.sentence, written)
-    say(conclusion.sentence)
+    if len(comparisons) == 1 and not comparisons[0].verdicts and conclusion.exit_code == 0:
+        say(advice_text(comparisons[0]))  # what stays on the screen is the answer
+    else:
+        say(conclusion.sentence)
     raise Concluded(conclusion.exit_code)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,15 +31,12 @@ if TYPE_CHECKING:
 @click.option("--against", metavar="REV|FILE",
               help="Compare with the strategies as they were at a git revision, or with a file that `-o x.json` wrote.")  # fmt: skip
 @allow_inconclusive
-@click.option("--no-calibrate", is_flag=True,
-              help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
 def run(
     asked: Replaying,
     accept: str | None,
     require_baseline: bool,
     against: str | None,
     allow_inconclusive: bool,
-    no_calibrate: bool,
 ) -> None:
     """Replay scenarios (TOML files), or traces under every --strategy; print what to run, and judge the gates.
 
@@ -52,12 +48,11 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    changes = {"--no-calibrate": no_calibrate, "--model": asked.model}
+    changes = {"--model": asked.model}
     from ..comparison.tuning import judged_apart
 
     plans = asked.plans()
     _require_sense(asked, accept, require_baseline, against, [name for name, given in changes.items() if given])
-    plans = [replace(plan, calibrate=plan.calibrate and not no_calibrate) for plan in plans]
     growing = summary_files()
     require_apart(asked.outputs, inputs_of(plans, (*asked.outputs, *growing)), growing)
     if accept is not None:

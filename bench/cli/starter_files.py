@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 
 from .. import __version__
+from ..files.git import git
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
-from ..files.git import git
 from ..plugins.spec import split_top
 from ..traces.paths import require_inside
 from .saying import say

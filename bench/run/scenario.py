@@ -15,7 +15,7 @@ from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
 from ..model import MAX_DEPTH, MAX_FAULT_RATE, MIN_FAR_RECALL, Case, Economy, Probe, Trace, UserTurn, nested, too_deep
 from ..model.errors import BenchError, ScenarioError, SpecError, misfit, nearest, nearest_file, one_line, unpercent
-from ..plugins.apart import Limits
+from ..plugins.worker import Limits
 from ..traces import Loaded, StoredTrace, TraceSource
 from ..traces.paths import require_inside
 

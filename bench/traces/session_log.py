@@ -226,7 +226,7 @@ def add_blocks(blocks: Blocks, content: Any, document: Document, unread: Unread)
 
 
 def _add_block(blocks: Blocks, value: dict[str, Any], document: Document, unread: Unread) -> None:
-    kind = value.get("type")
+    kind = str(value.get("type"))
     block = typed(value, Block, unread, f"a block of type {kind!r}" if kind in _KNOWN else "")
     if block.type.endswith("tool_result"):
         blocks.results.append(_result(block, document, unread))
@@ -262,7 +262,7 @@ def _result(block: Block, document: Document, unread: Unread) -> Said:
     content = block.content
     seen: Content = "" if content is None else as_text(content)
     if isinstance(content, list):
-        kinds = {part.get("type") if isinstance(part, dict) else None for part in content}
+        kinds = {str(dict_in(part).get("type")) for part in content}
         readable = kinds <= _SHOWN
         seen = simple(tuple(parts_of(content, document, unread))) if readable else compact_json(content)
     failed = block.is_error is True or str(dict_in(content).get("type")).endswith("_error")

@@ -30,6 +30,7 @@ NOT_RUN = {
     "python tests/reread.py": "writes into the tests",
     "bench show tests/data/formats/deskbot.jsonl": "a reader that the page shows; test_newcomers.py adds and uses it",
     "bench run --traces traces/terminal --strategy 'mine=summarizer=first_lines": "a rule that the page shows; test_newcomers.py adds and uses it",
+    "OPENAI_BASE_URL=": "your agent is not here",
     "dask ": "starts servers; tests/run/test_cluster.py has a scheduler and workers",
     "bench run scenarios/mine.toml --engine dask": "starts a cluster; tests/run/test_cluster.py has one",
     "bench run s3://": "needs a bucket",
@@ -139,7 +140,7 @@ def ran(lines: list[str], folder: Path) -> list[tuple[str, int]]:
 
 def test_the_cheap_commands_of_the_pages_run_slow_because_there_are_a_dozen(copy):
     lines = sorted({line for page in RUN.values() for line in page if line.startswith(CHEAP)})
-    assert len(lines) > 8
+    assert len(lines) > 6
     assert ran(lines, copy) == []
 
 

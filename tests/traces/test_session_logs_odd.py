@@ -1,0 +1,121 @@
+"""An odd value in a session log costs itself: it is counted, and what else the log holds is read."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bench.model import Trace
+from bench.plugins.registry import entries
+from bench.traces import Document, load
+
+FORMATS = Path(__file__).parents[1] / "data" / "formats"
+LINES = {
+    "claude_code": next((FORMATS / "claude_code").glob("*cafe.jsonl")),
+    "codex": FORMATS / "codex" / "rollout.jsonl",
+    "pi": next((FORMATS / "pi").glob("*.jsonl")),
+    "copilot": FORMATS / "copilot" / "session.jsonl",
+}
+WHOLE = {
+    "gemini_cli": FORMATS / "gemini_cli" / "session.json",
+    "opencode": FORMATS / "opencode.json",
+    "atif": FORMATS / "atif.harbor.json",
+    "copilot": FORMATS / "copilot" / "chat.json",
+}
+CONTAINERS = {("schema_version",), ("steps",), ("messages",), ("requests",)}
+"""Places without which a log is of another format, or holds nothing."""
+ODD = st.sampled_from(["12", 12.5, -3, "soon", [], ["x"], {}, {"a": 1}, True, None, "", 10**30])
+
+
+def read(reader: str, path: Path) -> Trace:
+    (trace,) = entries("reader")[reader].target().read(Document(path))
+    return trace
+
+
+def left_out(trace: Trace) -> int:
+    return sum(trace.left_out.values())
+
+
+@pytest.mark.parametrize("reader", LINES)
+def test_a_half_written_last_line_costs_itself(reader: str, tmp_path: Path) -> None:
+    whole = LINES[reader].read_bytes().rstrip(b"\n")
+    before, _, last = whole.rpartition(b"\n")
+    (tmp_path / "without.jsonl").write_bytes(before + b"\n")
+    (tmp_path / "half.jsonl").write_bytes(before + b"\n" + last[: len(last) // 2])
+    without, half = (read(reader, tmp_path / f"{name}.jsonl") for name in ("without", "half"))
+    assert half.steps == without.steps
+    assert left_out(half) == left_out(without) + 1
+    assert load([str(tmp_path / "half.jsonl")]).traces[0].steps == half.steps
+
+
+@pytest.mark.parametrize("reader", LINES)
+@pytest.mark.parametrize("line", [b"5", b'"text"', b"[1]", b"{broken", b"null"])
+def test_a_line_that_is_no_object_costs_itself(reader: str, line: bytes, tmp_path: Path) -> None:
+    lines = LINES[reader].read_bytes().splitlines()
+    (tmp_path / "even.jsonl").write_bytes(b"\n".join(lines))
+    (tmp_path / "odd.jsonl").write_bytes(b"\n".join([lines[0], line, *lines[1:]]))
+    before, odd = (read(reader, tmp_path / f"{name}.jsonl") for name in ("even", "odd"))
+    assert odd.steps == before.steps
+    assert left_out(odd) == left_out(before) + 1
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path] * bool(path) + [leaf for key, item in pairs for leaf in leaves(item, (*path, key))]
+
+
+def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    new = copy.deepcopy(value)
+    inner = new
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = odd
+    return new
+
+
+@pytest.mark.parametrize("reader", [*LINES, *WHOLE])
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_odd_value_is_read(reader: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Wherever an odd value stands, the rest is read: no error but that nothing was recorded, no step made up."""
+    path = {**WHOLE, **LINES}[reader] if data.draw(st.booleans()) else {**LINES, **WHOLE}[reader]
+    text = path.read_text(encoding="utf-8")
+    values = list(map(json.loads, text.splitlines())) if path.suffix == ".jsonl" else json.loads(text)
+    place, odd = data.draw(st.sampled_from(leaves(values))), data.draw(ODD)
+    new = changed(values, place, odd)
+    file = tmp_path_factory.mktemp("odd") / path.name
+    file.write_text("\n".join(map(json.dumps, new)) if path.suffix == ".jsonl" else json.dumps(new), encoding="utf-8")
+    if place in CONTAINERS or (reader == "copilot" and len(place) <= 3):
+        return  # all that was recorded
+    trace = read(reader, file)
+    file.write_bytes(path.read_bytes())
+    before = read(reader, file)
+    assert len(trace.steps) <= len(before.steps) + 2
+    assert len(trace.model_turns) >= len(before.model_turns) - 2 or left_out(trace) > left_out(before)
+
+
+@pytest.mark.parametrize(
+    ("key", "odd"), [("input_tokens", "12"), ("output_tokens", 12.5), ("cache_read_input_tokens", -1)]
+)
+def test_an_odd_count_leaves_the_other_counts(key: str, odd: Any, tmp_path: Path) -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3, key: odd}
+    answer = {"role": "assistant", "id": "m", "stop_reason": "end_turn", "content": "done", "usage": usage}
+    lines = [
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "a",
+            "message": {"role": "user", "content": "go"},
+            "timestamp": "soon",
+        },
+        {"type": "assistant", "sessionId": "s", "uuid": "b", "parentUuid": "a", "message": answer},
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    trace = read("claude_code", tmp_path / "s.jsonl")
+    assert len(trace.steps) == 2
+    assert trace.left_out == {f"odd value of 'usage.{key}'": 1, "time that cannot be read": 1}
