@@ -7,23 +7,32 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
+from ..model.index import TraceIndex
 from ..text.instructions import Sentences, is_rule, sentences_of
 from .kept import Standing
 
 
 class Instruction(NamedTuple):
-    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text."""
+    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text.
+
+    `last` is the last turn that has to hold it; None: all.
+    """
 
     thread: str
     step: int
     kind: Literal["system", "task", "rule"]
     text: str
+    last: int | None = None
 
 
-def instructions_of(trace: Trace) -> list[Instruction]:
-    """The instructions of a trace, in order: system prompts, the first request of each thread, and standing rules of either."""
+def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
+    """The instructions of a trace, in order: system prompts, requests of the user, and standing rules of either.
+
+    A request stands until the user says something else, and as long as a later turn takes facts from it.
+    """
     found: list[Instruction] = []
-    asked: set[str] = set()
+    used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
+    asked: dict[str, int] = {}
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
             continue
@@ -32,8 +41,12 @@ def instructions_of(trace: Trace) -> list[Instruction]:
             continue
         if isinstance(step, SystemTurn):
             found.append(Instruction(step.thread, step.index, "system", text))
-        elif step.thread not in asked:
-            asked.add(step.thread)
+        else:
+            if step.thread in asked:
+                before = found[asked[step.thread]]
+                last = max(step.index, used.get(before.step, -1))
+                found[asked[step.thread]] = before._replace(last=last)
+            asked[step.thread] = len(found)
             found.append(Instruction(step.thread, step.index, "task", text))
         rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
         found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
@@ -75,8 +88,13 @@ class InstructionReader:
             message, item = self._messages[number], self.given[place]
             if number not in self._sentences:
                 self._sentences[number] = Sentences(message.text)
-            left = item.kind != "rule" and message.step == item.step and bool(message.text.strip())
-            self._holds[key] = left or self._sentences[number].repeats(item.text)
+            sentences = self._sentences[number]
+            if item.kind == "rule":
+                found = sentences.repeats(item.text)
+            else:
+                left = message.step == item.step and bool(message.text.strip())
+                found = left or sentences.covers(item.text)
+            self._holds[key] = found
         return self._holds[key]
 
     def altered(self, number: int) -> bool:
@@ -111,6 +129,7 @@ def missing_instructions(
             place
             for place, item in of_thread.get(thread, ())
             if item.step <= step
+            and (item.last is None or step <= item.last)
             and reader.full[item.step] not in messages
             and (step, place) not in excused
             and not any(reader.holds(number, place) for number in own)
