@@ -29,7 +29,7 @@ from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
 from .loading import code_of
 
-_EACH_REPLAY = ("bench.replayer_next.there", "bench.strategies.documents.controls")
+_EACH_REPLAY = ("bench.replayer.there", "bench.strategies.documents.controls")
 """The modules that each replay needs: imported once, and not in each fork."""
 
 

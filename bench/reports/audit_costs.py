@@ -29,7 +29,7 @@ def cost(audit: AuditReading) -> Iterator[Block]:
     yield Sentence((Span(head + ("." if rest else ""), strong=True), f" {rest}" if rest else ""))
     if not audit.sessions:
         return
-    uses = [row for row in uses(audit) if row[1]]
+    rows = [row for row in uses(audit) if row[1]]
     bars: tuple[tuple[str, float, str, Mark], ...] = tuple(
         (
             name,
@@ -37,7 +37,7 @@ def cost(audit: AuditReading) -> Iterator[Block]:
             f"{audit.price(usd, tokens)}, {percent((usd if audit.priced else tokens) / (audit.whole or 1))}",
             "other",
         )
-        for name, tokens, usd in uses
+        for name, tokens, usd in rows
     )
     again, lost = (
         sum(item.tokens_again for _, item in audit.breaks),

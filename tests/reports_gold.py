@@ -8,10 +8,10 @@ from pathlib import Path
 from comparisons import comparison, empty, judged
 
 from bench.model.compared import Compared
-from bench.reports_next import rendered
-from bench.reports_next.terminal import terminal_text
+from bench.reports import rendered
+from bench.reports.terminal import terminal_text
 
-GOLD = Path(__file__).parent / "gold_next"
+GOLD = Path(__file__).parent / "gold"
 ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}
 
 
