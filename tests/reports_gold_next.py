@@ -23,7 +23,11 @@ def shown() -> dict[str, list[Compared]]:
         "failed": [comparison(8, 12, seed=2, gates="fail", title="Can old results be forgotten?")],
         "hostile": [comparison(2, 4, seed=3, hostile=True)],
         "judged": [judged()],
-        "several": [comparison(**small), comparison(2, 3, title="Does a table suffice?", unit="tokens"), judged("routed")],
+        "several": [
+            comparison(**small),
+            comparison(2, 3, title="Does a table suffice?", unit="tokens"),
+            judged("routed"),
+        ],
         "empty": [empty()],
     }
 
@@ -44,4 +48,8 @@ def _readable(text: str) -> str:
     """A page without its style sheet and script, which have tests of their own; a line for each part."""
     text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
     text = re.sub(r"'sha256-[^']*'", "'sha256-…'", text)
-    return re.sub(r"(?<=>)(?=<(?:tr|div|section|li|details|svg|p|h\d|td|dl)\b)", "\n", text) if text.startswith("<!doctype") else text
+    return (
+        re.sub(r"(?<=>)(?=<(?:tr|div|section|li|details|svg|p|h\d|td|dl)\b)", "\n", text)
+        if text.startswith("<!doctype")
+        else text
+    )

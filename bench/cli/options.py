@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files.limits import VARIABLE, limits_of
+from ..files.limits import VARIABLE, limit, limits_of
 from ..files.writing import require_place
-from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest, unpercent
-from ..plugins.keeper import LEAST_MIB
+from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest
 from .saying import progress_bar, say
 
 if TYPE_CHECKING:
-    from ..reports.notebook import Compared
+    from ..model.compared import Compared
     from ..run.scenario import Scenario
 
 Command = Callable[..., Any]
@@ -37,22 +35,6 @@ class Within(click.FloatRange):
         if math.isnan(number):
             self.fail("nan is no number", param, ctx)
         return number
-
-
-class Share(Within):
-    """A share, as a number from 0 to 1 or as a percentage: `0.05` or `5%`."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The share that a text says."""
-        if isinstance(value, str) and value.strip().endswith("%"):
-            if isinstance(unpercent(value), str):
-                self.fail(f"{value!r} is no percentage", param, ctx)
-            value = unpercent(value)
-        elif isinstance(value, str) and re.fullmatch(r"[1-9]\d*(\.\d+)?", value) and float(value) > 1:
-            self.fail(f"{value} is above 1 — write {value}% or {float(value) / 100:g}", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 class Grouped(click.Command):
@@ -79,7 +61,6 @@ def grouped(*everyday: str) -> type[Grouped]:
 
 
 FILE = click.Path(path_type=Path)
-SHARE = Share(0, 1)
 
 
 def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -99,19 +80,20 @@ def every_command(command: click.Command) -> click.Command:
         click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                      help="Show the traceback of errors, those of strategies too."),
         click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
-                     help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. Keep more: cache=20GB."),
+                     help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. "
+                          "Let your own code take more: call=120 seconds a step, memory=8GB. Keep more: cache=20GB."),
     ]  # fmt: skip
     return command
 
 
 def limited(command: Command) -> Command:
-    """A command with `--call-timeout` and `--memory`: its parameters `call_s` and `memory_mib`."""
-    timeout = click.option("--call-timeout", "call_s", type=Within(0, 31_536_000, min_open=True), default=60.0, show_default=True,
-                           metavar="SECONDS",
-                           help="Seconds of processor time that your own strategy may take at one step, or your reader for a file.")  # fmt: skip
-    memory = click.option("--memory", "memory_mib", type=click.IntRange(min=LEAST_MIB), default=4096, show_default=True,
-                          metavar="MIB", help="Memory for a process in which your own code runs.")  # fmt: skip
-    return timeout(memory(command))
+    """A command that runs code of its user: its parameters `call_s` and `memory_mib` are the limits `call` and `memory`."""
+
+    @functools.wraps(command)
+    def called(*given: Any, **named: Any) -> Any:
+        return command(*given, call_s=float(limit("call")), memory_mib=limit("memory") // 2**20, **named)
+
+    return called
 
 
 def output(command: Command) -> Command:
@@ -125,11 +107,11 @@ def output(command: Command) -> Command:
 
 def require_outputs(outputs: Sequence[Path], form: str | None) -> tuple[Path, ...]:
     """Return where reports go: standard output for a format without a file. Raises BenchError for a format that is none."""
-    from ..reports import STREAM, require_renderer
+    from ..reports_next import format_of
 
-    wanted = tuple(outputs) or ((STREAM,) if form is not None else ())
+    wanted = tuple(outputs) or ((Path("-"),) if form is not None else ())
     for path in wanted:
-        require_renderer(path, form)
+        format_of(path, form)
     return wanted
 
 
@@ -187,18 +169,10 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay, as a path without an option is too."),
     click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
                  help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried."),
-    click.option("--max-fault-rate", type=SHARE, metavar="SHARE",
-                 help="Recommend nothing that leaves more turns without what they used: the scenario's `max_fault_rate`, or 0.05."),
-    click.option("--min-far-recall", type=SHARE, metavar="SHARE",
-                 help="Recommend nothing that keeps less of what was needed from six turns back: the scenario's `min_far_recall`, or 0.9."),
-    click.option("--cache", type=click.Choice(["provider", "none"]),
-                 help="Price with the provider's prompt cache, or without any: the scenario's `cache`, or provider."),
     of_model,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
-    click.option("--engine", type=click.Choice(["processes", "dask"]), default="processes", show_default=True,
-                 help="Measure cases in processes here, or as tasks of a Dask scheduler."),
-    click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, tcp://host:8786 (default: one is started here)."),
-    click.option("--no-cache", is_flag=True, help="Measure everything again; read and keep nothing."),
+    click.option("--engine", default="processes", show_default=True, metavar="NAME",
+                 help="Measure cases in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786."),
     limited,
     click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository."),
 )  # fmt: skip
@@ -213,14 +187,9 @@ class Replaying:
     form: str | None
     traces: tuple[str, ...]
     strategies: tuple[str, ...]
-    max_fault_rate: float | None
-    min_far_recall: float | None
-    cache: str | None
     model: str | None
     jobs: int | None
     engine: str
-    scheduler: str | None
-    no_cache: bool
     call_s: float
     memory_mib: int
     outside: bool
@@ -228,9 +197,6 @@ class Replaying:
     def plans(self) -> list[Scenario]:
         """The scenarios of the files, or the one of the traces and strategies. Raises ScenarioError for neither or both."""
         said = {
-            "max_fault_rate": self.max_fault_rate,
-            "min_far_recall": self.min_far_recall,
-            "cache": self.cache,
             "model": self.model or None,
         }
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -251,36 +217,32 @@ class Replaying:
             raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
         if not self.strategies:
             named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
-            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named)]
+            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named, portfolio=True)]
         slots: dict[str, Any] = {}
         for text in self.strategies:
             name = text.partition("=")[0].strip()
             if name in slots:
                 raise SpecError(f"two strategies are called {name!r} — give each its own name")
             slots[name] = text
-        return [Scenario(title="From the command line", traces=self.traces, strategies=slots)]
+        return [Scenario(title="", traces=self.traces, strategies=slots)]
 
     def compared(self, plans: Sequence[Scenario], *, jobs: int | None = None, **more: Any) -> list[Compared]:
-        """The comparison of each scenario, with a bar on a terminal and a line on each strategy that is slow."""
+        """The comparison of each scenario, with a bar on a terminal."""
         from .. import run_scenario
-        from ..files.cache import cache_of_cases
-        from ..plugins.apart import Limits
-        from ..run.job import Times
+        from ..plugins.worker import Limits
+        from ..run.executors import dask
+        from ..run.kept import kept_here
 
-        limits, times = Limits(self.call_s, self.memory_mib), Times()
         processes = jobs or self.jobs or os.cpu_count() or 1
-        if self.scheduler is not None and self.engine != "dask":
-            raise ScenarioError("--scheduler is of --engine dask — give both")
-        if self.engine == "dask":
-            from ..run.cluster import dask
-
-            more.setdefault("engine", dask(self.scheduler, processes))
-        more.setdefault("case_cache", None if self.no_cache else cache_of_cases())
-        with progress_bar() as progress:
-            found = [run_scenario(plan, progress, jobs=processes, limits=limits, times=times, **more) for plan in plans]
-        for line in times.slow():
-            say(line, err=True)
-        return found
+        if self.engine != "processes":
+            if self.engine != "dask" and "://" not in self.engine:
+                raise ScenarioError(f"--engine {self.engine}: write processes, dask, or tcp://host:8786")
+            at = None if self.engine == "dask" else self.engine
+            more.setdefault("executors", functools.partial(dask, at))
+        more.setdefault("kept", kept_here())
+        limits = Limits(self.call_s, self.memory_mib)
+        with progress_bar("runs") as progress:
+            return [run_scenario(plan, progress, jobs=processes, limits=limits, **more) for plan in plans]
 
 
 def replaying(command: Command) -> Command:
@@ -312,10 +274,8 @@ def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], g
     Traceback (most recent call last):
     bench.model.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
-    from ..reports import STREAM
-
     growing = growing or {}
-    outputs = [path for path in outputs if path != STREAM]
+    outputs = [path for path in outputs if path != Path("-")]
     read = {os.path.realpath(path): what for path, what in inputs}
     added_to = {os.path.realpath(path): what for path, what in growing.items()}
     for path, taken in (*((path, read | added_to) for path in outputs), *((path, read) for path in growing)):

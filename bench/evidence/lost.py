@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..model import Message
-from ..text.omissions import says_omission
-from .of_replay import Place, ReplayEvidence
+from .kept import Place
+from .of_replay import ReplayEvidence
 
 
 def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
@@ -20,7 +20,7 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
         kept = (*evidence.facts_kept[place], *evidence.fields_kept[place])
         for result in {item.result.index: item.result for item in kept if item.lost}.values():
             texts = _texts_about(evidence, result.index, calls[result.index])
-            if not any(says_omission(text, result.text) for text in texts):
+            if not any(evidence.session.says_omission(result, text) for text in texts):
                 found[result.index] = (*found.get(result.index, ()), place)
     return found
 
@@ -29,9 +29,10 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     """The texts that show a result in a prompt; where none does, those that the strategy wrote about no single step."""
     messages = evidence.messages.messages
     seen = evidence.index.shown[step]
-    own = [messages[number] for number in evidence.own_at(call)]
+    standing = evidence.standing(call)
+    own = [messages[number] for number in standing.own]
     about = [message.text for message in own if message.step == step]
-    about += [messages[seen].text] if evidence.stands(seen, call) else []
+    about += [messages[seen].text] if seen in standing.messages else []
     return about or [message.text for message in own if message.step is None]
 
 
@@ -46,7 +47,7 @@ def commands_gone(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
         last = evidence.walked.calls[numbers[-1]].step
         commands = [command for command, step in given.get(thread, {}).items() if step < last]
         if commands:
-            messages = [evidence.messages.messages[number] for number in evidence.numbers_at(numbers[-1])]
+            messages = [evidence.messages.messages[number] for number in evidence.standing(numbers[-1]).messages]
             found.append(tuple(_missing(commands, messages)))
     return found
 

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
-from ..text.instructions import is_instruction, repeats, sentences_of
+from ..model.index import TraceIndex
+from ..text.instructions import COVERED, Sentences, is_rule, sentences_of
+from .kept import Standing
 
 
 class Instruction(NamedTuple):
-    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text."""
+    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text.
+
+    `last` is the last turn that has to hold it; None: all.
+    """
 
     thread: str
     step: int
     kind: Literal["system", "task", "rule"]
     text: str
+    last: int | None = None
 
 
-def instructions_of(trace: Trace) -> list[Instruction]:
-    """The instructions of a trace, in order: system prompts, the first request of each thread, and standing rules of either."""
+def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
+    """The instructions of a trace, in order: system prompts, requests of the user, and standing rules of either.
+
+    A request stands until the user says something else, and as long as a later turn takes facts from it.
+    """
     found: list[Instruction] = []
-    asked: set[str] = set()
+    used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
+    asked: dict[str, int] = {}
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
             continue
@@ -31,10 +43,14 @@ def instructions_of(trace: Trace) -> list[Instruction]:
             continue
         if isinstance(step, SystemTurn):
             found.append(Instruction(step.thread, step.index, "system", text))
-        elif step.thread not in asked:
-            asked.add(step.thread)
+        else:
+            if step.thread in asked:
+                before = found[asked[step.thread]]
+                last = max(step.index, used.get(before.step, -1))
+                found[asked[step.thread]] = before._replace(last=last)
+            asked[step.thread] = len(found)
             found.append(Instruction(step.thread, step.index, "task", text))
-        rules = dict.fromkeys(filter(is_instruction, sentences_of(text)))
+        rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
         found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
     return found
 
@@ -54,19 +70,71 @@ class PromptMessages(Protocol):
     def steps_of_calls(self) -> list[tuple[int, str]]:
         """The step and the thread of each call."""
 
-    def stands(self, number: int, call: int) -> bool:
-        """True if a message stands in the prompt of a call."""
+    def standing(self, call: int) -> Standing:
+        """The messages in the prompt of a call."""
 
-    def own_at(self, call: int) -> frozenset[int]:
-        """The strategy's own messages in the prompt of a call."""
+
+class InstructionReader:
+    """The instructions of a trace, and which of its messages hold them. Each message is read once."""
+
+    def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
+        self.given, self.full, self._index, self._messages = given, index.full, index, messages
+        self._elsewhere: dict[int, frozenset[int]] = {}
+        self._sentences: dict[int, Sentences] = {}
+        self._holds: dict[tuple[int, int], bool] = {}
+        self._altered: dict[int, bool] = {}
+
+    def elsewhere(self, place: int) -> frozenset[int]:
+        """The recorded messages that repeat an instruction, or that say most of what later turns take from a request."""
+        if place not in self._elsewhere:
+            item = self.given[place]
+            text = " ".join(item.text.split())
+            found = {number for number, folded in enumerate(self._folded) if text in folded}
+            if item.kind == "task":
+                needs = (need for of_turn in self._index.needs.values() for need in of_turn)
+                facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
+                counts = Counter(number for fact in facts for number in self._index.holders[fact])
+                found.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+            self._elsewhere[place] = frozenset(found)
+        return self._elsewhere[place]
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        recorded = self._messages[: len(self._index.tokens)]
+        return [" ".join(message.text.split()) for message in recorded]
+
+    def holds(self, number: int, place: int) -> bool:
+        """True if a message holds an instruction; what is left of a system prompt is still one."""
+        key = number, place
+        if key not in self._holds:
+            message, item = self._messages[number], self.given[place]
+            if number not in self._sentences:
+                self._sentences[number] = Sentences(message.text)
+            sentences = self._sentences[number]
+            if item.kind == "rule":
+                found = sentences.repeats(item.text)
+            else:
+                left = message.step == item.step and bool(message.text.strip())
+                found = left or sentences.covers(item.text)
+            self._holds[key] = found
+        return self._holds[key]
+
+    def altered(self, number: int) -> bool:
+        """True if a message shows one of the user or the system with words that it did not have."""
+        if number not in self._altered:
+            message = self._messages[number]
+            original = None if message.step is None else self.full.get(message.step)
+            found = False
+            if message.kind in ("system", "user") and original is not None:
+                words = _NOTICE.sub(" ", message.text).casefold()
+                known = self._messages[original].text.casefold()
+                found = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
+            self._altered[number] = found
+        return self._altered[number]
 
 
 def missing_instructions(
-    prompts: PromptMessages,
-    given: Sequence[Instruction],
-    full: Mapping[int, int],
-    messages: Sequence[Message],
-    excused: frozenset[tuple[int, int]] = frozenset(),
+    prompts: PromptMessages, reader: InstructionReader, excused: frozenset[tuple[int, int]] = frozenset()
 ) -> list[MissingInstructions]:
     """For each call the instructions said before it that no message of its prompt holds.
 
@@ -74,40 +142,24 @@ def missing_instructions(
     repeats. `excused` are (step, place) of what the recording's own prompt lacked.
     """
     found: list[MissingInstructions] = []
-    holds: dict[tuple[int, int], bool] = {}
+    of_thread: dict[str, list[tuple[int, Instruction]]] = {}
+    for place, item in enumerate(reader.given):
+        of_thread.setdefault(item.thread, []).append((place, item))
     for call, (step, thread) in enumerate(prompts.steps_of_calls):
-        own = sorted(prompts.own_at(call))
-        missing = []
-        for at, item in enumerate(given):
-            if item.thread != thread or item.step > step or (step, at) in excused:
-                continue
-            if prompts.stands(full[item.step], call):
-                continue
-            for number in own:
-                if (number, at) not in holds:
-                    holds[number, at] = _holds(messages[number], item)
-            if not any(holds[number, at] for number in own):
-                missing.append(at)
-        altered = [n for n in own if _altered(messages[n], messages, full)]
+        messages, own = prompts.standing(call)
+        missing = [
+            place
+            for place, item in of_thread.get(thread, ())
+            if item.step <= step
+            and (item.last is None or step <= item.last)
+            and reader.full[item.step] not in messages
+            and (step, place) not in excused
+            and not any(reader.holds(number, place) for number in own)
+            and messages.isdisjoint(reader.elsewhere(place))
+        ]
+        altered = sorted(number for number in own if reader.altered(number))
         found.append(MissingInstructions(step, tuple(missing), tuple(altered)))
     return found
-
-
-def _holds(message: Message, item: Instruction) -> bool:
-    """True if a strategy's own message holds an instruction; what is left of a system prompt is still one."""
-    if item.kind != "rule" and message.step == item.step and message.text.strip():
-        return True
-    return repeats(message.text, item.text)
-
-
-def _altered(message: Message, messages: Sequence[Message], full: Mapping[int, int]) -> bool:
-    """True if a message of the user or the system is shown with words that it did not have."""
-    number = None if message.step is None else full.get(message.step)
-    if message.kind not in ("system", "user") or number is None:
-        return False
-    original = messages[number].text
-    words = _NOTICE.sub(" ", message.text).casefold()
-    return not set(_WORD.findall(words)) <= set(_WORD.findall(original.casefold()))
 
 
 _WORD = re.compile(r"\w+")

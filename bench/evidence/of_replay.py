@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal, NamedTuple
 
-from ..model import ToolResult, Trace, as_text
+from ..model import ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
-from ..text.fields import TextReading
-from .missing import Instruction, MissingInstructions, instructions_of, missing_instructions
+from ..text.omissions import says_omission
+from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
+from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
 from .pairs import PromptRules, Refused
 from .prices import Pricing
@@ -20,23 +21,6 @@ from .repeats import Repeat, repeats_of
 from .result_facts import ResultFacts
 from .said import Said
 from .walk import Walked, walk
-
-Place = Literal["shown", "stored", "end"]
-"""Where a result is looked for: the first prompt after it, the store, the last prompt of its thread."""
-
-
-class KeptShare(NamedTuple):
-    """How much of one result is still there: `lost` names what is not. `exact` parts are facts or fields."""
-
-    result: ToolResult
-    kept: int
-    total: int
-    lost: tuple[str, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """The kept share, 1 for a result that nobody altered."""
-        return self.kept / self.total if self.total else 1.0
 
 
 class TraceSession:
@@ -49,7 +33,11 @@ class TraceSession:
         self.facts = ResultFacts(self.messages)
         self.said = Said(self.messages)
         self.excused: frozenset[tuple[int, int]] = frozenset()
+        self.new_lines: dict[int, list[str]] = {}
+        """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
+
         self._lines: dict[int | None, frozenset[str]] = {}
+        self._omissions: dict[tuple[int, str], bool] = {}
 
     def excuse(self, recorded: ReplayEvidence) -> None:
         """Hold nothing against a strategy that the recording's own prompts lacked."""
@@ -62,9 +50,9 @@ class TraceSession:
         return RecordValues([self.messages.table(result.index) for result in self.trace.results])
 
     @cached_property
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> InstructionReader:
         """What its system and user turns tell the agent to do."""
-        return instructions_of(self.trace)
+        return InstructionReader(instructions_of(self.trace, self.index), self.index, self.messages.messages)
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
@@ -73,6 +61,13 @@ class TraceSession:
             texts = (message.text for message in messages if step is None or message.step == step)
             self._lines[step] = frozenset(line for text in texts for line in text.split("\n"))
         return self._lines[step]
+
+    def says_omission(self, result: ToolResult, text: str) -> bool:
+        """True if a text that shows a result says that something was left out."""
+        key = result.index, text
+        if key not in self._omissions:
+            self._omissions[key] = bool(says_omission(text, result.text))
+        return self._omissions[key]
 
     @cached_property
     def repeats(self) -> list[Repeat]:
@@ -91,6 +86,7 @@ class ReplayEvidence:
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
         self.trace, self.index, self.messages = session.trace, session.index, session.messages
+        self._cursors: dict[str, ThreadCursor] = {}
 
     @cached_property
     def walked(self) -> Walked:
@@ -100,10 +96,7 @@ class ReplayEvidence:
     @cached_property
     def missing_instructions(self) -> list[MissingInstructions]:
         """For each call the instructions that its prompt lacks."""
-        session = self.session
-        return missing_instructions(
-            self, session.instructions, self.index.full, self.messages.messages, session.excused
-        )
+        return missing_instructions(self, self.session.instructions, self.session.excused)
 
     @property
     def steps_of_calls(self) -> list[tuple[int, str]]:
@@ -119,10 +112,6 @@ class ReplayEvidence:
     def refused(self) -> list[Refused]:
         """The prompts that a provider would refuse."""
         return list(self.session.rules.refused(self.walked.calls))
-
-    def numbers_at(self, call: int) -> list[int]:
-        """The messages that stand in the prompt of a call."""
-        return [number for number in self.walked.stays if self.stands(number, call)]
 
     @cached_property
     def outcomes(self) -> dict[int, StepOutcome]:
@@ -141,9 +130,17 @@ class ReplayEvidence:
             stay.first <= call < stay.after and stay.thread == thread for stay in self.walked.stays.get(number, ())
         )
 
+    def standing(self, call: int) -> Standing:
+        """The messages in the prompt of a call; cheap for the calls of one thread in order."""
+        item = self.walked.calls[call]
+        if item.thread not in self._cursors:
+            calls = [self.walked.calls[number] for number in self.thread_calls[item.thread]]
+            self._cursors[item.thread] = ThreadCursor(calls, self.messages.recorded)
+        return self._cursors[item.thread].at(item)
+
     def own_at(self, call: int) -> frozenset[int]:
         """The strategy's own messages in the prompt of a call."""
-        return frozenset(number for number in self.own if self.stands(number, call))
+        return self.standing(call).own
 
     @cached_property
     def thread_calls(self) -> dict[str, list[int]]:
@@ -164,79 +161,14 @@ class ReplayEvidence:
             if place == "end":
                 yield result, of_thread[-1]
             else:
-                yield result, next(n for n in of_thread if calls[n].step > result.index)
+                yield result, of_thread[bisect_right(of_thread, result.index, key=lambda n: calls[n].step)]
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:
-        """By place the facts of each result that are still there; a result that stands whole is not read (0 of 0)."""
-        places: tuple[Place, ...] = ("shown", "stored", "end")
-        return {place: list(self._facts_kept(place)) for place in places}
-
-    def _facts_kept(self, place: Place) -> Iterator[KeptShare]:
-        facts = self.session.facts
-        if place == "stored":
-            for result, text in self._stored_texts():
-                lost = () if text is None else facts.lost_in_text(result, text)
-                total = 0 if text is None or text == result.text else len(facts.of(result))
-                if total or text is None or text == result.text:
-                    yield KeptShare(result, total - len(lost), total, lost)
-            return
-        for result, call in self.prompted(place):
-            if self.stands(self.index.full[result.index], call):
-                if result.text:
-                    yield KeptShare(result, 0, 0)
-                continue
-            total = len(facts.of(result))
-            if total:
-                lost = self.facts_lost(result, call)
-                yield KeptShare(result, total - len(lost), total, lost)
-
-    def facts_lost(self, result: ToolResult, call: int) -> tuple[str, ...]:
-        """The facts of a result that no message in the prompt of a call holds."""
-        return self.session.facts.lost(result, self.own_at(call), lambda number: self.stands(number, call))
-
-    def _stored_texts(self) -> Iterator[tuple[ToolResult, str | None]]:
-        """Yield each result with the text that a later step reads back; None for the untruncated value itself."""
-        for result in self.trace.results:
-            outcome = self.outcomes.get(result.index)
-            if outcome is None:
-                continue
-            stored = outcome.stored
-            if stored is result.value or as_text(stored) == as_text(result.value):
-                yield result, None
-            else:
-                yield result, "" if stored is None else as_text(stored)
+        """By place the facts of each result that are still there."""
+        return {place: list(facts_kept(self, place)) for place in PLACES}
 
     @cached_property
     def fields_kept(self) -> dict[Place, list[KeptShare]]:
         """By place the fields of each structured result that are still there beside their keys."""
-        places: tuple[Place, ...] = ("shown", "stored", "end")
-        return {place: list(self._fields_kept(place)) for place in places}
-
-    def _fields_kept(self, place: Place) -> Iterator[KeptShare]:
-        if place == "stored":
-            for result, text in self._stored_texts():
-                if isinstance(result.data, dict | list):
-                    yield KeptShare(result, 0, 0) if text is None else self._fields_in(result, [text])
-            return
-        for result, call in self.prompted(place):
-            if not isinstance(result.data, dict | list):
-                continue
-            if self.stands(self.index.full[result.index], call):
-                yield KeptShare(result, 0, 0)
-                continue
-            seen = self.index.shown[result.index]
-            numbers = [*([seen] if self.stands(seen, call) else []), *self.own_at(call)]
-            messages = [self.messages.messages[number] for number in numbers]
-            about = [message for message in messages if message.step in (None, result.index)]
-            yield self._fields_in(result, [text for item in about for text in self.messages.contents.of(item)])
-
-    def _fields_in(self, result: ToolResult, texts: list[str]) -> KeptShare:
-        table = self.messages.table(result.index)
-        readings = [TextReading(text, table.names) for text in texts]
-        lost = tuple(
-            f"{item.key}: {item.text}"
-            for item in table.fields
-            if not any(table.keeps_field(reading, item) for reading in readings)
-        )
-        return KeptShare(result, len(table.fields) - len(lost), len(table.fields), lost)
+        return {place: list(fields_kept(self, place)) for place in PLACES}

@@ -38,6 +38,7 @@ class TraceMessages:
         self._tables: dict[int, FieldTable] = {}
         self._readings: dict[tuple[int, int], list[TextReading]] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
+        self._fields: dict[tuple[int, str], frozenset[int]] = {}
 
     @property
     def texts(self) -> Texts:
@@ -82,6 +83,16 @@ class TraceMessages:
             readings = self._reading(number, need.origin_step, table)
             self._kept[key] = any(table.keeps(reading, fact) for reading in readings)
         return self._kept[key]
+
+    def fields_in(self, step: int, text: str) -> frozenset[int]:
+        """The fields of the result of a step, by their places, that a text says beside their keys."""
+        key = step, text
+        if key not in self._fields:
+            table = self.table(step)
+            reading = TextReading(text, table.names)
+            found = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
+            self._fields[key] = frozenset(found)
+        return self._fields[key]
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""

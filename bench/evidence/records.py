@@ -1,81 +1,160 @@
-"""The records of all structured results of a trace, and the values that tell them apart."""
+"""The records of all structured results of a trace: what identifies each, and what it has under its keys."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
-from ..text.facts import occurs
+from ..text.facts import is_number, number_value, occurs
 from ..text.fields import FieldTable
 
 _FEWEST_CHARS = 3
-_VALUE = re.compile(r"[A-Za-z_]|\d[\d.,]{2,}")
+_WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
+_AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
+_CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
+_MOST_RECORDS = 20
+_FEWEST_DIGITS = 5
+"""An identity that is a number has so many digits: a shorter one is a count or a price."""
+
+
+class Contradiction(NamedTuple):
+    """A value that a text states of a record, and one that the record has under the same key."""
+
+    words: str
+    stated: str
+    own: str
 
 
 class RecordValues:
-    """The records of all structured results of a trace: what identifies each, and its values."""
+    """The records of all structured results of a trace.
 
-    def __init__(self, tables: list[FieldTable]) -> None:
-        self.records: list[tuple[frozenset[str], frozenset[str]]] = []
+    >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
+    >>> records = RecordValues([FieldTable(orders)])
+    >>> [list(records.contradictions(text)) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
+    [[], []]
+    >>> [(item.stated, item.own) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
+    [('delivered', 'pending'), ('20.5', '31.25')]
+    """
+
+    def __init__(self, tables: Iterable[FieldTable]) -> None:
+        self._records: list[dict[str, set[str]]] = []
+        self.by_identity: dict[str, list[int]] = {}
+        self._keys: dict[str, set[str]] = {}
         for table in tables:
             for number in range(table.record_count):
-                identity = frozenset(text for text in table.identity(number) if not text.replace(".", "").isdigit())
-                values = frozenset(text.casefold() for _, text in table.pairs(number))
-                if identity:
-                    self.records.append((identity, values))
+                identity = {text for text in table.identity(number) if _identifies(text)}
+                if not identity:
+                    continue
+                values: dict[str, set[str]] = {}
+                for key, text in table.pairs(number):
+                    plain = _plain(text)
+                    if len(plain) >= _FEWEST_CHARS and plain not in identity:
+                        values.setdefault(key.casefold(), set()).add(plain)
+                        self._keys.setdefault(plain, set()).add(key.casefold())
+                for text in identity:
+                    self.by_identity.setdefault(text, []).append(len(self._records))
+                self._records.append(values)
+
+    def named(self, text: str) -> list[str]:
+        """The identities that a text in small letters names."""
+        return [item for item in _candidates(text, self._first_words_of_identities) if occurs(text, item)]
+
+    def contradictions(self, text: str) -> Iterator[Contradiction]:
+        """Yield the values that sentences state of a record which has another value under that key.
+
+        A clause speaks of the record that it names, else of the one named before it in its
+        sentence. A value that no record has is none of these; nor is one where the record's own
+        value stands beside it ("from economy to business").
+        """
+        for sentence in _SENTENCE.split(text):
+            for words, identities in self._clauses(sentence):
+                yield from self._contradictions_of(words, identities)
+
+    def numbers_near(self, text: str) -> Iterator[list[str]]:
+        """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""
+        words = text.casefold()
+        numbers = {number for item in self.named(words) for number in self.by_identity[item]}
+        for match in _AMOUNT.finditer(words):
+            numbers.update(self._by_number.get(number_value(match.group()), ()))
+        columns: dict[str, list[str]] = {}
+        for number in sorted(numbers)[:_MOST_RECORDS]:
+            values = [(key, item) for key, items in self._records[number].items() for item in items if is_number(item)]
+            yield [item for _, item in values]
+            for key, item in values:
+                columns.setdefault(key, []).append(item)
+        yield from columns.values()
 
     @cached_property
-    def identities(self) -> dict[str, list[int]]:
-        """By identifying value the records that have it."""
+    def _by_number(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for number, (identity, _) in enumerate(self.records):
-            for text in identity:
-                found.setdefault(text, []).append(number)
+        for at, record in enumerate(self._records):
+            for item in {item for values in record.values() for item in values if is_number(item)}:
+                found.setdefault(item, []).append(at)
         return found
 
-    @cached_property
-    def values(self) -> dict[str, frozenset[int]]:
-        """By value the records that have it; values of fewer than three characters say too little."""
-        found: dict[str, set[int]] = {}
-        for number, (_, values) in enumerate(self.records):
-            for text in values:
-                if len(text) >= _FEWEST_CHARS and _VALUE.match(text):
-                    found.setdefault(text, set()).add(number)
-        return {text: frozenset(numbers) for text, numbers in found.items()}
+    def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield the parts of a sentence that speak of one set of records each, in small letters."""
+        parts = [part.casefold() for part in _CLAUSE.split(sentence)]
+        words, named = "", [""][:0]
+        for part in parts:
+            here = self.named(part)
+            if here and named:
+                yield words, named
+                words, named = part, here
+            else:
+                words, named = f"{words}, {part}" if words else part, here or named
+        if named:
+            yield words, named
 
-    def strange(self, clause: str) -> str:
-        """A value in a clause that belongs to a record, but to none that the clause names; "" for none."""
-        text = clause.casefold()
-        words = set(re.findall(r"[\w#@.$/-]*\w", text))
-        named = [item for item in self._candidates(words, self.identities) if item in text and occurs(text, item)]
-        if not named:
-            return ""
-        own = {number for item in named for number in self.identities[item]}
-        allowed = frozenset(value for number in own for value in self.records[number][1]) | set(named)
-        for value in self._candidates(words, self.values):
-            if value in allowed or value not in text or not occurs(text, value):
+    def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
+        numbers = {number for item in identities for number in self.by_identity[item]}
+        own: dict[str, set[str]] = {}
+        for number in sorted(numbers):
+            for key, values in self._records[number].items():
+                own.setdefault(key, set()).update(values)
+        allowed = set().union(*own.values(), identities) if own else set(identities)
+        stated = {_plain(match.group()) for match in _AMOUNT.finditer(words)} & self._keys.keys()
+        stated.update(item for item in _candidates(words, self._first_words_of_values) if occurs(words, item))
+        for value in sorted(stated - allowed):
+            if value in self.by_identity or any(value in other for other in allowed):
                 continue
-            if any(value in other for other in allowed) or value in self.identities:
-                continue
-            if not self.values[value] & own:
-                return value
-        return ""
-
-    def _candidates(self, words: set[str], known: dict[str, list[int]] | dict[str, frozenset[int]]) -> list[str]:
-        firsts = self._first_words(known)
-        return sorted({item for word in words for item in firsts.get(word, ())})
-
-    def _first_words(self, known: dict[str, list[int]] | dict[str, frozenset[int]]) -> dict[str, list[str]]:
-        cached = self._by_first_word.get(id(known))
-        if cached is None:
-            cached = {}
-            for item in known:
-                match = re.search(r"[\w#@.$/-]*\w", item)
-                if match:
-                    cached.setdefault(match.group(), []).append(item)
-            self._by_first_word[id(known)] = cached
-        return cached
+            for key in sorted(self._keys[value] & own.keys()):
+                beside = [item for item in own[key] if occurs(words, item) or item in stated]
+                if not beside:
+                    yield Contradiction(words.strip()[:200], value, min(own[key]))
+                    break
 
     @cached_property
-    def _by_first_word(self) -> dict[int, dict[str, list[str]]]:
-        return {}
+    def _first_words_of_identities(self) -> dict[str, list[str]]:
+        return _by_first_word(self.by_identity)
+
+    @cached_property
+    def _first_words_of_values(self) -> dict[str, list[str]]:
+        return _by_first_word(text for text in self._keys if not _AMOUNT.fullmatch(text))
+
+
+def _identifies(text: str) -> bool:
+    return not text.replace(".", "").isdigit() or (len(text) >= _FEWEST_DIGITS and text.isdigit())
+
+
+def _plain(text: str) -> str:
+    """A value as it is compared: a number in one spelling, else small letters."""
+    return number_value(text) if _AMOUNT.fullmatch(text) else " ".join(text.casefold().split())
+
+
+def _candidates(text: str, by_first_word: dict[str, list[str]]) -> list[str]:
+    words = {match.group() for match in _WORD.finditer(text)}
+    words |= {piece for word in words for piece in re.split(r"[.,:]", word)}
+    return sorted({item for word in words for item in by_first_word.get(word, ()) if item in text})
+
+
+def _by_first_word(texts: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        match = _WORD.search(text)
+        if match:
+            found.setdefault(match.group(), []).append(text)
+    return found

@@ -42,9 +42,11 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
     calls = {call.step: number for number, call in enumerate(evidence.walked.calls)}
     for repeat in evidence.session.repeats:
         call = calls.get(repeat.turn)
-        if call is None or evidence.stands(evidence.index.full[repeat.earlier.index], call):
+        if call is None:
             continue
-        lost = evidence.facts_lost(repeat.earlier, call)
+        if evidence.index.full[repeat.earlier.index] in evidence.standing(call).messages:
+            continue
+        lost = evidence.session.facts.lost(repeat.earlier, evidence.standing(call))
         if lost:
             facts = evidence.session.facts
             again = facts.in_text(repeat.again.shown_by_recorder, lost)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cached_property
 
 from ..model import ToolResult
 from ..text.texts import FactsHeld
+from .kept import Standing
 from .own_texts import TraceMessages
-
-Stands = Callable[[int], bool]
-"""True if a message, by its number, stands in the prompt that is asked about."""
 
 
 class ResultFacts:
@@ -22,6 +19,9 @@ class ResultFacts:
         self._results = messages.contents.results
         self._facts: dict[int, tuple[str, ...]] = {}
         self._holds: dict[int, frozenset[str]] = {}
+        self._missing: dict[tuple[int, tuple[int, ...]], tuple[str, ...]] = {}
+        self._others: dict[int, dict[str, frozenset[int]]] = {}
+        self._last: tuple[frozenset[int], frozenset[str]] | None = None
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
         """The distinct facts of an untruncated result, in order."""
@@ -29,15 +29,35 @@ class ResultFacts:
             self._facts[result.index] = tuple(self._messages.texts.facts(result.text))
         return self._facts[result.index]
 
-    def lost(self, result: ToolResult, own: frozenset[int], stands: Stands) -> tuple[str, ...]:
-        """The facts of a result that no standing message holds; `own` are the strategy's messages that stand."""
-        index = self._messages.index
-        if stands(index.full[result.index]):
-            return ()
-        kept = frozenset[str]().union(*map(self.held_by, own))
+    def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
+        """The facts of a result that no message of a prompt holds."""
+        about = tuple(sorted(n for n in standing.own if self._messages.messages[n].step == result.index))
+        key = result.index, about
+        if key not in self._missing:
+            shown = frozenset[str]().union(*map(self.held_by, about))
+            self._missing[key] = tuple(fact for fact in self.of(result) if fact not in shown)
+        missing = self._missing[key]
+        kept = self._held_by_all(standing.own) if missing else frozenset()
+        elsewhere = self._elsewhere(result) if missing else {}
         return tuple(
-            fact for fact in self.of(result) if fact not in kept and not any(map(stands, self._holders.get(fact, ())))
+            fact
+            for fact in missing
+            if fact not in kept and (fact not in elsewhere or standing.messages.isdisjoint(elsewhere[fact]))
         )
+
+    def _elsewhere(self, result: ToolResult) -> dict[str, frozenset[int]]:
+        """By fact of a result the recorded messages, other than its untruncated one, that hold it."""
+        if result.index not in self._others:
+            own = frozenset({self._messages.index.full[result.index]})
+            holders = {fact: self._holders.get(fact, frozenset()) - own for fact in self.of(result)}
+            self._others[result.index] = {fact: found for fact, found in holders.items() if found}
+        return self._others[result.index]
+
+    def _held_by_all(self, own: frozenset[int]) -> frozenset[str]:
+        """The facts that any of a strategy's messages holds; known for those that were asked for last."""
+        if self._last is None or self._last[0] is not own:
+            self._last = own, frozenset[str]().union(*map(self.held_by, own))
+        return self._last[1]
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
         """The facts of a result that a text does not hold: what a store gives back."""
@@ -64,10 +84,10 @@ class ResultFacts:
         return FactsHeld(facts, self._messages.texts)
 
     @cached_property
-    def _holders(self) -> dict[str, list[int]]:
+    def _holders(self) -> dict[str, frozenset[int]]:
         """By fact the recorded messages that hold it."""
         found: dict[str, list[int]] = defaultdict(list)
         for number in range(self._messages.recorded):
             for fact in self.held_by(number):
                 found[fact].append(number)
-        return found
+        return {fact: frozenset(numbers) for fact, numbers in found.items()}

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..evidence.checks import CheckedReplay
 from ..evidence.index import index_trace
-from ..evidence.of_replay import ReplayEvidence, TraceSession
+from ..evidence.of_replay import TraceSession
 from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from ..model.errors import SpecError, nearest
 from ..model.replay import Call, Replay, StepOutcome
@@ -76,7 +77,7 @@ class Metric:
         first = self.entry.doc.partition("\n")[0]
         return f"{first.removesuffix('.')} ({self.place})." if self.place else first
 
-    def number(self, evidence: ReplayEvidence) -> Number:
+    def number(self, evidence: CheckedReplay) -> Number:
         """The number of one replay."""
         arguments = (self.place,) if self.entry.meta["places"] else ()
         found: Number = self.entry.target(evidence, *arguments)
@@ -106,7 +107,7 @@ def metric_of(name: str) -> Metric:
     return known[name]
 
 
-def numbers_of(evidence: ReplayEvidence) -> dict[str, Number]:
+def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
     """All numbers of one replay, by metric."""
     return {name: item.number(evidence) for name, item in metrics().items()}
 
@@ -131,7 +132,7 @@ def total(values: Sequence[float | None], unknown: str) -> Number:
     return Number(float(sum(known))) if len(known) == len(values) else Number(None, reason=unknown)
 
 
-def example() -> ReplayEvidence:
+def example() -> CheckedReplay:
     """The evidence of one small run in which a result was shown and stored cut: what the examples of the metrics measure.
 
     >>> evidence = example()
@@ -154,4 +155,4 @@ def example() -> ReplayEvidence:
         calls=(Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 4))),
         results=(StepOutcome(step=2, call_id="c1", shown=4, record=record, stored=cut.text),),
     )
-    return ReplayEvidence(TraceSession(trace, index_trace(trace)), replay)
+    return CheckedReplay(TraceSession(trace, index_trace(trace)), replay)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from ..evidence.kept import PLACES, Place
 from ..evidence.lost import commands_gone, silent_results
-from ..evidence.of_replay import Place, ReplayEvidence
+from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
 from . import NOTHING, example as example, mean, metric, share
-
-PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 @metric("loss.fact_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES)

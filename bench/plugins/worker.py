@@ -9,7 +9,6 @@ request, time by the clock, memory. With a session ends all that it started.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import pickle
 import select
@@ -25,16 +24,17 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
-from ..model.errors import SpecError, debugged, one_line, raised_at, sayable
+from ..model.errors import SpecError, one_line, sayable
 
 LEAST_MIB = 256
 WAITS = 5.0
 """Seconds by the clock that a request may take for each of processor time: a busy machine fails nobody."""
 
-_HEAD, _CODE = struct.Struct("=cQ"), struct.Struct("=i")
+HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
 _LONGEST = 1 << 31
+_START_S = 120.0
 _MARK = "BENCH_CHILD"
 _TIMER = getattr(signal, "SIGPROF", 0)
 
@@ -60,12 +60,12 @@ class Limits:
     def late(self) -> str:
         """The message for a request that takes longer."""
         what = f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all"
-        return f"{what} — make it faster, or raise --call-timeout"
+        return f"{what} — make it faster, or raise --limit call=N"
 
     @property
     def full(self) -> str:
         """The message for code that needs more memory."""
-        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --memory"
+        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 
 
 class NoAnswer(Exception):
@@ -88,16 +88,19 @@ class Child:
     """A warm child in which `prepare()` runs once; what that gives is handed to each session.
 
     It starts with the first session, and anew after it died. `prepare` and all that is given can be
-    pickled. In another process it is another child, of that process.
+    pickled. In another process it is another child, of that process. `first` are modules of the
+    bench that are imported before any limit holds.
     """
 
-    def __init__(self, prepare: Callable[[], Any], limits: Limits) -> None:
-        self.limits, self._prepare = limits, prepare
+    def __init__(
+        self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()
+    ) -> None:
+        self.limits, self.prepare, self.first = limits, prepare, first
         self._lock = threading.RLock()
         self._running: _Running | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self._prepare, self.limits)
+        return Child, (self.prepare, self.limits, self.first)
 
     @contextlib.contextmanager
     def session(
@@ -106,7 +109,7 @@ class Child:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
             if self._running is None or self._running.owner != os.getpid():
-                self._running = _Running(self, self._prepare)
+                self._running = _Running(self)
             session = Session(self._running, self.limits, count)
             try:
                 session.send(pickle.dumps((opens, given), pickle.HIGHEST_PROTOCOL))
@@ -127,12 +130,12 @@ class Child:
 class _Running:
     """A child that runs: its process, and the socket that leads to it."""
 
-    def __init__(self, child: Child, prepare: Callable[[], Any]) -> None:
+    def __init__(self, child: Child) -> None:
         self.control, theirs = socket.socketpair()
         self.owner, self.forks, mark = os.getpid(), can_fork(), uuid.uuid4().hex
         main = f"main({theirs.fileno()}, {self.forks})"
         code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.worker import main; {main}"
+            f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; {main}"
         )
         self.process = subprocess.Popen(
             [sys.executable, "-B", "-c", code],
@@ -148,9 +151,13 @@ class _Running:
         printing.start()
         given = self.process, self.control, mark, printing, self.owner
         self.stop = weakref.finalize(child, _end, *given)
-        request = pickle.dumps((prepare, child.limits), pickle.HIGHEST_PROTOCOL)
+        about = pickle.dumps((child.prepare, child.limits), pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):
-            self.control.sendall(_HEAD.pack(b"P", len(request)) + request)
+            for request in (pickle.dumps(child.first), about):
+                self.control.sendall(HEAD.pack(b"P", len(request)) + request)
+        self.control.settimeout(_START_S)
+        self.exit_code()
+        self.control.settimeout(None)
 
     def open(self) -> socket.socket:
         """The pipe to the process of a new session; where there is no fork that is the child itself."""
@@ -165,9 +172,9 @@ class _Running:
         """The exit code of the session's process, as the child tells it; of the child where it died."""
         said = b""
         with contextlib.suppress(OSError):
-            said = self.control.recv(_CODE.size)
-        if len(said) == _CODE.size:
-            return int(_CODE.unpack(said)[0])
+            said = self.control.recv(CODE.size)
+        if len(said) == CODE.size:
+            return int(CODE.unpack(said)[0])
         return self.process.wait(3.0)
 
 
@@ -184,7 +191,7 @@ class Session:
         """The answer to a request, which may take `extra_s` more by the clock. Raises NoAnswer."""
         self.send(request, extra_s)
         while True:
-            kind, length = _HEAD.unpack(self._read(_HEAD.size))
+            kind, length = HEAD.unpack(self._read(HEAD.size))
             if length > _LONGEST:
                 raise NoAnswer(_SPOILT)
             body = self._read(length)
@@ -205,7 +212,7 @@ class Session:
         self._until = time.monotonic() + self._limits.wall_s + extra_s
         self.pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
-            self.pipe.sendall(_HEAD.pack(b"R", len(body)) + body)
+            self.pipe.sendall(HEAD.pack(b"R", len(body)) + body)
 
     def close(self) -> bool:
         """End the session; False where its process does not end by itself."""
@@ -291,191 +298,3 @@ def _kill_marked(mark: str) -> None:
                     found = True
         if not found:
             return
-
-
-# ---------------------------------------------------------------- in the child
-
-
-class Link:
-    """The way from a session's process to the one that measures."""
-
-    def __init__(self, pipe: socket.socket) -> None:
-        self._pipe = pipe
-
-    def count(self, text: str) -> int:
-        """The tokens of a text."""
-        self.send(b"C", text.encode("utf-8", "surrogatepass"))
-        return int.from_bytes(self.receive(), "big")
-
-    def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message of a kind: Count, Answer, Memory is full, raised eXception."""
-        self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
-
-    def receive(self) -> bytes:
-        """The next request. Ends this process where there is none."""
-        return _received(self._pipe)
-
-
-def _received(pipe: socket.socket) -> bytes:
-    def read(size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
-            piece = pipe.recv(min(size - len(found), 1 << 20))
-            if not piece:
-                _leave(0)
-            found += piece
-        return bytes(found)
-
-    return read(_HEAD.unpack(read(_HEAD.size))[1])
-
-
-# As they are before any of that code is imported, which may put others in their places.
-_fork: Any
-_killpg: Any
-_setpgid: Any
-_pidfd_open: Any
-_fork, _killpg, _setpgid, _pidfd_open = (
-    getattr(os, name, None) for name in ("fork", "killpg", "setpgid", "pidfd_open")
-)
-_getpid, _exit, _close, _kill, _waitpid = os.getpid, os._exit, os.close, os.kill, os.waitpid
-_select, _socket = select.select, socket.socket
-_recv_fds, _set_timer, _set_signal = socket.recv_fds, signal.setitimer, signal.signal
-
-
-def main(control_number: int, forks: bool) -> NoReturn:
-    """Be a child: import the code, then fork a process for each session until the control closes."""
-    control = _socket(fileno=control_number)
-    os.set_inheritable(control_number, False)
-    sys.stdout = sys.stderr = os.fdopen(
-        2, "w", buffering=1, errors="backslashreplace", closefd=False
-    )
-    prctl(_SUBREAPER, 1)
-    prepare, limits = pickle.loads(_received(control))
-    _limit_memory(limits)
-    _limit_call(limits.call_s)
-    ready = prepare()
-    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
-        _set_timer(timer, 0.0)
-    _limit_memory(limits)
-    _set_signal(signal.SIGCHLD, signal.SIG_DFL)
-    gc.freeze()  # so that a fork copies few pages
-    spared = frozenset(_children())
-    while forks:
-        message, files, _, _ = _recv_fds(control, 1, 1)
-        if not message or not files:
-            _leave(0)
-        number = _fork()
-        if number == 0:
-            _setpgid(0, 0)
-            prctl(_DEATH_SIGNAL, signal.SIGKILL)
-            control.close()
-            _answer(_socket(fileno=files[0]), ready, limits)
-        _close(files[0])
-        code = _awaited(number, control)
-        with contextlib.suppress(OSError):
-            _killpg(number, signal.SIGKILL)
-        _end_below(spared)
-        control.send(_CODE.pack(code))
-    _answer(control, ready, limits)
-
-
-def _awaited(number: int, control: socket.socket) -> int:
-    """The exit code of a session's process. Ends with everything where the bench is gone."""
-    handle = None if _pidfd_open is None else _pidfd_open(number)
-    while True:
-        ready = _select(
-            [control] if handle is None else [control, handle],
-            [],
-            [],
-            0.05 if handle is None else None,
-        )[0]
-        if control in ready:  # closed: nothing is sent during a session
-            _killpg(number, signal.SIGKILL)
-            _end_below(frozenset())
-            _leave(0)
-        ended, status = _waitpid(number, os.WNOHANG)
-        if ended:
-            if handle is not None:
-                _close(handle)
-            return os.waitstatus_to_exitcode(status)
-
-
-def _answer(pipe: socket.socket, ready: Any, limits: Limits) -> NoReturn:
-    """Answer the requests of one session, and end."""
-    code, link, own = 1, Link(pipe), _getpid()
-    try:
-        opens, given = pickle.loads(link.receive())
-        answer: Answer | None = None
-        while True:
-            request = link.receive()
-            _limit_call(limits.call_s)
-            try:
-                answer = answer or opens(link, ready, *given)
-                kind, body = b"A", answer(request)
-            except MemoryError:
-                kind, body = b"M", b""
-            except BaseException as error:
-                debugged(error)
-                place = raised_at(error)
-                said = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
-                kind, body = b"X", said.encode("utf-8", "replace")
-            _limit_call(0.0)
-            if _getpid() != own:  # a fork that the code made, and that goes on as this process does
-                _leave(0)
-            link.send(kind, body)
-    finally:
-        _leave(code)
-
-
-def _leave(code: int) -> NoReturn:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(BaseException):
-            stream.flush()
-    _exit(code)
-
-
-def _limit_call(seconds: float) -> None:
-    """Let this process end by a signal after so much processor time from now; 0: no limit."""
-    _set_timer(signal.ITIMER_PROF, seconds)
-
-
-def _limit_memory(limits: Limits) -> None:
-    """Let this process hold so much beside what it holds, where the system has such a limit."""
-    more = limits.memory_mib << 20
-    with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
-        import resource
-
-        lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
-        held = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        wanted = held + more if hard == resource.RLIM_INFINITY else min(hard, held + more)
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
-
-
-def _children() -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in Path("/proc/self/task").iterdir():
-            found += map(int, (task / "children").read_bytes().split())
-    return found
-
-
-def _end_below(spared: frozenset[int]) -> None:
-    """End every child but the spared ones, and what was theirs, where the system tells which these are."""
-    until = time.monotonic() + 2.0
-    while (found := set(_children()) - spared) and time.monotonic() < until:
-        for number in found:
-            with contextlib.suppress(OSError):
-                _kill(number, signal.SIGKILL)
-                _waitpid(number, os.WNOHANG)
-
-
-_DEATH_SIGNAL, _SUBREAPER = 1, 36
-
-
-def prctl(option: int, value: int) -> None:
-    """A setting of this process that Linux alone has."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

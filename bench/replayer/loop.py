@@ -83,15 +83,11 @@ class Replayer(Shared):
                 if steps is None:
                     goes_on(state.extra_s)
                     state.route_at("end", step)
-            if state.asked.refused:  # and the code went on without it
-                raise Broken("strategy", StrategyError(state.asked.refused))
         except BaseException as error:
             interrupted = isinstance(error, KeyboardInterrupt) and self.on_step is None
             if interrupted or not (strategy.own or isinstance(error, Broken | SystemExit)):
                 raise
             told = error if isinstance(error, Broken) else Broken("strategy", error)
-            if state.asked.refused:
-                told = Broken(told.slot, StrategyError(state.asked.refused))
             failure = Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
         finally:
             state.close()
@@ -129,7 +125,7 @@ class _Replay:
         self.decisions: list[Decision] = []
         self.notes: list[Note] = []
         self.offered = Offered(replayer.evidence.results, self.notes)
-        self.asked = OwnCalls(strategy.base, replayer.counter, self.offered.keep, strategy.loaded)
+        self.asked = OwnCalls(self.offered.keep)
         self.recorded_state: dict[str, Any] = {}
 
     def start(self) -> None:

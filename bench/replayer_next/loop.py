@@ -6,9 +6,6 @@ cannot know: the recorded actions stay as they were.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -33,63 +30,20 @@ from ..model import (
     as_text,
     compact_json,
 )
-from ..model.errors import BenchError, StrategyError, debugged, one_line
-from ..model.replay import Call, StepOutcome
+from ..model.errors import StrategyError, one_line
+from ..model.replay import StepOutcome
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
-from ..strategies.functions import awaited, started, told_of
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, Window, untruncated_record
+from ..strategies.functions import awaited, started
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 from .answers import decision_of, findings_of, record_of, reply_of, summary_of, texts
 from .numbering import Count, Numbers, Recorded
+from .outcomes import About, Broken, Outcomes, broken
 from .plain import copied, plain_data
 from .thread import Thread
-
-
-class Broken(Exception):
-    """A strategy raised, or returned what its slot does not allow."""
-
-    def __init__(self, slot: str, error: BaseException) -> None:
-        self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else told_of(error)
-        debugged(error)
-
-
-@contextlib.contextmanager
-def broken(slot: str) -> Iterator[None]:
-    """Turn what a slot raises into Broken, with the slot's name."""
-    try:
-        yield
-    except Exception as error:
-        raise Broken(slot, error) from error
-
-
-class About(msgspec.Struct, frozen=True):
-    """All that a replay knows of a recording before its first step.
-
-    `messages` is the number of its messages, `framing` the tokens of an empty prompt, `points` the
-    decision points (with the router, where known) at which it recorded decisions.
-    """
-
-    messages: int
-    framing: int
-    window_tokens: int | None
-    meta: dict[str, Any]
-    points: frozenset[tuple[str, str | None]]
-
-
-@dataclass
-class Outcomes:
-    """What a strategy made of the steps so far: the parts of a Replay."""
-
-    calls: list[Call] = field(default_factory=list)
-    results: list[StepOutcome] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
-    own_calls: list[WriterCall] = field(default_factory=list)
-    handles: list[Resolved] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
 
 
 class Side:
@@ -130,7 +84,6 @@ class Loop:
         self._output: Any = None
         self._offloaded: dict[str, str] = {}
         self._step, self._free = -1, False
-        self._recorded = build("compactor", "recorded").start()[1]
 
     def start(self) -> None:
         """Start what fills the slots: their state lives for this replay alone."""
@@ -185,7 +138,7 @@ class Loop:
                 "future": self.future,
             }
             self._threads[name] = Thread(
-                self.numbers, compact, self._recorded, about, per_call=per_call
+                self.numbers, compact, _recorded_history, about, per_call=per_call
             )
         return self._threads[name]
 
@@ -226,6 +179,14 @@ class Loop:
         """The recording is over."""
         with offloaded_to(self._keep):
             self._route("end", last)
+
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
+        if not self._free:
+            call = WriterCall(
+                step=self._step, consumed_tokens=read, produced_tokens=written, model=model
+            )
+            self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
@@ -331,7 +292,8 @@ class Loop:
             self.out.calls.append(call)
             if edits is None:
                 return
-            for written in edits.written:
+            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == step.index
+            for written in () if asked else edits.written:  # a model that was asked is charged
                 read = sum(self.numbers.count(m) - m.reasoning_tokens for m in written.read)
                 wrote = WriterCall(
                     step=step.index,
@@ -386,6 +348,11 @@ class Loop:
             output=self._output,
             prompt=list(history),
         )
+
+
+def _recorded_history(window: Window) -> Any:
+    """The history as the recorded harness left it: what an empty slot does."""
+    return build("compactor", "recorded").start()[1](window)
 
 
 def _join(thread: Thread, recorded: Recorded) -> None:

@@ -30,8 +30,9 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .loop import About, Broken, Loop, Outcomes, broken
+from .loop import Loop
 from .numbering import Recorded
+from .outcomes import About, Broken, Outcomes, broken
 from .plain import copied
 from .there import There, sent
 
@@ -128,7 +129,7 @@ class Replayer:
     def assembled(
         self, strategy: Strategy, out: Outcomes, written: Iterable[Message], failure: Failure | None
     ) -> Replay:
-        """What a strategy made of the steps, with what its process does not know: labels, extractions."""
+        """The Replay of some outcomes, with labels and extractions, which no child knows."""
         results: list[StepOutcome] = []
         try:
             results.extend(map(self._extracted_from, out.results))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import pickle
 from typing import Any
@@ -10,6 +12,7 @@ import msgspec
 
 from ..model import (
     AnyStep,
+    Approval,
     Counting,
     Decision,
     Failure,
@@ -20,23 +23,27 @@ from ..model import (
     Resolved,
     RouteDecision,
     ToolResult,
+    UserTurn,
     WriterCall,
 )
 from ..model.errors import StrategyError, one_line
 from ..model.replay import Call, StepOutcome
-from ..plugins.worker import Answer, Link, NoAnswer, Session
+from ..plugins.child import Link
+from ..plugins.worker import Answer, NoAnswer, Session
 from ..strategies import Strategy, untruncated_record
 from ..strategies.sandboxed import Place, Ready, made
 from ..tokens.counting import TokenCounter
-from .loop import About, Broken, Loop, Outcomes
+from .cassettes import offline, refused
+from .loop import Loop
 from .numbering import Recorded
+from .outcomes import About, Broken, Outcomes
 
 _encoded = json.JSONEncoder(check_circular=False).encode
-_START, _END = b"", b"end"
+_END = b"end"
 
 
 class Made(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a strategy made of one step, as its process says. `extra_s`: what its programs may take more."""
+    """The outcomes of some steps, as the child says. `extra_s`: what its programs may take more."""
 
     written: tuple[Message, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -66,72 +73,82 @@ class There:
     def replay(
         self, steps: list[tuple[Recorded, bytes]], counter: TokenCounter, *, ends: bool
     ) -> Failure | None:
-        """Send the steps; the failure of a strategy that raised, broke its protocol, or did not answer."""
-        sandbox, step = self._strategy.sandbox, -1
+        """Send the steps; the failure of a strategy that raised, broke its protocol, or did not answer.
+
+        Steps at which nothing of the strategy runs go with the next one at which something does.
+        """
+        sandbox = self._strategy.sandbox
         about = self._about, counter.encoding, counter.counting
+        waiting: list[tuple[Recorded, bytes]] = []
+        acts = _acts(self._strategy)
         try:
             with sandbox.child.session(
                 _open_replay, *sandbox.request, *about, count=counter.encoded
             ) as session:
-                failure = self._asked(session, _START, None)
-                for recorded, sent in steps:
-                    step = recorded.step.index
-                    failure = failure or self._asked(session, sent, recorded)
-                    if failure:
-                        return failure
-                return self._asked(session, _END, None) if ends else failure
+                failure = self._asked(session, [])
+                for item in steps:
+                    waiting.append(item)
+                    if isinstance(item[0].step, acts) and failure is None:
+                        failure = self._asked(session, waiting)
+                        waiting.clear()
+                if failure is None and waiting:
+                    failure = self._asked(session, waiting)
+                return self._asked(session, [], _END) if ends and failure is None else failure
         except NoAnswer as why:
             told = f"{why} — a strategy returns or raises" if why.ended else str(why)
-            return Failure(step=step, slot="strategy", error=told)
         except StrategyError as error:
-            return Failure(step=step, slot="strategy", error=str(error))
+            told = str(error)
+        return Failure(step=max(self._steps), slot="strategy", error=told)
 
-    def _asked(self, session: Session, request: bytes, recorded: Recorded | None) -> Failure | None:
-        body = session.ask(request, self._extra_s)
+    def _asked(
+        self, session: Session, sent: list[tuple[Recorded, bytes]], request: bytes = b""
+    ) -> Failure | None:
+        self._steps.update(recorded.step.index for recorded, _ in sent)
+        body = session.ask(request + b"".join(one for _, one in sent), self._extra_s)
         try:
             made = msgspec.convert(json.loads(body), Made)
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
         self._extra_s = min(max(0.0, made.extra_s), 86400.0)
-        self._add(made, recorded)
+        self._add(made, [recorded for recorded, _ in sent])
         return made.failure
 
     _extra_s = 0.0
 
-    def _add(self, made: Made, recorded: Recorded | None) -> None:
-        """Take what a strategy made of a step. Raises StrategyError for what it cannot be."""
-        step = None if recorded is None else recorded.step
-        if recorded is not None:
-            self._steps.add(recorded.step.index)
+    def _add(self, made: Made, sent: list[Recorded]) -> None:
+        """Take what a strategy made of some steps. Raises StrategyError for what it cannot be."""
+        self.written += made.written
+        calls, results = iter(made.calls), iter(made.results)
+        for recorded in sent:
+            step = recorded.step
+            if isinstance(step, ModelTurn) and (call := next(calls, None)) is not None:
+                self.out.calls.append(self._call(call, step))
             numbers = [known[1] for known in (recorded.full, recorded.shown) if known is not None]
             self._known = max([self._known, *numbers])
-        self.written += made.written
-        calls, results = len(made.calls), len(made.results)
-        fits = made.failure is not None or (calls, results) == (
-            isinstance(step, ModelTurn),
-            isinstance(step, ToolResult),
-        )
+            if isinstance(step, ToolResult) and (outcome := next(results, None)) is not None:
+                self.out.results.append(self._outcome(outcome, step))
+        turns = sum(isinstance(recorded.step, ModelTurn) for recorded in sent)
+        kept = sum(isinstance(recorded.step, ToolResult) for recorded in sent)
+        complete = (len(made.calls), len(made.results)) == (turns, kept) or made.failure is not None
         others: tuple[Any, ...] = (*made.decisions, *made.own_calls, *made.handles, *made.notes)
-        fits = fits and all(item.step in self._steps for item in others)
-        fits = fits and all(item.step is None or item.step in self._steps for item in made.written)
-        if not fits:
-            raise StrategyError("its answer does not belong to this step")
-        self.out.calls += [self._call(call, step) for call in made.calls]
-        self.out.results += [self._outcome(outcome, step) for outcome in made.results]
+        known = all(item.step in self._steps for item in others)
+        known = known and all(one.step is None or one.step in self._steps for one in made.written)
+        if not (complete and known) or next(calls, None) or next(results, None):
+            raise StrategyError("its answer does not belong to these steps")
         for name in ("decisions", "own_calls", "handles", "notes"):
             getattr(self.out, name).extend(getattr(made, name))
 
-    def _call(self, call: Call, step: AnyStep | None) -> Call:
+    def _call(self, call: Call, step: ModelTurn) -> Call:
         size = self._prompts.get(call.thread, 0)
         known = all(self._is_known(number) for number in call.tail)
-        if step is None or (call.step, call.thread) != (step.index, step.thread) or not known:
+        if (call.step, call.thread) != (step.index, step.thread) or not known:
             raise StrategyError("its prompt holds messages that do not exist yet")
         if not 0 <= call.keep <= size:
             raise StrategyError("its prompt keeps more than there was")
         self._prompts[call.thread] = call.keep + len(call.tail)
         return call
 
-    def _outcome(self, outcome: StepOutcome, step: AnyStep | None) -> StepOutcome:
+    def _outcome(self, outcome: StepOutcome, step: ToolResult) -> StepOutcome:
         if (
             not isinstance(step, ToolResult)
             or outcome.step != step.index
@@ -149,6 +166,15 @@ class There:
     def _is_known(self, number: int) -> bool:
         first = self._about.messages
         return 0 <= number <= self._known or first <= number < first + len(self.written)
+
+
+def _acts(strategy: Strategy) -> tuple[type, ...]:
+    """The kinds of steps at which something of a strategy runs."""
+    filled = strategy.plugins.keys()
+    if "routers" in filled:
+        return ToolResult, ModelTurn, UserTurn, Approval, RouteDecision
+    results = () if filled <= {"compactor"} else (ToolResult,)
+    return *results, *((ModelTurn,) if "compactor" in filled else ())
 
 
 # ---------------------------------------------------------------- in the child
@@ -171,26 +197,33 @@ def _open_replay(
         return counter.text(given) if isinstance(given, str) else counter.message(given)
 
     loop = Loop(about, made(ready, item, name, place), count, own=True)
+    asking = contextlib.ExitStack()
+    asking.enter_context(offline(place.base, loop.charge))
     last: list[AnyStep] = []
 
     def answer(request: bytes) -> bytes:
         failure = None
         written = len(loop.numbers.written)
         try:
-            if request == _START:
+            if not request:
                 loop.start()
             elif request == _END:
                 loop.end(last[-1] if last else None)
+                asking.close()
             else:
-                recorded: Recorded = pickle.loads(request)
-                last[:] = [recorded.step]
-                loop.take(recorded)
+                stream = io.BytesIO(request)
+                while stream.tell() < len(request):
+                    recorded: Recorded = pickle.load(stream)
+                    last[:] = [recorded.step]
+                    loop.take(recorded)
         except MemoryError:
             raise
         except BaseException as error:
             told = error if isinstance(error, Broken) else Broken("strategy", error)
             at = last[-1].index if last else -1
             failure = Failure(step=at, slot=told.slot, error=told.text)
+        if why := refused():  # also where the code went on without an answer
+            failure = Failure(step=last[-1].index if last else -1, slot="strategy", error=why)
         out, loop.out = loop.out, Outcomes()
         stored = "store" in loop.strategy.plugins
         results = out.results if stored else [_untouched(outcome) for outcome in out.results]

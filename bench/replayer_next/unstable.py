@@ -27,12 +27,12 @@ def first_difference(found: Replay, again: Replay, messages: int) -> int | None:
     differing = [] if again.failure is None else [again.failure.step]
     for one, other in zip(_parts(found, messages), _parts(again, messages), strict=True):
         pairs = zip(one, other, strict=False)
-        differing += [first[0] for first, second in pairs if first != second][:1]
+        differing += [a[0] for a, b in pairs if a != b and _masked(a) != _masked(b)][:1]
     return min(differing, default=None)
 
 
 def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
-    """What is compared, each behind its step."""
+    """The parts that are compared, each behind its step."""
 
     def shown(number: int) -> Any:
         own = number - messages
@@ -44,7 +44,7 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
             item.step,
             shown(item.shown),
             item.record.success,
-            _masked(item.stored),
+            item.stored,
             _masked(item.evaluation) == _masked(item.evaluation_untruncated),
             _masked(item.extraction) == _masked(item.extraction_untruncated),
         )

@@ -52,7 +52,7 @@ def _on_dask(scheduler: str | None, jobs: int, plan: Measuring, tasks: Waiting) 
             client = Client(scheduler if local is None else local)
         except (OSError, ValueError) as error:
             what = f"no Dask scheduler answers at {scheduler} — start one with `dask scheduler`"
-            raise BenchError(f"{what}, or leave --scheduler out ({error})") from None
+            raise BenchError(f"{what}, or write --engine dask ({error})") from None
         with client:
             yield from _Asked(client, plan).cases(tasks)
     finally:

@@ -25,6 +25,7 @@ from ..model import (
     MAX_FAULT_RATE,
     MIN_FAR_RECALL,
     Against,
+    Baseline,
     ByName,
     Case,
     CaseList,
@@ -39,6 +40,7 @@ from ..model import (
     ToolResult,
     Trace,
 )
+from ..model.comparison import KEPT
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..plugins.apart import Limits
 from ..replayer.loop import Replayer
@@ -57,7 +59,7 @@ from ..version import VERSION
 from .cache import CaseCache
 from .case import Measuring, OracleCosts, replayed, scored
 from .engines import Engine, Task, cases as measured_cases, processes
-from .job import KEPT, REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
+from .job import REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
 from .scenario import (
     Scenario,
     ScenarioTraces,
@@ -212,10 +214,11 @@ def run_scenario(
     running = Running(jobs, progress, limits or Limits(), times or Times(), case_cache, engine)
     with named_in_errors(where if plan.path else ""):
         scores = None if against is None or not Path(against).is_file() else Path(against)
+        baseline: Baseline | None = None
         if scores is not None:
             baseline, against = scores_as_baseline(scores, plan.title), None
-        else:  # before code that could write it anew
-            baseline = None if against is not None else baseline_of(plan, accepting)
+        elif against is None:  # before code that could write it anew
+            baseline = baseline_of(plan, accepting)
         given = declared_by(plan, running.limits)
         asked = ScenarioTraces(plan, where, running.limits)
         job = Job(

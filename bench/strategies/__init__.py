@@ -26,7 +26,6 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,7 +36,6 @@ from ..plugins.apart import Apart
 from ..plugins.own_code import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_value, split_top
-from .own_calls import CASSETTE
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -199,11 +197,7 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
     if not callable(given):
         if not isinstance(given, str):
             raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}")
-        plugin = build(kind, given, base)
-        cassette = plugin.base / CASSETTE
-        if plugin.entry.own and cassette.is_file():  # what it may ask a model is answered there
-            plugin.files[CASSETTE] = hashlib.sha256(cassette.read_bytes()).hexdigest()
-        return plugin
+        return build(kind, given, base)
     own = str(getattr(given, "__name__", type(given).__name__))
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
     return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method_of(given, KINDS[kind][1], own)), {})

@@ -243,7 +243,7 @@ def told_of(error: BaseException) -> str:
     place = raised_at(error)
     before, message = f"{place}: " if place else "", one_line(error)
     if isinstance(error, MemoryError):
-        return f"{before}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
+        return f"{before}MemoryError: it needs more memory than it may take — keep less, or raise --limit memory=N"
     if isinstance(error, SystemExit):
         return f"{before}exited with {message}"
     form = next((note for note in reversed(getattr(error, "__notes__", ())) if note.startswith("it got ")), "")

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from ..plugins.registry import KINDS, Entry, Parameter, Plugin, entries
 from ..plugins.spec import parse_spec, parse_value, split_top
 from ..plugins.touched import looked_at, state_of, taken, watch
 from . import SLOTS, Strategy, strategy_of
-from .own_calls import serve_clients
 
 _HEAD = re.compile(rf"(?:[\w-]+\s*=\s*)??(?:(?:{'|'.join(SLOTS)})\s*=)?(?P<spec>.*)", re.DOTALL)
 
@@ -167,7 +166,6 @@ def put_together(
                 found.append(strategy_of(item, name, place.base))
                 continue
         except NeedsChild:
-            server_for_clients()  # imported once, and not in each child
             for kind in KINDS:  # found once, and not in each child
                 if kind not in ("panel", "renderer", "gate", "metric"):
                     entries(kind)
@@ -267,16 +265,8 @@ Ready = tuple[Any, Strategy]
 """A strategy that a child has made already, behind what it is made of."""
 
 
-def server_for_clients() -> Callable[[], Any]:
-    """The class of the server, imported where there is code of somebody else alone: it takes a while."""
-    from .model_server import ModelServer
-
-    return ModelServer
-
-
 def _prepare(item: Any, name: str | None, place: Place) -> Ready | None:
     """Import what a strategy needs, and make it. An error is raised again where it can be told."""
-    serve_clients(server_for_clients()())
     place.settle()
     if not _holds_code(item):
         forget_imported()

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
+from ..plugins.child import Link
 from ..plugins.own_code import (
     NeedsChild,
     compile_from_source,
@@ -24,14 +25,17 @@ from ..plugins.own_code import (
 )
 from ..plugins.registry import Entry, Parameter, Plugin
 from ..plugins.spec import parse_spec
-from ..plugins.worker import Answer, Child, Limits, Link, NoAnswer
+from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
 from .loading import code_of
+
+_EACH_REPLAY = ("bench.replayer_next.there", "bench.strategies.documents.controls")
+"""The modules that each replay needs: imported once, and not in each fork."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a strategy's files are: `base` is the folder that paths start from.
+    """The place of a strategy's files: `base` is the folder that paths start from.
 
     With `top`, the top of a repository, `then` is a folder that holds its files as they were at a
     revision: everything of the repository is then imported from there.
@@ -51,7 +55,9 @@ class Place:
             return path
         there = self.then / here.relative_to(self.top)
         # an environment that is kept in the repository, and not in its history
-        untracked = not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
+        untracked = (
+            not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
+        )
         return path if untracked else str(there)
 
     def settle(self) -> None:
@@ -131,7 +137,9 @@ def put_together(
         key = _key(item, place.base)
         sent = _sent(item)
         if key not in children:
-            children[key] = Child(functools.partial(_prepare, sent, name, place), limits)
+            children[key] = Child(
+                functools.partial(_prepare, sent, name, place), limits, _EACH_REPLAY
+            )
         try:
             found.append(described(Sandbox(children[key], sent, name, place)))
         except NoAnswer as why:
@@ -154,7 +162,8 @@ def described(sandbox: Sandbox) -> Strategy:
     if seen.error:
         raise (EndedError if seen.ended else SpecError)(seen.error)
     plugins = {
-        slot: tuple(_plugin(one, sandbox.place.base) for one in several) for slot, several in seen.plugins.items()
+        slot: tuple(_plugin(one, sandbox.place.base) for one in several)
+        for slot, several in seen.plugins.items()
     }
     # by another name it would slip past its gates
     return Strategy(sandbox.name or seen.name, plugins, sandbox=sandbox, imported=seen.files)
@@ -189,7 +198,13 @@ def _written(item: Any) -> str:
 
 def _functions(item: Any) -> Iterator[Any]:
     """The functions and classes among what a strategy is made of."""
-    several = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else [item]
+    several = (
+        item.values()
+        if isinstance(item, Mapping)
+        else item
+        if isinstance(item, list | tuple)
+        else [item]
+    )
     for one in several:
         if isinstance(one, Mapping | list | tuple):
             yield from _functions(one)
@@ -201,11 +216,15 @@ def _functions(item: Any) -> Iterator[Any]:
 
 def _key(item: Any, base: Path) -> tuple[str, ...]:
     modules = {f"functions of {getattr(one, '__module__', '')}" for one in _functions(item)}
-    return tuple(sorted({*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}))
+    return tuple(
+        sorted(
+            {*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}
+        )
+    )
 
 
 def _sent(item: Any) -> bytes:
-    """What a strategy is made of, for another process. Raises whatever cannot be pickled raises."""
+    """A strategy as it is declared, pickled for another process. Raises whatever cannot be pickled raises."""
     if isinstance(item, str) or not any(True for _ in _functions(item)):
         return pickle.dumps(item)
     import cloudpickle
@@ -258,11 +277,15 @@ def imported(place: Place) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _open_description(link: Link, ready: Ready | None, item: bytes, name: str | None, place: Place) -> Answer:
+def _open_description(
+    link: Link, ready: Ready | None, item: bytes, name: str | None, place: Place
+) -> Answer:
     def answer(request: bytes) -> bytes:
         try:
             strategy = made(ready, item, name, place)
-            plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
+            plugins = {
+                slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()
+            }
             seen = _Seen(strategy.name, plugins, imported(place))
         except BenchError as error:
             seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))

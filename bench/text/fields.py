@@ -92,15 +92,18 @@ class FieldTable:
 
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
-        """The values that tell each record from the others, those of the records around it too."""
-        counts = self._counts
+        """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
+        counts, names = self._counts, {name.casefold() for name in self.names}
         alone = [
-            frozenset(text.casefold() for key, text in pairs if _identifies(key, text, counts[key, text]))
+            frozenset(
+                text.casefold()
+                for key, text in pairs
+                if text.casefold() not in names and _identifies(key, text, counts[key, text])
+            )
             for pairs, _ in self._records
         ]
         return [
-            alone[number].union(*(alone[outer] for outer in around))
-            for number, (_, around) in enumerate(self._records)
+            alone[number].union(*(alone[outer] for outer in around)) for number, (_, around) in enumerate(self._records)
         ]
 
     @cached_property
@@ -289,11 +292,7 @@ class TextReading:
 
     def records_with(self, fact: str) -> Iterator[TextRecord]:
         """Yield the records of the text that say a fact."""
-        return (
-            item
-            for item in self._records.get(_word(fact), ())
-            if any(says(text, fact) for _, text in item.pairs)
-        )
+        return (item for item in self._records.get(_word(fact), ()) if any(says(text, fact) for _, text in item.pairs))
 
     def lines_with(self, fact: str) -> Iterator[Line]:
         """Yield the sentences of the text that say a fact."""
@@ -349,7 +348,9 @@ def _identifies(key: str, text: str, count: int) -> bool:
     """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
     if not 2 <= len(text) <= 80:
         return False
-    return bool(_IDENTITY_KEY.search(key.casefold())) or (count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+    return bool(_IDENTITY_KEY.search(key.casefold())) or (
+        count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+    )
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -372,7 +373,9 @@ def _sentences(plain: str) -> Iterator[Line]:
             continue
         for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
             for sentence in _SENTENCES.split(chunk):
-                stems = frozenset(w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit())
+                stems = frozenset(
+                    w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit()
+                )
                 yield Line(sentence, heading.casefold(), stems)
         if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
             heading = line[:_LINE_CHARS]

@@ -1,44 +1,142 @@
-"""Instructions in prose: sentences that tell an agent what it must or must not do, and texts that repeat them."""
+"""Instructions in prose: sentences that tell an agent what to do or not to do, and texts that repeat them."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
 
 from .facts import flat
 from .scripts import FUNCTION_WORDS
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
-_ORDER = re.compile(
-    r"\b(?:never|always|must(?: not|n['’]t)?|shall not|may not|do not|don['’]t|under no circumstances|at all times"
-    r"|no matter what|not allowed|in no case|without (?:approval|asking|permission)|(?:hard )?constraint)\b"
-    r"|\bonly (?:if|when|after|once|with|use|the)\b|\b(?:can|may|should) only\b|\bcan(?:not| only)?\b.{0,60}\b(?:if|unless)\b"
-    r"|\bunless\b|^(?:please )?(?:ignore|refuse|avoid|ensure|make sure|forget|disregard|stop|only)\b",
+_MOST_CHARS, _FEWEST_WORDS = 400, 3
+
+_BULLET = re.compile(r"^[\W_]*(?:\d+[.)]\s+)?[\W_]*")
+_LABEL = re.compile(r"^(?:[A-Za-z'’]+\s+){0,3}[A-Za-z'’]+\s*:\**\s+")
+_OPENING = re.compile(
+    r"^(?:(?:please|now|then|also|and|but|so|immediately|from now on|whatever happens|you (?:should|must|can|may|have to|need to)),?\s+"
+    r"|(?:if|when|whenever|before|after|once|unless|under|at all times|in any case)\b[^,]{0,120},\s+)+",
     re.IGNORECASE,
 )
 _TALK = re.compile(
-    r"^\W*(?:i|we|they|he|she|it|my|our|his|her|there|you know)\b|\b(?:i|we)(?:['’](?:ve|ll|m|d|re))?\s+(?:\w+\s+)?(?:never|always|don['’]t|do not|must|only|can)"
-    r"|don['’]t (?:worry|sweat|know|think|mind|have|want|see|understand|remember|believe)|never mind|\?\s*$",
+    r"^\W*(?:i|we|they|he|she|it|my|our|his|her|there|this|that|these|those|let me|let['’]s)\b|\?\W*$|^\W*(?:never mind|you never know)\b"
+    r"|^don['’]t (?:worry|sweat|mind|know|think)\b",
     re.IGNORECASE,
 )
-_MOST_CHARS, _FEWEST_WORDS = 400, 3
+_READING = re.compile(
+    r"\bfor (?:more|details|the (?:rest|full|whole))\b|\bto (?:see|get|read|view|show|retrieve|expand|recall|fetch) (?:it|the|all|more|any|full)\b",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(
+    r"(?<!\w-)\b(?:(?:never|always)\b(?!-)(?!\s+(?:been|was|were|is|are|had|has)\b)(?!\s+\w+(?:ed|ing|[^s]s)\b)"
+    r"|must\b(?!-)(?!\s+(?:have|be\s+\w+ing)\b))",
+    re.IGNORECASE,
+)
+_COMMANDS, _STATUTES = (
+    re.compile("|".join(patterns), re.IGNORECASE)
+    for patterns in (
+        (
+            r"(?:^|[,;:(—–]\s*|\b(?:and|but|or|please)\s+)(?:do not|don['’]t|shall not|may not|can only|may only|should only)\s+"
+            r"(?!have\b|need\b|want\b|know\b|see\b|think\b|worry\b)[a-z]",
+            r"^only\s+(?!the\b|one\b|two\b|three\b|an?\b|some\b)[a-z]+\b",
+            r"(?<!if )\b(?:you|agents?|the assistant|the model|nobody|nothing)\s+"
+            r"(?:must|should|shall|may (?:not|only)|can['’]t|cannot|can only|have to|need to|(?:are|is) not allowed|(?:are|is) to)\b",
+            r"\b(?:under no (?:circumstances|condition)|at all times|no matter what|in no case|in all cases|under all circumstances"
+            r"|(?:hard|standing) (?:constraint|rule|instruction))\b",
+            r"(?:^|[:,;]\s*)no (?:\w+ ){1,3}(?:without|until|before)\b|^no \w+s on\b",
+        ),
+        (
+            r"^only\s+(?!one\b|two\b|three\b|an?\b|some\b)(?:\S+\s+){0,6}?(?:can|may|must|should)\b",
+            r"\b(?:can|may|should|must|are|is)\s+only\s+(?:be\b|allowed|if|when|after|once|go|use)",
+            r"\b(?:can(?:not|['’]t| not)?|may(?: not)?|should not|shall not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|[^e]t|ld)\b",
+            r"\busers?\b.{0,40}\b(?:may|can|must) not\b|\b(?:not allowed|not permitted|forbidden|prohibited|off limits)\b",
+            r"\b(?:requires?|needs?)\b.{0,60}\b(?:confirm|approv|permission|consent)|\bneeds? to stay\b",
+        ),
+    )
+)
+_STATES = re.compile(r"\b(?:is|are|was|were|has|had|does|did|will|have)\b", re.IGNORECASE)
+_INNER = re.compile(
+    r"[,;:]|\b(?:that|if|when|which|who|whose|where|before|until|unless|and|what|because)\b", re.IGNORECASE
+)
+_OBJECT = re.compile(
+    r"^(?:an?|the|all|every|each|any|no|this|these|those|your|its|their|it|them|him|her|me|us|nobody|everything|nothing"
+    r"|exactly|at|only|to|with|within|in|for|after|before|until|from)\b",
+    re.IGNORECASE,
+)
+_BASE_FORM = re.compile(r"[A-Za-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)")
+_AUXILIARY = re.compile(
+    r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
+    re.IGNORECASE,
+)
+
 _REPEATED = 0.6
 """The share of an instruction's words that one sentence must hold to repeat it."""
+
+COVERED = 0.8
+"""The share of a request's words that a text must hold to stand for it."""
 
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
 
 
-def is_instruction(sentence: str) -> bool:
-    """True if a sentence is a standing instruction to the agent, and no remark about oneself or a question.
+@cache
+def _vocabulary(name: str) -> frozenset[str]:
+    found = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
+    return frozenset(found[name].split())
 
-    >>> texts = "Never cancel twice.", "My parents told me to always have a backup.", "don't sweat it", "It costs 5."
-    >>> [is_instruction(text) for text in texts]
+
+def is_command(sentence: str) -> bool:
+    """True if a sentence tells whoever acts, in words of command, what always holds: never, always, must, do not.
+
+    >>> is_command("Never cancel twice."), is_command("Basic flights cannot be changed.")
+    (True, False)
+    """
+    text = _bare(sentence)
+    by_adverb = any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
+    return by_adverb or bool(_COMMANDS.search(text))
+
+
+def is_rule(sentence: str) -> bool:
+    """True if a sentence is a standing instruction: a command, or a statement of what can, may or needs to be done.
+
+    >>> texts = "Never cancel twice.", "My parents told me to always have a backup.", "don't sweat it", "Open the file."
+    >>> [is_rule(text) for text in texts]
     [True, False, False, False]
     """
-    text = " ".join(sentence.split()).lstrip("-*•#> ")
-    if not text or len(text) > _MOST_CHARS or text.count(" ") + 1 < _FEWEST_WORDS:
+    return is_command(sentence) or bool(_STATUTES.search(_bare(sentence)))
+
+
+def is_order(sentence: str) -> bool:
+    """True if a sentence tells its reader to do something; where to read more is no order.
+
+    >>> texts = "Cancel all bookings.", "Orders are cancelled.", "Use read_file to see the rest.", "Ran the tests."
+    >>> [is_order(text) for text in texts]
+    [True, False, False, False]
+    """
+    text = _OPENING.sub("", _bare(sentence))
+    first, _, rest = text.partition(" ")
+    verb = first.casefold()
+    if not rest or verb in _vocabulary("no_orders") or _READING.search(text):
         return False
-    return bool(_ORDER.search(text)) and not _TALK.search(text)
+    if verb not in _vocabulary("orders") and not (_BASE_FORM.fullmatch(first) and _OBJECT.match(rest)):
+        return False
+    inner = _INNER.search(rest)
+    return not _STATES.search(rest[: inner.start()] if inner else rest)
+
+
+def is_instruction(sentence: str) -> bool:
+    """True if a sentence is a standing instruction or an order."""
+    return is_rule(sentence) or is_order(sentence)
+
+
+def _bare(sentence: str) -> str:
+    """A sentence without its bullet and label; "" for what is too short, too long, a question, or talk of oneself."""
+    text = _BULLET.sub("", " ".join(sentence.split()))
+    bare = _LABEL.sub("", text)
+    long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
+    return bare if long_enough and not _TALK.search(bare) else ""
 
 
 def sentences_of(text: str) -> Iterator[str]:
@@ -49,22 +147,53 @@ def sentences_of(text: str) -> Iterator[str]:
             yield sentence
 
 
+class Sentences:
+    """The sentences of one text, read once, to ask whether it repeats instructions."""
+
+    def __init__(self, text: str) -> None:
+        self._folded = " ".join(text.split())
+        self._text = text
+
+    @cached_property
+    def _read(self) -> list[tuple[frozenset[str], bool]]:
+        """The words of each sentence, and whether it denies something."""
+        found = dict.fromkeys(sentences_of(self._text))
+        return [(_content(sentence), bool(_NEGATION.search(sentence))) for sentence in found]
+
+    def repeats(self, instruction: str, share: float = _REPEATED) -> bool:
+        """True if the text has an instruction as it stands, or in a sentence with such a share of its words that denies as it does."""
+        if " ".join(instruction.split()) in self._folded:
+            return True
+        wanted, denies = _wanted(instruction)
+        return bool(wanted) and any(
+            denies is denied and len(wanted & words) >= share * len(wanted) for words, denied in self._read
+        )
+
+    def covers(self, text: str) -> bool:
+        """True if the text has another one as it stands, or most of its words.
+
+        >>> Sentences("user: Sum up the orders.\\nuser: Then mail them.").covers("Sum up the orders. Then mail them.")
+        True
+        """
+        if " ".join(text.split()) in self._folded:
+            return True
+        wanted, _ = _wanted(text)
+        words = frozenset[str]().union(*(words for words, _ in self._read))
+        return bool(wanted) and len(wanted & words) >= COVERED * len(wanted)
+
+
 def repeats(text: str, instruction: str) -> bool:
-    """True if a text has an instruction as it stands, or in a sentence with most of its words and as many denials.
+    """True if a text repeats an instruction.
 
     >>> repeats("The user said: never push to main.", "Never push to main"), repeats("Push to main.", "Never push to main")
     (True, False)
     """
-    folded = " ".join(text.split())
-    if " ".join(instruction.split()) in folded:
-        return True
-    wanted = _content(instruction)
-    denials = len(_NEGATION.findall(instruction))
-    return bool(wanted) and any(
-        len(wanted & _content(sentence)) >= _REPEATED * len(wanted)
-        and (len(_NEGATION.findall(sentence)) > 0) == (denials > 0)
-        for sentence in sentences_of(text)
-    )
+    return Sentences(text).repeats(instruction)
+
+
+@lru_cache(maxsize=4096)
+def _wanted(instruction: str) -> tuple[frozenset[str], bool]:
+    return _content(instruction), bool(_NEGATION.search(instruction))
 
 
 def _content(text: str) -> frozenset[str]:

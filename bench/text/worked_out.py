@@ -1,4 +1,4 @@
-"""Numbers that are worked out of others in the same sentence."""
+"""Numbers that are worked out of others in the same sentence or record."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from decimal import Decimal, InvalidOperation
 
 _MOST_TERMS = 12
 _MOST_DIGITS = 30
+_MOST_FACTOR = 20
 
 
-def worked_out(number: str, others: Sequence[str]) -> bool:
-    """True if a number is the sum, difference, product, quotient or percentage of two others, rounded as it is written.
+def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> bool:
+    """True if a number is the sum or difference of two others, the sum of all, or one times a small whole number.
 
-    Three others or more may also be summed. Only the first twelve are looked at.
+    `percent`: or the share of one in another. Rounded as it is written; the first twelve others are looked at.
 
-    >>> worked_out("150", ["100", "50"]), worked_out("25", ["1", "4"]), worked_out("151", ["100", "50"])
+    >>> worked_out("150", ["100", "50"]), worked_out("25", ["1", "4"], percent=True), worked_out("151", ["100", "50"])
+    (True, True, False)
+    >>> worked_out("375", ["125", "3"]), worked_out("60.5", ["10", "20.5", "30"]), worked_out("9", [])
     (True, True, False)
     """
     try:
@@ -26,12 +29,17 @@ def worked_out(number: str, others: Sequence[str]) -> bool:
         return False
     exponent = wanted.as_tuple().exponent
     half = Decimal(5).scaleb(min(0, exponent if isinstance(exponent, int) else 0) - 1)
+
+    def fits(result: Decimal) -> bool:
+        return abs(result - wanted) <= half
+
     for at, one in enumerate(terms):
         for other in terms[at + 1 :]:
-            results = [one + other, abs(one - other), one * other]
-            for a, b in ((one, other), (other, one)):
-                if b:
-                    results += [a / b, a / b * 100, abs(a - b) / b * 100]
-            if any(abs(result - wanted) <= half for result in results):
+            if fits(one + other) or fits(abs(one - other)):
                 return True
-    return len(terms) > 2 and abs(sum(terms, Decimal(0)) - wanted) <= half
+            for a, b in ((one, other), (other, one)):
+                if a == a.to_integral_value() and 1 < a <= _MOST_FACTOR and (fits(a * b) or fits(b / a)):
+                    return True
+                if percent and b and (fits(a / b * 100) or fits(abs(a - b) / b * 100)):
+                    return True
+    return len(terms) > 2 and fits(sum(terms, Decimal(0)))

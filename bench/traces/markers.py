@@ -15,10 +15,12 @@ from ..model import ToolResult, Trace
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """One marker: who leaves it, the expression that finds it, what it says happened, and its source."""
+    """One marker: who leaves it, the expression that finds it and the texts of which a match holds one, what
+    it says happened, and its source."""
 
     by: str
     regex: str
+    hints: tuple[str, ...]
     effect: Literal["cut", "cleared"]
     source: str
 
@@ -42,8 +44,10 @@ def cut_in(text: str) -> Marker | None:
     >>> marker.effect, cut_in("36 walls")
     ('cleared', None)
     """
-    found = (marker for marker, pattern in zip(markers(), _patterns(), strict=True) if pattern.search(text))
-    return next(found, None)
+    for marker, pattern in zip(markers(), _patterns(), strict=True):
+        if any(hint in text for hint in marker.hints) and pattern.search(text):
+            return marker
+    return None
 
 
 def with_marked_cuts(trace: Trace) -> Trace:

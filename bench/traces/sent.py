@@ -10,6 +10,8 @@ from ..tokens.counting import TokenCounter, encoding_for
 TOLERANCE = 0.0005
 """The share by which the tokens of a rule may miss those that were sent. True rules miss by 0.0002 at most; a wrong one seldom comes so near."""
 
+_NEAR = 0.05
+
 _ENCODINGS = ("o200k_base", "cl100k_base")
 
 Edits = Mapping[int, Mapping[int, str]]
@@ -81,6 +83,14 @@ def fitted(
         if miss <= TOLERANCE:
             return best
     return None
+
+
+def fits_sent(history: Sequence[HistoryText], edits: Edits, sent: int, model: str | None) -> bool:
+    """True if the prompts of a history with these edits add up to the tokens `sent`, within 5 %: encodings of
+    other models differ, and tool definitions that the recording lacks show."""
+    known, assumed = encoding_for(model)
+    sums = [_sum(history, edits, TokenCounter(name).encoded) for name in (_ENCODINGS if assumed else (known,))]
+    return any(abs(total / sent - 1) <= _NEAR for total in sums)
 
 
 def _sum(history: Sequence[HistoryText], edits: Edits, count: Callable[[str], int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from ..model import (
     non_text_parts,
     text_of,
 )
-from ..model.errors import one_line
+from ..model.errors import TraceError, one_line
 from . import source_of
 from .documents import Document, Node
 from .parts import Role, Unread
@@ -185,6 +185,15 @@ class Steps:
         decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
 
+    def tolerate(self, what: str, add: Callable[..., None], *record: Any) -> None:
+        """Add a record; one that cannot be read adds nothing and is counted."""
+        before = len(self.steps)
+        try:
+            add(*record)
+        except TraceError:
+            del self.steps[before:]
+            self.unread.add(what)
+
     # ---- calls and their results
 
     def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
@@ -213,6 +222,14 @@ class Steps:
     def waiting(self, thread: str = "main") -> list[ToolCall]:
         """The calls of a thread that have no result yet, oldest first."""
         return list(self._waiting.get(thread, ()))
+
+    def waiting_everywhere(self) -> list[ToolCall]:
+        """The calls of all threads that have no result yet, oldest first within each."""
+        return [call for calls in self._waiting.values() for call in calls]
+
+    def place_of(self, call_id: str) -> tuple[str, str]:
+        """The thread and the agent of a call."""
+        return self._places.get(call_id, ("main", "agent"))
 
     def require_call(self, call_id: Node) -> str:
         """The id of the call that a result names. TraceError where no turn before made it."""
@@ -289,10 +306,12 @@ class Steps:
         )
         return self.add(result)
 
-    def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
+    def trace(self, document: Document, reader: str, place: Node | Document | None = None, **said: Any) -> Trace:
         """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError at `place` where nothing was recorded."""
         if not self.spoke:
-            raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
+            raise (place or document).fail(
+                "expected a message, a model call or a result, got none — nothing was recorded"
+            )
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
 

@@ -11,7 +11,6 @@ import bench
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.reports import rendered
-from bench.strategies.own_calls import Cassette
 
 CHAT = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "run_7"}]
 
@@ -136,14 +135,3 @@ def test_a_run_of_another_trace_is_not_scored():
     assert bench.score(trace, run)
     with pytest.raises(ResultsError, match="its steps are not those of trace 'b'"):
         bench.score(Trace(id="b", source=Source(format="x"), steps=(UserTurn(index=1, content="go"),)), run)
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ['{"model": "m", "messages": 3}', '{"model": 3}', "3", '{"messages": []}'],
-)
-def test_a_request_without_a_model_or_with_odd_messages_is_an_error_of_the_cassette(tmp_path, asked):
-    path = tmp_path / "kept.jsonl"
-    path.write_text('{"bench_cassette": 1}\n{"request": ' + asked + ', "answer": "x"}\n')
-    with pytest.raises(SpecError, match=r"kept\.jsonl:2 \$\.request.*: expected"):
-        Cassette(path, "kept.jsonl")

@@ -15,7 +15,6 @@ from bench.model.errors import BenchError, one_line
 from bench.plugins.registry import entries
 from bench.run.scenario import read_scenario
 from bench.strategies import parse_strategy
-from bench.strategies.own_calls import Cassette, RecordedAnswer
 from bench.traces.formats.native import encode_trace
 from bench.traces.redaction import Redactor
 
@@ -97,18 +96,6 @@ def test_baselines(tmp_path, draws):
         for draw in draws(2):
             file.write_bytes(mutated(data, draw))
             survives(lambda: read_baseline(file), "fuzzed.baseline.json")
-
-
-def test_cassettes(tmp_path, draws):
-    whole, file = Cassette(tmp_path / "whole.jsonl", "whole.jsonl", may_be_missing=True), tmp_path / "fuzzed.jsonl"
-    request = {"model": "m", "messages": [{"role": "user", "content": "go\non"}]}
-    whole.keep(request, RecordedAnswer(text="done"))
-    whole.keep({**request, "model": "n"}, RecordedAnswer(text="done too", input_tokens=3))
-    for draw in draws(1):
-        file.write_bytes(mutated((tmp_path / "whole.jsonl").read_bytes(), draw))
-        cassette = survives(lambda: Cassette(file, "fuzzed.jsonl"), "fuzzed.jsonl")
-        if cassette is not None:
-            assert cassette.answer(request) or cassette.miss(request)
 
 
 SPECS = (

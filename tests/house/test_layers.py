@@ -175,8 +175,9 @@ def test_nothing_opens_connections() -> None:
     found = [module for module in SOURCES if online & set(outside(module))]
     listening = (
         "bench.plugins.apart",
-        "bench.strategies.model_server",
-    )  # to a child, and to its clients: both open no connection
+        "bench.plugins.worker",
+        "bench.plugins.child",
+    )  # both to a child: neither opens a connection
     assert [module for module in found if not below(module, *listening)] == []
 
 

@@ -124,7 +124,7 @@ def run(folder: Path, sources: dict[str, str]) -> tuple[int, dict]:
     (folder / "scenario.toml").write_text("\n".join(lines) + "\n")
     (folder / "orders.jsonl").write_text(ORDERS)
     code = bench(
-        "run", folder / "scenario.toml", "--jobs", 1, "--call-timeout", 2, "--memory", 512, "-o", folder / "x.json"
+        "run", folder / "scenario.toml", "--jobs", 1, "--limit", "call=2", "--limit", "memory=537MB", "-o", folder / "x.json"
     )
     return code, json.loads((folder / "x.json").read_text())
 

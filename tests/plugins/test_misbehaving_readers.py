@@ -58,7 +58,7 @@ FILES = {
     "input()": "EOFError",
     "while True: pass": "a call took more than 3 s",
     "import os; os.kill(os.getpid(), 19)": "a call took more than 3 s",
-    "x = 'x' * (8 << 30)": "it needs more than 2000 MiB of memory — keep less, or raise --memory",
+    "x = 'x' * (8 << 30)": "it needs more than 2000 MiB of memory — keep less, or raise --limit memory=N",
     "def g(): return g()\n            g()": "(r.py:",  # RecursionError, or what Python 3.11 makes of it
     "{}['no']": "KeyError: 'no' (r.py:",
     "raise PartOf('is part of x')": "is part of x",
@@ -214,7 +214,7 @@ def test_nothing_of_a_reader_is_left(folder):
 def command(folder, *arguments):
     environment = {"PYTHONPATH": str(ROOT), "HOME": str(Path.home()), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [sys.executable, "-m", "bench", *arguments, "--call-timeout", "3", "--memory", "800"],
+        [sys.executable, "-m", "bench", *arguments, "--limit", "call=3", "--limit", "memory=839MB"],
         cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr

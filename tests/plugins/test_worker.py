@@ -214,3 +214,50 @@ def opened_answers(link, ready):
         return bytes(said)
 
     return answer
+
+
+CALLS_A_MODEL = """import json, urllib.request
+def f(given):
+    body = json.dumps({"model": "m", "text": given.text[:5]}).encode()
+    request = urllib.request.Request("http://model.example/v1/chat", body, {"Content-Type": "application/json"})
+    return json.loads(urllib.request.urlopen(request).read())["said"]
+"""
+RECORDED = """interactions:
+- request:
+    body: '{"model": "m", "text": "found"}'
+    headers: {}
+    method: POST
+    uri: http://model.example/v1/chat
+  response:
+    body: {string: '{"said": "short", "model": "m", "usage": {"prompt_tokens": 40, "completion_tokens": 3}}'}
+    headers: {}
+    status: {code: 200, message: OK}
+version: 1
+"""
+
+
+@pytest.mark.slow
+def test_a_model_is_answered_from_a_cassette_and_charged(replayed, tmp_path):
+    pytest.importorskip("vcr")
+    (tmp_path / "model.cassette.yaml").write_text(RECORDED)
+    found = replayed(CALLS_A_MODEL, limits=Limits(20.0))
+    assert found.failure is None, found.failure
+    assert texts(found) == ["short", "short"]
+    assert [(call.step, call.consumed_tokens, call.produced_tokens, call.model) for call in found.own_calls] == [
+        (2, 40, 3, "m"),
+        (4, 40, 3, "m"),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cassette", ["", RECORDED.replace("found", "other")])
+def test_a_request_without_a_recorded_answer_is_refused_by_name(cassette, replayed, tmp_path):
+    pytest.importorskip("vcr")
+    if cassette:
+        (tmp_path / "model.cassette.yaml").write_text(cassette)
+    swallows = CALLS_A_MODEL.replace("def f(given):", "def asked(given):")
+    swallows += "def f(given):\n    try: return asked(given)\n    except Exception: return 'x'\n"
+    for code in (CALLS_A_MODEL, swallows):
+        found = replayed(code, limits=Limits(20.0))
+        assert found.failure is not None
+        assert "model.example" in found.failure.error

@@ -17,7 +17,6 @@ from bench.model.errors import StrategyError
 from bench.replayer.offered import MOST_TRIED, words_tried
 from bench.strategies import Edits, Strategy, Window, parse_strategy, strategy_of
 from bench.strategies.offloading import offload
-from bench.strategies.own_calls import OwnCalls
 
 FIRST, SECOND = "471 rows in /data/run.csv", "the plan is W-104"
 
@@ -285,7 +284,6 @@ def test_a_name_that_cannot_be_shown_is_refused(name: Any) -> None:
 
 def test_outside_of_a_replay_nothing_is_kept() -> None:
     assert bench.offload("a.txt", "x") == "a.txt"
-    OwnCalls().keeps("a.txt", "x")
 
 
 def test_what_cannot_be_kept_fails_its_case() -> None:

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from measured import COUNT, measured
 
-from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
-from bench.model.errors import SpecError, StrategyError
-from bench.plugins.registry import build
+from bench.model import ContextReset, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
+from bench.model.errors import StrategyError
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.own_calls import Cassette, RecordedAnswer
 
 # ---------------------------------------------------------------- recorded
 
@@ -26,7 +24,7 @@ def trace_of(*summaries: str | None, thread: str = "main") -> Trace:
         if turn in (4, 8) and told:
             steps.append(ContextReset(index=len(steps), summary=told.pop(0), kept=(0,), thread=thread))
         steps.append(UserTurn(index=len(steps), content=f"Question {turn}: " + "word " * 20, thread=thread))
-        steps.append(ModelTurn(index=len(steps), content=f"RecordedAnswer {turn}", thread=thread))
+        steps.append(ModelTurn(index=len(steps), content=f"answer {turn}", thread=thread))
     return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
 
 
@@ -75,84 +73,10 @@ def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
     assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
 
 
-# ---------------------------------------------------------------- model
-
-
-def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
-    settings = {"cassette": cassette.name, "model": model, **more}
-    given = ",".join(f'{key}="{value}"' for key, value in settings.items())
-    return build("writer", f"model:{given}", cassette.parent).start()[1]
-
-
-def history(*texts: str) -> list[Message]:
-    return [Message(role="user", text=text, kind="user") for text in texts]
-
-
-def test_a_missing_cassette_is_told_before_a_replay() -> None:
-    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with --record-model HOST"):
-        build("compactor", 'summarize_old:writer="model:cassette=gone.jsonl,model=m"')
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("", "is empty"),
-        ("{", "cut short"),
-        ("[1]\n", "expected object"),
-        ('{"bench_cassette": 2}\n', "$.bench_cassette: expected 1"),
-        ('{"bench_cassette": 1}\n{"request": 3}\n', ":2 $.request"),
-        (
-            '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": [{"content": 1}]}}\n',
-            "answer: expected string",
-        ),
-        (
-            '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": []}, "answer": 3}\n',
-            ":2 $.answer: expected string",
-        ),
-    ],
-)
-def test_a_damaged_cassette_is_refused_with_its_place(tmp_path: Path, text: str, place: str) -> None:
-    cassette = tmp_path / "c.jsonl"
-    cassette.write_text(text)
-    with pytest.raises(SpecError) as error:
-        writer(cassette)
-    assert place in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_a_cassette_lies_beside_its_scenario_and_is_in_the_signature(tmp_path: Path) -> None:
-    folder = tmp_path / "scenarios"
-    folder.mkdir()
-    compactor = 'summarize_old:max_tokens=300,keep_last=2,writer="model:cassette=c.jsonl,model=small"'
-    with pytest.raises(SpecError, match="no such cassette"):
-        compose("s", {"compactor": compactor}, folder)
-    codes = []
-    for answer in ("one", "two"):
-        (folder / "c.jsonl").unlink(missing_ok=True)
-        kept, told = Cassette(folder / "c.jsonl", "c.jsonl", may_be_missing=True), history("a")
-        kept.keep(
-            {"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, RecordedAnswer(text=answer)
-        )
-        strategy = compose("s", {"compactor": compactor}, folder)
-        codes.append(strategy.code)
-        run = replay(trace_of(), strategy)
-        assert run.failure is not None
-        assert "c.jsonl holds no answer to this request" in run.failure.error
-    assert [list(code) for code in codes] == [["c.jsonl"], ["c.jsonl"]]
-    assert codes[0] != codes[1]
-
-
 def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
     assert (made(replay(trace_of(), strategy))[0], list(strategy.code)) == ("my notes", ["mine.py"])
-
-
-def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
-    cassette = tmp_path / "c.jsonl"
-    cassette.write_text('{"bench_cassette": 1}\n')
-    with pytest.raises(StrategyError, match="it is empty"):
-        writer(cassette)(history("a"))
 
 
 # ---------------------------------------------------------------- what a scenario may not do

@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 from recorded_usage import session, with_usage, without_usage
 
 from bench import compare, load, run_scenario
-from bench.cli import main
 from bench.evidence.of_trace import TraceEvidence
 from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
 from bench.model.errors import ScenarioError
@@ -287,13 +286,6 @@ def test_a_scenario_and_the_command_line_can_switch_it_off(tmp_path: Path) -> No
     scenario.write_text('calibrate = "no"\n' + table)
     with pytest.raises(ScenarioError, match="`calibrate`: Expected `bool`, got `str`"):
         read_scenario(scenario)
-    report = tmp_path / "r.json"
-    common = ["run", "--traces", str(recording), "--strategy", "cut=summarizer=truncate:limit=40", "-o", str(report)]
-    for options, expected in (([], CALIBRATION_VERSION), (["--no-calibrate"], "off")):
-        with pytest.raises(SystemExit) as exit_code:
-            main([*common, *options])
-        assert exit_code.value.code == 0
-        assert f'"calibration": "{expected}"' in report.read_text().replace('":"', '": "')
 
 
 def test_a_model_can_be_named_for_traces_that_name_none() -> None:

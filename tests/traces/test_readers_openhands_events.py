@@ -98,12 +98,3 @@ def test_files_of_one_conversation(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=last.name):
         load([f"openhands:{given / 'events'}"])
     (given / "base_state.json").unlink()
-
-
-@pytest.mark.parametrize("kind", [[], {}])
-def test_an_event_whose_kind_is_no_text_is_refused_in_one_line(kind: object, tmp_path: Path) -> None:
-    event = {"source": "user", "timestamp": "2026-01-01T00:00:00", "kind": kind}
-    with pytest.raises(TraceError, match=r"\.kind: expected string|not recognised") as refused:
-        read("openhands", tmp_path, [event])
-    assert "defect" not in str(refused.value)
-    assert sure_of(Document(next(tmp_path.iterdir()))) == []

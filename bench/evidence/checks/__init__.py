@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ...model.scores import Check, Rule
 from ..of_replay import ReplayEvidence
 from .changed import changed
@@ -12,13 +14,17 @@ from .misattributed import misattributed
 from .valid import valid
 
 
-def checks_of(evidence: ReplayEvidence) -> dict[Rule, Check]:
-    """The checks of one replay by rule; a strategy that wrote nothing has no hits."""
-    return {
-        "valid": valid(evidence),
-        "instructed": instructed(evidence),
-        "changed": changed(evidence),
-        "misattributed": misattributed(evidence),
-        "invented": invented(evidence),
-        "hidden": hidden(evidence),
-    }
+class CheckedReplay(ReplayEvidence):
+    """The evidence of a replay with its checks."""
+
+    @cached_property
+    def checks(self) -> dict[Rule, Check]:
+        """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no hits."""
+        return {
+            "valid": valid(self),
+            "instructed": instructed(self),
+            "changed": changed(self),
+            "misattributed": misattributed(self),
+            "invented": invented(self),
+            "hidden": hidden(self),
+        }

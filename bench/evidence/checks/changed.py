@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from ...model.scores import Check, Finding
 from ...text.fields import FieldTable, TextReading
 from ...text.quantities import same_value
@@ -90,4 +91,3 @@ def _legend(text: str) -> dict[str, str]:
     for match in _LEGEND.finditer(text):
         found.update((short, long.strip()) for short, long in _PAIR.findall(match.group()))
     return found
-

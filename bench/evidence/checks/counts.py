@@ -23,13 +23,18 @@ class Counts:
         shown = own.text
         self._add(shown)
         if own.result is not None:
-            texts = {m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index}
+            texts = {
+                m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
+            }
             for whole in texts:
                 self._add(whole)
                 self._left_out(whole, shown)
             whole = own.result.data if own.result.data is not None else own.result.text
             for lines in self._sizes(decode_strings(whole)):
-                self._between += [(lines - _NEAR, lines), *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(shown))]
+                self._between += [
+                    (lines - _NEAR, lines),
+                    *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(shown)),
+                ]
             self._exact.add(evidence.messages.count.text(own.result.text))
         else:
             self._messages(evidence, own)

@@ -21,6 +21,12 @@ _SUCCESS = re.compile(
     r"\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]",
     re.IGNORECASE,
 )
+_LEFT_OUT = re.compile(
+    r"\b(?:omitted|removed|cleared|truncated|elided|hidden|left out|cut|trimmed|dropped|compacted|summari[sz]ed|no longer|not shown|stored|saved"
+    r"|offloaded|archived|recall|handle|placeholder|earlier|old)\b|…|\.{3}",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d+")
 _BRIEF_CHARS = 400
 """A result without a flag is a failure where it is so short and says so."""
 
@@ -29,18 +35,21 @@ def hidden(evidence: ReplayEvidence) -> Check:
     """Failed results that a message of the strategy shows without their failure, over the failed results that it rewrote.
 
     A result failed where its flag or exit code says so, or a short text begins so. Shown means that
-    the text claims a success, or holds a line of the result; a placeholder that shows nothing hides
-    nothing.
+    the text claims a success, holds a line of the result, or stands for no result that succeeded
+    and does not say that something is left out. A placeholder that shows nothing hides nothing.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
     findings: list[Finding] = []
     rewritten = 0
-    for own in own_texts(evidence):
+    shown = [own for own in own_texts(evidence) if own.result is not None]
+    of_success = {_DIGITS.sub("0", own.text) for own in shown if own.result and not failed(own.result)}
+    for own in shown:
         if own.result is None or not failed(own.result):
             continue
         rewritten += 1
-        if not _tells(own.text, own.result) and _shows(evidence, own):
+        placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text)
+        if not _tells(own.text, own.result) and (_shows(evidence, own) or not placeholder):
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
     return check_of(findings, rewritten)
 

@@ -6,6 +6,7 @@ from ...model.scores import Check, Finding
 from ..of_replay import ReplayEvidence
 from .own import check_of
 
+
 def instructed(evidence: ReplayEvidence) -> Check:
     """Prompts that lack an instruction which the strategy's own text does not repeat, over all prompts.
 
@@ -15,7 +16,7 @@ def instructed(evidence: ReplayEvidence) -> Check:
     Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions
     that the model should follow)
     """
-    given = evidence.session.instructions
+    given = evidence.session.instructions.given
     findings: list[Finding] = []
     for item in evidence.missing_instructions:
         if item.missing:

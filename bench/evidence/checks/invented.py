@@ -1,100 +1,118 @@
-"""Invented: an own text with a number, an identifier, a name or an order that nothing before had said."""
+"""Invented: an own text with a number, an identifier, a date, a name or an instruction that nothing had said."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...model.scores import Check, Finding
+from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
-from ...text.instructions import is_instruction
+from ...text.instructions import is_command, is_order, repeats
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts, template_lines
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
-_NAMES = frozenset({"name", "path", "url", "date", "proper"})
-_COUNTED = re.compile(r"[A-Z][a-z]+ \d+")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
+_IDENTIFIER = re.compile(
+    r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)[#@]?(?=[\w/.@:-]*\d)(?=[\w/.@:-]*[A-Za-z])\w[\w/.@:-]{2,}\w|[\w.+-]+@[\w-]+\.\w+|https?://\S+\w"
+)
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _FEWEST_DIGITS = 2
 
 
 def invented(evidence: ReplayEvidence) -> Check:
-    """Own texts with something that nothing before had said, over all own texts with words of their own.
+    """Own texts with something that nothing had said, over all own texts with words of their own.
 
     The unit is the text: a longer one may not invent more. Looked at are the lines that what is
     shown does not have. No inventions are handles, counts of what is there or left out, and numbers
-    worked out of others in the same sentence. The strategy's own wording (what half of its texts
-    have) is quoted in the report instead; an order in it counts.
+    worked out of others in the same paragraph or record. A text that shows a result may give no order at all, any
+    other no standing instruction that nobody gave. Names in the strategy's own wording (what half
+    of its texts have) are quoted in the report instead.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
     texts = list(own_texts(evidence))
     wording = template_lines(texts)
-    common = _common_names(evidence, texts)
+    handles = [str(item.record.handle) for item in evidence.replay.results if item.record.handle]
     findings: list[Finding] = []
     of = 0
     for own in texts:
         lines = new_lines(evidence, own)
-        if not lines:
-            continue
-        of += 1
-        strange = next(_strange(evidence, own, lines, wording, common), "")
+        of += bool(lines)
+        strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of)
 
 
-def _common_names(evidence: ReplayEvidence, texts: list[OwnText]) -> frozenset[str]:
-    """The names that at least half of a strategy's texts of one kind have: its own wording."""
-    found: set[str] = set()
-    for of_results in (True, False):
-        kind = [own for own in texts if (own.result is not None) == of_results]
-        counts = Counter(name for own in kind for name in {*_names(evidence, own.text)})
-        found.update(name for name, count in counts.items() if count > 1 and 2 * count >= len(kind))
-    return frozenset(found)
-
-
-def _names(evidence: ReplayEvidence, text: str) -> Iterator[str]:
-    facts = evidence.messages.texts.facts(text)
-    return (fact for fact, kind in facts.items() if kind in _NAMES and not _COUNTED.fullmatch(fact))
-
-
 def _strange(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], common: frozenset[str]
+    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what an own text says that nothing before had said."""
-    said = evidence.session.said
-    counts = Counts(evidence, own)
-    handles = [str(name) for name in {item.record.handle for item in evidence.replay.results} if name]
+    """Yield what an own text says that nothing had said."""
+    said, counts = evidence.session.said, Counts(evidence, own)
+    near: list[str] = []
     for line in lines:
-        for sentence in _SENTENCE.split(line):
-            text = sentence.strip()
+        near = [*near[-_LINES_NEAR:], line]
+        for sentence in map(str.strip, _SENTENCE.split(line)):
+            text = sentence
             for handle in handles:
                 text = text.replace(handle, " ")
-            if not text.strip():
+            if not text.strip() or said.verbatim(text):
                 continue
-            if is_instruction(text) and not said.instruction(text):
+            if own.result is None:
+                ordered = is_command(text) and not said.instruction(text)
+            else:
+                ordered = (is_command(text) or is_order(text)) and not repeats(own.result.text, text)
+            if ordered:
                 yield text[:200]
-            if line.strip() in wording or said.verbatim(text):
-                continue
-            yield from (f"{number} in: {text[:160]}" for number in _numbers(evidence, text) if not counts.has(number))
-            cut = own.text.rstrip().endswith(text)
-            for name in _names(evidence, text):
-                if name not in common and not said.name(name) and not (cut and said.begins(name)):
-                    yield f"{name} in: {text[:160]}"
+            constant = line.strip() in wording
+            for find in (dates_in, times_in):
+                for moment, (start, end) in list(find(text)):
+                    if not said.moment(moment) and not constant:
+                        yield f"{text[start:end]} in: {sentence[:160]}"
+                    text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+            for name in _IDENTIFIER.findall(text):
+                if not _is_said(evidence, own, name, sentence):
+                    yield f"{name} in: {sentence[:160]}"
+            text = _IDENTIFIER.sub(" ", text)
+            for number in _numbers(evidence, text, near):
+                if not counts.has(number):
+                    yield f"{number} in: {sentence[:160]}"
+            for name in () if constant else _NAME.findall(text):
+                if not _is_said(evidence, own, name, sentence):
+                    yield f"{name} in: {sentence[:160]}"
 
 
-def _numbers(evidence: ReplayEvidence, sentence: str) -> Iterator[str]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out of the others in it."""
+_LINES_NEAR = 15
+"""A paragraph has so many lines above the one that is read."""
+
+
+def _is_said(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
+    """True if something said a name; what a cut at the end of the text left of it is enough."""
     said = evidence.session.said
-    written = _NUMBER.findall(sentence)
-    values = [number_value(text) for text in written]
-    for text, value in zip(written, values, strict=True):
-        parts = [number_value(part) for part in text.split(",")]
-        if len(value.replace(".", "")) < _FEWEST_DIGITS or all(map(said.number, parts)) or said.number(value):
+    return said.name(name) or (own.text.rstrip().endswith(sentence) and said.begins(name))
+
+
+def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> Iterator[str]:
+    """Yield the numbers of a sentence that nobody said and that cannot be worked out."""
+    said, records = evidence.session.said, evidence.session.records
+    terms: list[str] | None = None
+    for match in _NUMBER.finditer(sentence):
+        written, percent = match.group().rstrip("% "), bool(match[1])
+        value = number_value(written)
+        parts = [number_value(part) for part in written.split(",")]
+        if len(value.replace(".", "")) < _FEWEST_DIGITS or said.number(value) or all(map(said.number, parts)):
             continue
-        if not worked_out(value, values):
-            yield value
+        if terms is None:
+            here = [number_value(found.group().rstrip("% ")) for found in _NUMBER.finditer(sentence)]
+            above = [
+                number_value(found.group().rstrip("% ")) for line in reversed(near) for found in _NUMBER.finditer(line)
+            ]
+            terms = [*here, *above]
+        if worked_out(value, terms, percent=percent):
+            continue
+        if not any(worked_out(value, numbers) for numbers in records.numbers_near("\n".join(near))):
+            yield written

@@ -1,49 +1,35 @@
-"""Misattributed: a sentence that states a value of a record which is not that record's."""
+"""Misattributed: a sentence that states a value of a record which has another value under that key."""
 
 from __future__ import annotations
-
-import re
 
 from ...model.scores import Check, Finding
 from ..of_replay import ReplayEvidence
 from .own import check_of, new_lines, own_texts
 
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
-_CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
-
 
 def misattributed(evidence: ReplayEvidence) -> Check:
-    """Own texts that state a value of a record in a sentence which names another record, over the own texts that name any record.
+    """Own texts that state of a record a value that is another record's, over the own texts that name any record.
 
-    A clause names a record by a value that tells it from the others (an id, a code, a name). Its
-    other values must belong to a record that it names. Data and tables are no sentences: they are
-    held against their records by the rule *changed*.
+    A clause names a record by a value that tells it from the others (an id, a code, a name). The
+    record itself must have something else under a key of that value, so what it has not at all is
+    no finding. Nor is what somebody in the run said in the same message as the record's identity: a wish, a plan, a
+    change. Data and tables are no sentences: they are held against their records by *changed*.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
-    records = evidence.session.records
+    records, said = evidence.session.records, evidence.session.said
     findings: list[Finding] = []
     naming = 0
     for own in own_texts(evidence):
-        if not records.records:
+        if not records.by_identity:
             break
-        text = "\n".join(new_lines(evidence, own))
-        if text.lstrip()[:1] in ("{", "[", "|") or not records.identities:
+        text = "\n".join(line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|"))
+        if not records.named(text.casefold()):
             continue
-        named = False
-        for sentence in _SENTENCE.split(text):
-            for clause in _CLAUSE.split(sentence):
-                if evidence.session.said.verbatim(clause):
-                    continue
-                lowered = clause.casefold()
-                if not any(word in records.identities for word in re.findall(r"[\w#@.$/-]*\w", lowered)):
-                    continue
-                named = True
-                if value := records.strange(clause):
-                    findings.append(Finding(own.message.step, clause.strip()[:200], value))
-                    break
-            else:
-                continue
-            break
-        naming += named
+        naming += 1
+        for item in records.contradictions(text):
+            named = records.named(item.words)
+            if not any(said.together(item.stated, identity) for identity in named):
+                findings.append(Finding(own.message.step, item.words, f"{item.own}, not {item.stated}"))
+                break
     return check_of(findings, naming)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from os.path import commonprefix
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
+from ...text.decode import NothingParsed, parse_prefix
 from ..of_replay import ReplayEvidence
 
 MOST_FINDINGS = 5
@@ -39,16 +41,48 @@ def own_texts(evidence: ReplayEvidence) -> Iterator[OwnText]:
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
-    Half a word at a cut, and what stands in some message word for word, is not new.
+    Left out are what it has in common with the result at its beginning and end, data that a line
+    begins with, and what stands in some message word for word.
     """
+    memo = evidence.session.new_lines
+    if own.number not in memo:
+        memo[own.number] = list(_new_lines(evidence, own))
+    return memo[own.number]
+
+
+def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
-    said = evidence.session.said
+    verbatim = evidence.session.said.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-    return [
-        line
-        for line in text.split("\n")
-        if line.strip() and line not in known and not said.verbatim(line)
-    ]
+    if own.result is not None:
+        text = _without_ends(text, own.result.text)
+    for line in text.split("\n"):
+        if line.strip() and line not in known and not verbatim(line):
+            prose = _behind_data(line)
+            if prose.strip():
+                yield prose
+
+
+def _without_ends(text: str, original: str) -> str:
+    """A text without the whole original, or without the words that both begin and end with."""
+    if original and original in text:
+        return text.replace(original, "\n")
+    start = len(commonprefix((text, original)))
+    start = text.rfind(" ", 0, start) + 1 if start < len(text) else start
+    rest, left = text[start:], original[start:]
+    end = len(commonprefix((rest[::-1], left[::-1])))
+    return rest[: len(rest) - end]
+
+
+def _behind_data(line: str) -> str:
+    """A line without the JSON value that it begins with; data are held against their records by another rule."""
+    if line.lstrip()[:1] not in ("{", "["):
+        return line
+    try:
+        _, end = parse_prefix(line)
+    except NothingParsed:
+        return line
+    return line[end:]
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:

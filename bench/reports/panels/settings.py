@@ -13,8 +13,8 @@ from ..blocks import Block, Cell, Prose, measured, number, strategy, table_of
 from ..words import FAR as FAR_SAID, KEPT, NEEDED, obstacle_text
 
 SAME = (
-    "The setting is named by the traces that it was chosen on, and looks better on these than on others: a comparison of the portfolio judges it on traces that "
-    "it did not choose on."
+    "The setting is named by the traces that it was chosen on, and looks better on these than on others: "
+    "a comparison of the portfolio judges it on traces that it did not choose on."
 )
 TUNED = "These are the traces that the setting is judged on; it was chosen on others."
 

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from ..claude_code_files import MAIN, agent_files, loglines, refuse_part, session_id, threads
 from ..session_log import (
     Blocks,
     add_blocks,
@@ -35,7 +33,7 @@ _NOTES = {"init", "turn_duration", "local_command", "informational", "api_error"
           "task_notification", "files_persisted", "hook_progress", "session_state_changed"}  # fmt: skip
 """Subtypes of system lines that the model does not see."""
 _CLEARED = "[Old tool result content cleared]"
-_SUB_AGENT, MAIN = "sub-agent", "main"
+_SUB_AGENT = "sub-agent"
 _META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd", "gitBranch": "git_branch"}  # fmt: skip
 _ENDED = ("total_cost_usd", "num_turns", "duration_ms", "usage", "modelUsage")
 
@@ -140,7 +138,7 @@ class ClaudeCode:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = _loglines(document.first_objects)
+        lines = loglines(document.first_objects)
         turns = [
             line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")
         ]
@@ -177,12 +175,12 @@ class _Session(Steps):
         with it. A sub-agent's lines come before the result that they led to; its own file belongs to its
         session: PartOf where both are given."""
         lines = self._lines(self.document)
-        session = _session_id(lines)
+        session = session_id(lines)
         if all(line.get("isSidechain") is True for line in lines if "message" in line):
-            _refuse_part(self.document, session)
+            refuse_part(self.document, session)
             return self._entries([(line, MAIN) for line in lines]), {}
         ordered: list[tuple[dict[str, Any], str]] = []
-        agents = {agent.path.stem.removeprefix("agent-"): agent for agent in _agent_files(self.document, session)}
+        agents = {agent.path.stem.removeprefix("agent-"): agent for agent in agent_files(self.document, session)}
         files: dict[str, str] = {}
 
         def take(agent: str) -> None:
@@ -190,7 +188,7 @@ class _Session(Steps):
             ordered.extend((line, agent) for line in self._lines(file))
             files[file.path.name] = file.sha256
 
-        for line, thread in _threads(lines):
+        for line, thread in threads(lines):
             agent = str(dict_in(line, "toolUseResult").get("agentId"))
             if agent in agents:
                 take(agent)
@@ -200,7 +198,7 @@ class _Session(Steps):
         return self._entries(ordered), files
 
     def _lines(self, document: Document) -> list[dict[str, Any]]:
-        lines = _loglines(objects_of(document, self.unread))
+        lines = loglines(objects_of(document, self.unread))
         if not lines:
             raise document.fail("expected lines of a session, got none — nothing was recorded")
         return lines
@@ -383,56 +381,3 @@ def _usage(usage: LineUsage | None) -> Usage | None:
     hour = usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation else None
     written = usage.cache_creation_input_tokens
     return usage_beside_cache(usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, written, hour)
-
-
-def _loglines(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines; of a session of the web, as its address gives it, those within."""
-    within = objects[0].get("loglines") if len(objects) == 1 else None
-    return [line for line in within if isinstance(line, dict)] if isinstance(within, list) else objects
-
-
-def _threads(lines: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each line's thread: a sub-agent's id, the call that a streamed one came from, else the first line of
-    its chain of parents."""
-    known: dict[str, str] = {}
-    for line in lines:
-        thread, called = MAIN, line.get("parent_tool_use_id")
-        if isinstance(called, str):
-            thread = called
-        elif line.get("isSidechain") is True:
-            agent, parent, uuid = text(line.get("agentId")), line.get("parentUuid"), line.get("uuid")
-            above = known.get(parent) if isinstance(parent, str) else None
-            thread = agent or above or str(uuid or f"sidechain {len(known)}")
-            if isinstance(uuid, str):
-                known[uuid] = thread
-        yield line, thread
-
-
-def _session_id(lines: list[dict[str, Any]]) -> str | None:
-    """The session that lines are of; None where none says it, or says what is no name of a file."""
-    ids = (line.get("sessionId") or line.get("session_id") for line in lines)
-    first = next((item for item in ids if isinstance(item, str)), None)
-    return first if first is not None and re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
-
-
-def _agent_files(document: Document, session: str | None) -> Iterator[Document]:
-    if session is None:
-        return
-    folder = document.path.parent
-    for path in sorted([*folder.glob("agent-*.jsonl"), *(folder / session / "subagents").glob("agent-*.jsonl")]):
-        agent = Document(path, (PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()).as_posix())
-        head = agent.first
-        if path != document.path and head.get("isSidechain") is True and _session_id([head]) == session:
-            yield agent
-
-
-def _refuse_part(document: Document, session: str | None) -> None:
-    """A sub-agent's file is left to its session's where both are given, which is where the given folder
-    holds both."""
-    if not document.beside or session is None:
-        return
-    folder = document.path.parent
-    given = document.path.parents[len(PurePosixPath(document.below).parts) - 1]
-    for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
-        if main != document.path and main.is_relative_to(given) and main.is_file():
-            raise PartOf(f"{document.name}: is a sub-agent of {main.name}, which is read with it — name that file")

@@ -3,8 +3,7 @@ it did at first."""
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -21,11 +20,11 @@ from ...model import (
     compact_json,
     text_of,
 )
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
-from ..markers import cut_in
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from ..codex_records import Item, Line, TokenInfo, TokenUsage, counts_first, run_of, usage_of
 from ..parts import CHAT_ROLES, picture, simple
 from ..session_log import Blocks, arguments, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
-from ..steps import Ran, Said, Steps
+from ..steps import Said, Steps
 
 _LINES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
 _EARLY = {"id", "timestamp", "instructions"}
@@ -37,9 +36,6 @@ _MIRRORS = {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "
             "turn_started", "turn_complete", "thread_name_updated", "item_completed", "thread_settings_applied", "turn_aborted", *_ENDS}  # fmt: skip
 """Events that say again what an item says, or nothing that is in a prompt."""
 _META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", "agent_nickname", "agent_role", "model_provider")  # fmt: skip
-_CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)
-_TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
-_BODY = re.compile(r"^Output:\n", re.MULTILINE)
 _ABSENT = "token count of a call that is not in the session"
 _PARTS = {"text", "input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"}  # fmt: skip
 _INPUTS, _OUTPUTS = (
@@ -49,68 +45,6 @@ _INPUTS, _OUTPUTS = (
 _IGNORED = {"encrypted_content", "namespace", "phase", "execution", "server_label", "container_id", "revised_prompt", "created_by",
             "internal_chat_message_metadata_passthrough", "recipient", "max_output_length", "approval_request_id", "max_output_tokens",
             "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background", "output_format"}  # fmt: skip
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Line(msgspec.Struct):
-    """One line of a rollout."""
-
-    type: str | None = None
-    timestamp: Any = None
-    payload: dict[str, Any] | None = None
-
-
-class Item(msgspec.Struct):
-    """One item of the Responses interface."""
-
-    type: str | None = None
-    id: str | None = None
-    role: str | None = None
-    content: Any = None
-    status: str | None = None
-    name: str | None = None
-    call_id: str | None = None
-    summary: Any = None
-    author: str | None = None
-    error: Any = None
-    arguments: Any = None
-    input: Any = None
-    action: Any = None
-    operation: Any = None
-    code: Any = None
-    queries: Any = None
-    output: Any = None
-    outputs: Any = None
-    results: Any = None
-    result: Any = None
-    tools: Any = None
-
-    @property
-    def kind(self) -> str:
-        """The type of the item; a message may leave it out."""
-        return self.type or ("message" if self.role else "item")
-
-    def first(self, *names: str) -> Any:
-        """The first of some fields that is not null."""
-        return next((held for name in names if (held := getattr(self, name)) is not None), None)
-
-
-class TokenUsage(msgspec.Struct):
-    """The tokens of one call, or of the session so far."""
-
-    input_tokens: Count | None = None
-    cached_input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    reasoning_output_tokens: Count | None = None
-    total_tokens: Count | None = None
-
-
-class TokenInfo(msgspec.Struct):
-    """What a token count says."""
-
-    total_token_usage: TokenUsage | None = None
-    last_token_usage: TokenUsage | None = None
 
 
 @register("reader", "codex")
@@ -173,7 +107,7 @@ class _Rollout(Steps):
 
     def add_all(self, lines: list[dict[str, Any]]) -> None:
         """Add the lines as steps."""
-        self.counts_first = _counts_first(lines)
+        self.counts_first = counts_first(lines)
         events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
         self.ends = {
             event["call_id"]: event for event in events if event.get("type") in _ENDS and text(event.get("call_id"))
@@ -229,7 +163,7 @@ class _Rollout(Steps):
         said = self._other(value, item)
         if said is not None:
             if said.role == "tool":
-                self.ran[said.call_id] = _ran(said.text, self.ends.get(said.call_id))
+                self.ran[said.call_id] = run_of(said.text, self.ends.get(said.call_id))
             self.say(said, agent=said.name or "agent" if said.role == "user" else "agent", t=t)
 
     def _takes(self, answer: Blocks, value: dict[str, Any], item: Item) -> bool:
@@ -336,7 +270,7 @@ class _Rollout(Steps):
         if before and self.total and (self.total.input_tokens or 0) < (before.input_tokens or 0):
             self.earlier += before.input_tokens or 0  # the session was taken up again, and counts from the beginning
         turn = next((step for step in reversed(self.steps) if isinstance(step, ModelTurn)), None)
-        usage = _usage(info.last_token_usage)
+        usage = usage_of(info.last_token_usage)
         if usage is None:
             return
         if self.counts_first:
@@ -377,70 +311,3 @@ class _Rollout(Steps):
         for said in messages:
             self.unread.parts(said.content)
         return messages
-
-
-def _usage(count: TokenUsage | None) -> Usage | None:
-    if count is None or count.input_tokens is None:
-        return None
-    return Usage(
-        prompt_tokens=count.input_tokens,
-        completion_tokens=count.output_tokens or 0,
-        cached_prompt_tokens=count.cached_input_tokens,
-        reasoning_tokens=count.reasoning_output_tokens,
-    )
-
-
-def _counts_first(lines: list[dict[str, Any]]) -> bool:
-    """True if the session writes an answer's token count before the answer's items, as Codex 0.40 does: most counts stand after an output or a prompt
-    and before an item of the model's. Empty ones and repeated ones, with which later versions begin a turn, say nothing."""
-    order: list[bool | None] = []  # the model's items (True), others (False) and counts (None)
-    total: Any = None
-    for line in lines:
-        payload = dict_in(line, "payload")
-        kind = payload.get("type")
-        if line.get("type") == "response_item" and payload:
-            order.append(payload.get("role") == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
-        elif kind == "token_count":
-            count = dict_in(payload, "info").get("total_token_usage")
-            if count not in (None, total):
-                total = count
-                order.append(None)
-    around = [(before, after) for before, at, after in zip(order, order[1:], order[2:], strict=False) if at is None]
-    return around.count((False, True)) > sum(before is True for before, _ in around)
-
-
-def _ran(shown: str, end: dict[str, Any] | None) -> Ran:
-    """A tool's run by its output and by the event of its end: exit code, time, structured value, and the
-    whole output where it was cut."""
-    envelope = as_dict(strict_json(shown)) if shown.startswith("{") else {}
-    metadata, start = dict_in(envelope, "metadata"), _BODY.search(shown)
-    head = start.end() if start else 0
-    stated, wall = _CODE.search(shown, 0, head), _TOOK.search(shown, 0, head)
-    code = int(stated.group(1)) if stated else metadata.get("exit_code")
-    took, cut = float(wall.group(1)) if wall else metadata.get("duration_seconds"), cut_in(shown) is not None
-    if end is None:
-        return Ran(failed=code not in (0, None), duration_s=_seconds(took), cut=cut)
-    result, error = dict_in(end, "result", "Ok"), text(dict_in(end, "result").get("Err"))
-    code = end.get("exit_code") if end.get("exit_code") is not None else code
-    broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
-    output, whole = end.get("aggregated_output"), None
-    if cut and isinstance(output, str) and cut_in(output) is None and len(output) > len(shown) - head:
-        whole = compact_json({**envelope, "output": output}) if envelope else shown[:head] + output
-    return Ran(
-        data=result.get("structuredContent") or result.get("structured_content"),
-        whole=whole,
-        failed=broken or code not in (0, None) or error is not None,
-        error=error,
-        duration_s=_seconds(end.get("duration"), took),
-        cut=cut and whole is None,
-    )
-
-
-def _seconds(*values: Any) -> float | None:
-    """The first of some durations that can be read: seconds, or whole seconds and nanoseconds."""
-    for value in values:
-        if type(value) in (int, float):
-            return float(value)
-        if isinstance(value, dict) and type(value.get("secs")) is int and type(value.get("nanos")) is int:
-            return float(value["secs"] + value["nanos"] / 1e9)
-    return None

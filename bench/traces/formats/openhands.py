@@ -15,6 +15,8 @@ from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, all_but,
 from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
+from ..parts import Unread
+from ..session_log import objects_of
 
 _FRAME = ("instance_id", "test_result", "metrics", "error", "git_patch", "instance", "history", "trajectory",
           "metadata", "instruction", "llm_completions", "attempt")  # fmt: skip
@@ -60,14 +62,20 @@ class OpenHands:
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
-        whole = document.values()
+        skipped = Unread()
+        lined = document.is_json_lines
+        whole = (
+            [Node(document, None, "$", value) for value in objects_of(document, skipped)]
+            if lined
+            else [document.node()]
+        )
         runs = [run for run in whole if any(map(run.has, _LISTS))]
         if len(whole) == 1 and not runs and isinstance(whole[0].value, dict):
             yield _folder(document, whole[0])
         for run in runs:
             yield _trace(document, run, first_of(run, *_LISTS).items(), framed=True)
         if not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
-            yield _trace(document, whole[0], whole if document.is_json_lines else whole[0].items())
+            yield _trace(document, whole[0], whole if lined else whole[0].items(), skipped=skipped)
 
 
 def _is_event(event: dict[str, Any]) -> bool:
@@ -94,13 +102,21 @@ def _folder(document: Document, only: Node) -> Trace:
 
 
 def _trace(
-    document: Document, run: Node, events: Sequence[Node], *, framed: bool = False, state: Node | None = None
+    document: Document,
+    run: Node,
+    events: Sequence[Node],
+    *,
+    framed: bool = False,
+    state: Node | None = None,
+    skipped: Unread | None = None,
 ) -> Trace:
     pairs = (event.items() if isinstance(event.value, list) else [event] for event in events)  # as events came once
     flat = [event for pair in pairs for event in pair]
     told = Events() if any(event.has("kind") for event in flat) else Actions()
+    for what, count in (skipped.counts if skipped else {}).items():
+        told.unread.add(what, count)
     for event in flat:
-        told.event(event)
+        told.tolerate("event that cannot be read", told.event, event)
     if isinstance(told, Events):
         if framed:
             told.metrics(run["metrics"])

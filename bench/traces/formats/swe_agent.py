@@ -7,10 +7,10 @@ from typing import Any
 
 from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, case_id, dicts, register, strict_json
-from ..chat import calls_of
+from ..messages import calls_beside
 from ..nodes import at, picked
 from ..parts import reasoning_of, role_of, simple_content
-from ..sent import Edits, HistoryText, Masking, fitted
+from ..sent import Edits, HistoryText, Masking, fits_sent, fitted
 from ..steps import Ran, Said, Steps
 
 _FILE = {"environment", "trajectory", "history", "info", "replay_config", "attempts"}
@@ -39,7 +39,7 @@ class SweAgent:
 
     Old results that the model no longer saw are a ContextEdit before the turn. What was sent is known from the `query` of each step (since 1.0),
     else from the history processors of the configuration, else from `tokens_sent`: the published processor whose prompts add up to it, within
-    0.05 %. Where none does, the label `prompts` is "unknown". The label `task` is the instance.
+    0.05 %. Where none does, or what the configuration gives is more than 5 % off, the label `prompts` is "unknown". The label `task` is the instance.
 
     Source: github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
     """
@@ -111,7 +111,7 @@ class _History(Steps):
                 reworded = {places[old]: text for old, text in shown.items()}
                 self.add(ContextEdit(index=self.index, thread=self._thread(entry), shown=reworded))
             places.append(self.index)
-            self._entry(entry)
+            self.tolerate("message that cannot be read", self._entry, entry)
         if not history:
             for step in list(self.ahead):
                 self._answer(step, step["response"].text_or_none() or "", "main", "agent")
@@ -130,10 +130,12 @@ class _History(Steps):
         processors = at(self.config, "agent", "history_processors")
         if processors.value is not None:
             rules = [item for item in processors.items() if item["type"].value not in _UNMASKED]
-            if not rules:
-                return {}
             known = len(rules) == 1 and rules[0]["type"].value == "last_n_observations"
-            return _masking(rules[0]).edits(told) if known else None
+            if rules and not known:
+                return None
+            edits = _masking(rules[0]).edits(told) if rules else {}
+            fits = not isinstance(sent, int) or sent <= 0 or not told or fits_sent(told, edits, sent, self.model)
+            return edits if fits else None
         if not isinstance(sent, int) or sent <= 0:
             return {}
         return fitted(told, sent, _PUBLISHED, self.model) if told else None
@@ -159,7 +161,7 @@ class _History(Steps):
 
     def _answer(self, entry: Node, content: Content, thread: str, agent: str) -> None:
         action, text = entry["action"].text_or_none(), text_of(content)
-        calls = calls_of(entry, self.index) if entry.has("tool_calls") else ()
+        calls = calls_beside(entry.object(), self.unread) if entry.has("tool_calls") else ()
         if not calls and action and action.strip():
             arguments, shown = {"command": action}, action.strip() in text
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=shown),)

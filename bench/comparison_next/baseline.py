@@ -1,0 +1,114 @@
+"""The baseline is a score file: the runs of a comparison with the numbers that its gates judge, and how they were made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..files.limits import read_result
+from ..model.base import SCHEMA_VERSION
+from ..model.compared import Compared
+from ..model.comparison import GateRule, Signature
+from ..model.errors import ResultsError, nearest, one_line
+from ..model.score import MetricInfo
+from ..model.scores import MeasuredRun
+
+
+class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
+    """Accepted values. A JSON report has these keys too, among others, so either can be a baseline."""
+
+    title: str
+    signature: Signature
+    specs: dict[str, str] = {}
+    rules: tuple[GateRule, ...] = ()
+    runs: tuple[MeasuredRun, ...] = ()
+    schema: int = SCHEMA_VERSION
+
+
+class _Several(msgspec.Struct, frozen=True):
+    comparisons: tuple[msgspec.Raw, ...]
+
+
+def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
+    """The score file of a comparison with some metrics (None: those of its gates), of the declared strategies and gated references."""
+    wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
+    names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}
+    runs = []
+    for run in sorted(compared.runs, key=lambda run: run.id):
+        scores = tuple(
+            msgspec.structs.replace(
+                score,
+                numbers={name: number for name, number in sorted(score.numbers.items()) if name in wanted},
+                checks={},
+                constant_texts=(),
+                cpu_s=0.0,
+            )
+            for score in run.scores
+            if score.strategy in names
+        )
+        runs.append(msgspec.structs.replace(run, scores=scores))
+    return ScoreFile(
+        title=compared.title, signature=compared.signature, specs=compared.specs, rules=compared.rules, runs=tuple(runs)
+    )
+
+
+def score_bytes(file: ScoreFile) -> bytes:
+    """A score file as JSON with a line for each key: small, and readable in a diff. The same input gives the same bytes."""
+    plain: dict[str, Any] = msgspec.to_builtins(file)
+    return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
+
+
+def read_scores(path: Path, title: str = "") -> ScoreFile | None:
+    """The score file at a path; of a report on several scenarios the one called `title`. None where there is no file.
+
+    Raises ResultsError for what is no score file, for another schema, and for a report without that scenario.
+    """
+    if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
+        return None
+    again = "accept a new one with --update-baseline"
+    try:
+        data = read_result(path)
+        parts = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+        if "comparisons" in parts:
+            several = msgspec.json.decode(data, type=_Several).comparisons
+            files = {file.title: file for file in (msgspec.json.decode(part, type=ScoreFile) for part in several)}
+            if title not in files and len(files) != 1:
+                raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
+            found = files.get(title) or next(iter(files.values()))
+        else:
+            found = msgspec.json.decode(data, type=ScoreFile)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
+    if found.schema != SCHEMA_VERSION:
+        raise ResultsError(f"{path}: schema {found.schema}, this bench reads {SCHEMA_VERSION} — {again}")
+    return found
+
+
+def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
+    """The reason why a metric of then does not compare with now; empty where it does.
+
+    >>> made = {"bench_version": "1", "traces": {}, "strategies": {}, "encodings": ("a",), "facts_version": "1", "seed": 0}
+    >>> old, new = (Signature(prices_date=date, **made) for date in ("2026-01-01", "2026-02-01"))
+    >>> price, count = (MetricInfo(name="cost", unit=unit, better="lower", aggregate="sum") for unit in ("usd", "facts"))
+    >>> stale(new, old, price), stale(new, old, count)
+    ('price tables: 2026-01-01 then, 2026-02-01 now', '')
+    """
+    return next(
+        (f"{what}: {before} then, {after} now" for what, before, after in _made(now, then, info) if before != after), ""
+    )
+
+
+def _made(now: Signature, then: Signature, info: MetricInfo) -> Iterator[tuple[str, object, object]]:
+    yield "reading of facts", then.facts_version, now.facts_version
+    yield f"version of {info.family or info.name}", then.metrics.get(info.family, 1), now.metrics.get(info.family, 1)
+    if info.unit in ("tokens", "usd", "prompts"):
+        yield "calibration of token counts", then.calibration, now.calibration
+        yield "model of traces that name none", then.model or "none", now.model or "none"
+        both = sorted(then.case_encodings.keys() & now.case_encodings.keys())
+        yield "encoding", [then.case_encodings[run] for run in both], [now.case_encodings[run] for run in both]
+    if info.unit == "usd":
+        yield "price tables", then.prices_date, now.prices_date

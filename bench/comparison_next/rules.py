@@ -1,0 +1,225 @@
+"""The rules of the decision in one table, in the order in which they are asked.
+
+A strategy that fails one is not advised. What runs today is held to *ran* and *valid* alone, and a fault that it shares
+with a candidate does not refuse the candidate: hits are counted beyond today's, limits are never stricter than today.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..model.advice import RuleResult, Verdict
+from ..model.scores import Check, Finding, MeasuredRun, Number, Rule
+from ..plugins.spec import split_top
+from .certainty import lowest_rate
+from .totals import Runs, is_finite
+
+Kind = Literal["ran", "count", "prose", "share", "cheaper"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One rule: how it counts, its verdict, and for shares their metrics (the first that was measured) and limit.
+
+    A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
+    """
+
+    rule: Rule
+    kind: Kind
+    verdict: Verdict
+    metrics: tuple[str, ...] = ()
+    better: Literal["lower", "higher"] = "higher"
+    limit: float = 1.0
+    slot: str = ""
+
+
+TABLE: tuple[Asked, ...] = (
+    Asked("ran", "ran", "invalid"),
+    Asked("valid", "count", "invalid"),
+    Asked("instructed", "prose", "unfaithful"),
+    Asked("changed", "count", "unfaithful"),
+    Asked("misattributed", "prose", "unfaithful"),
+    Asked("invented", "prose", "unfaithful"),
+    Asked("hidden", "count", "unfaithful"),
+    Asked("needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", 0.05),
+    Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", 0.90),
+    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored",), slot="store"),
+    Asked("stored", "share", "loses too much", ("probes.recall",), slot="store"),
+    Asked("judged", "share", "loses too much", ("findings.agreement",), slot="evaluator"),
+    Asked("routed", "share", "loses too much", ("routing.accuracy", "routing.selection_top1"), slot="routers"),
+    Asked("cheaper", "cheaper", "not certain"),
+)
+"""The table. `instructed`, `misattributed` and `invented` read prose: their limits are their own false-alarm rates."""
+
+FINDINGS = 5
+"""The most findings of a rule that its result names."""
+_ROUNDING = 1e-9
+
+
+def filled(spec: str) -> dict[str, str]:
+    """The slots that a spec fills, without the strategy's name.
+
+    >>> filled("mine=store=truncate:limit=5+routers=[a,b]"), filled("recorded")
+    ({'store': 'truncate:limit=5', 'routers': '[a,b]'}, {})
+    """
+    slots: dict[str, str] = {}
+    for part in split_top(spec, "+"):
+        head, _, value = part.partition("=")
+        name, _, more = value.partition("=") if "=" in value and head.strip() not in SLOTS else (head, "", value)
+        if name.strip() in SLOTS:
+            slots[name.strip()] = more
+    return slots
+
+
+SLOTS = ("summarizer", "store", "compactor", "evaluator", "extractors", "routers")
+
+
+def results_of(
+    runs: Runs,
+    strategy: str,
+    today: str,
+    *,
+    spec: str = "",
+    rates: Mapping[Rule, float] | None = None,
+    failed_gates: int = 0,
+    limits: Mapping[Rule, float] | None = None,
+) -> tuple[RuleResult, ...]:
+    """The results of every rule but the last on one strategy, in order. Of what runs today only *ran* and *valid*.
+
+    `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
+    scenario sets in place of 5 % and 90 %.
+    """
+    found = []
+    for asked in TABLE:
+        if asked.kind == "cheaper" or (strategy == today and asked.rule not in ("ran", "valid")):
+            continue
+        if asked.kind == "ran":
+            result: RuleResult | None = _ran(runs, strategy, failed_gates)
+        elif asked.kind == "share":
+            result = _share(runs, asked, strategy, today, filled(spec), limits or {})
+        else:
+            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, 0.0))
+        if result is not None:
+            found.append(result)
+    return tuple(found)
+
+
+def unchecked(runs: Runs, strategy: str) -> bool:
+    """True if a text of a strategy could not be read, or a rule was not asked of some run."""
+    needed = [asked.rule for asked in TABLE if asked.kind in ("count", "prose")]
+    checks = [score.checks if (score := runs.score(run, strategy)) else {} for run in runs.all]
+    return any(rule not in found or found[rule].unchecked for found in checks for rule in needed)
+
+
+def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
+    """The verdict of the first rule that refuses; None where all pass."""
+    first = next((result.rule for result in results if not result.passed), None)
+    return None if first is None else next(asked.verdict for asked in TABLE if asked.rule == first)
+
+
+# ---------------------------------------------------------------- the kinds
+
+
+def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
+    findings: list[Finding] = []
+    worst, count = "", failed_gates
+    for run in runs.all:
+        score = runs.score(run, strategy)
+        if score is None:
+            text = "was not replayed"
+        elif score.failure is not None:
+            text = score.failure.error
+        elif score.unstable_at is not None:
+            text = "gave something else when it was replayed again"
+        else:
+            continue
+        count, worst = count + 1, worst or run.id
+        step = None if score is None else score.failure.step if score.failure else score.unstable_at
+        findings.append(Finding(step, text))
+    return RuleResult(
+        rule="ran",
+        passed=count == 0,
+        value=float(count),
+        limit=0.0,
+        findings=tuple(findings[:FINDINGS]),
+        worst_run=worst,
+    )
+
+
+def _counted(runs: Runs, asked: Asked, strategy: str, today: str, rate: float) -> RuleResult:
+    """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly above its false alarms."""
+    hits = of = 0
+    worst, most = "", 0
+    findings: list[Finding] = []
+    for run in runs.all:
+        check, shared = (_check(runs, run, name, asked.rule) for name in (strategy, today))
+        beyond = check.hits if strategy == today else max(0, check.hits - shared.hits)
+        hits, of = hits + beyond, of + max(check.of, check.hits)
+        if beyond:
+            findings.extend(check.findings)
+        if beyond > most:
+            worst, most = run.id, beyond
+    shown = tuple(findings[:FINDINGS])
+    if asked.kind == "count":
+        return RuleResult(
+            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=shown, worst_run=worst
+        )
+    low = lowest_rate(hits, of)
+    return RuleResult(
+        rule=asked.rule,
+        passed=low <= rate,
+        value=hits / of if of else None,
+        limit=rate,
+        low=low,
+        findings=shown,
+        worst_run=worst,
+    )
+
+
+def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
+    score = runs.score(run, strategy)
+    return Check() if score is None else score.checks.get(rule, Check())
+
+
+def _share(
+    runs: Runs, asked: Asked, strategy: str, today: str, slots: Mapping[str, str], limits: Mapping[Rule, float]
+) -> RuleResult | None:
+    """A rule on a share; None where it is not asked. A share that could not be measured does not pass."""
+    if asked.slot and asked.slot not in slots:
+        return None
+    lower = asked.better == "lower"
+    measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
+    metric, share = next((item for item in measured if item[1].weight), measured[0])
+    if share.weight == 0:
+        if asked.slot and share.reason == "nothing to measure":
+            return None
+        passed = share.reason == "nothing to measure" and asked.rule == "far"
+        reason = () if passed else (Finding(None, share.reason),)
+        return RuleResult(rule=asked.rule, passed=passed, limit=limits.get(asked.rule, asked.limit), findings=reason)
+    value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
+    worst = runs.worst(strategy, metric, lowest=not lower)
+    return RuleResult(
+        rule=asked.rule,
+        passed=value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING,
+        value=value,
+        limit=limit,
+        worst_run=worst[0] if worst else "",
+    )
+
+
+def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:
+    """The limit of a share: what is set, but never stricter than today; of a slot today's value, all where there is none."""
+    if not is_finite(here) or here.value is None:
+        return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)
+    if asked.slot:
+        return here.value
+    own = limits.get(asked.rule, asked.limit)
+    return max(own, here.value) if lower else min(own, here.value)
+
+
+def finite(value: float | None) -> float:
+    """A value to sort by: what is missing comes last."""
+    return math.inf if value is None or not math.isfinite(value) else value

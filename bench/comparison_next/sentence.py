@@ -1,0 +1,186 @@
+"""The first line of every output: one sentence about an advice, in one template set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from ..model.advice import Advice, Price, Ranked, Verdict
+from .certainty import FEWEST
+
+Economy = Literal["cached", "uncached", "tokens"]
+Answers = Literal["savings", "stored", "judged", "routed"]
+
+NOISE = 0.001
+"""A ratio that is nearer to 1 than this is no saving."""
+_ECONOMY = {"cached": "with the provider's cache", "uncached": "without a cache", "tokens": ""}
+_LOSES: dict[Verdict, tuple[str, str]] = {
+    "invalid": ("does not run", "do not run"),
+    "unfaithful": ("is unfaithful", "are unfaithful"),
+    "loses too much": ("loses too much", "lose too much"),
+}
+_QUALITY = {
+    "stored": "{name} keeps {share} of the stored values",
+    "judged": "{name} leads to the same judgement for {share} of the results",
+    "routed": "{name} takes the expected route in {share} of the decisions",
+}
+
+
+def sentence_of(advice: Advice, answers: Answers, assumed: bool) -> str:
+    """The sentence. `assumed`: the shares of the provider's cache are not recorded."""
+    if answers != "savings":
+        return _of_quality(advice, answers)
+    best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
+    return _keep(advice, assumed) if best is None else _ship(advice, best, assumed)
+
+
+def price_of(item: Ranked, economy: str) -> Price | None:
+    """The price of a ranked strategy in an economy."""
+    return item.uncached if economy == "uncached" else item.cached
+
+
+def is_saving(price: Price) -> bool:
+    """True if a price is lower than today's by more than noise, certain or not."""
+    return price.ratio is not None and price.ratio < 1 - NOISE
+
+
+def percent(share: float) -> str:
+    """A share as text, with a decimal below 10 %.
+
+    >>> percent(0.3649), percent(0.0421), percent(0.0), percent(0.999), percent(1.0)
+    ('36%', '4.2%', '0%', '99.9%', '100%')
+    """
+    value = share * 100
+    places = 1 if 0 < abs(value) < 10 or 99 < value < 100 else 0
+    text = f"{value:.{places}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+
+
+def money(price: Price) -> str:
+    """The price of a run; below 10 cents that of 1,000 runs.
+
+    >>> money(Price(unit="usd", per_run=0.25)), money(Price(unit="usd", per_run=0.0042))
+    ('$0.25 a run', '$4.20 per 1,000 runs')
+    >>> money(Price(unit="tokens", per_run=18250.4))
+    '18,250 tokens a run'
+    """
+    if price.unit == "tokens":
+        return f"{price.per_run:,.0f} tokens a run"
+    if price.per_run < 0.1:
+        return f"${price.per_run * 1000:,.2f} per 1,000 runs"
+    return f"${price.per_run:,.2f} a run"
+
+
+def change(price: Price) -> str:
+    """The change against today in words.
+
+    >>> change(Price(unit="usd", per_run=1, ratio=0.64)), change(Price(unit="usd", per_run=1, ratio=1.03))
+    ('36% less', '3% more')
+    """
+    ratio = 1.0 if price.ratio is None else price.ratio
+    return "as much" if abs(ratio - 1) < NOISE else f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
+
+
+def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
+    price = price_of(best, advice.basis)
+    if price is None or price.ratio is None:
+        return f"Ship {best.strategy}: what runs today is not valid."
+    missed = (
+        f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
+    )
+    how = _economy(advice, assumed)
+    cost = f"a run costs {change(price)} ({money(price)}{how})"
+    return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
+
+
+def _keep(advice: Advice, assumed: bool) -> str:
+    here = next(item for item in advice.ranked if item.strategy == advice.today)
+    others = [item for item in advice.ranked if item is not here]
+    if here.verdict == "invalid":
+        return (
+            f"None of the {len(others)} strategies can be used, and what runs today is not valid."
+            if others
+            else "What runs today is not valid."
+        )
+    counted = ("not certain", *_LOSES)
+    cheaper = [
+        item
+        for item in others
+        if item.verdict in counted and (price := price_of(item, advice.basis)) and is_saving(price)
+    ]
+    unsure = [item for item in cheaper if item.verdict == "not certain"]
+    how = _economy(advice, assumed)
+    if not others:
+        return "Keep what runs today: nothing was tried."
+    if unsure:
+        first = unsure[0]
+        price = price_of(first, advice.basis)
+        cost = change(price) if price else "less"
+        return f"Keep what runs today: {first.strategy} costs {cost}{_in(how)}, but {_why_unsure(advice, first, assumed)}.{_other(advice, first)}"
+    if not cheaper:
+        of = (
+            "the one strategy that was tried does not cost"
+            if len(others) == 1
+            else f"none of the {len(others)} strategies costs"
+        )
+        about = next((item for item in others if item.verdict == "no saving" and "inactive" not in item.marks), None)
+        return f"Keep what runs today: {of} less{_in(how)}.{_other(advice, about)}"
+    counts = Counter(item.verdict for item in cheaper if item.verdict in _LOSES)
+    first = cheaper[0]
+    if len(cheaper) == 1:
+        return f"Keep what runs today: the only cheaper strategy, {first.strategy}, {_LOSES[first.verdict][0]}."
+    if len(counts) == 1:
+        return f"Keep what runs today: all {len(cheaper)} cheaper strategies {_LOSES[first.verdict][1]}."
+    parts = [f"{count} {_LOSES[verdict][count > 1]}" for verdict, count in sorted(counts.items())]
+    return f"Keep what runs today: of {len(cheaper)} cheaper strategies {', '.join(parts)}."
+
+
+def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
+    if "not checked" in item.marks and all(rule.passed for rule in item.rules):
+        return "some of its texts could not be checked"
+    if advice.tasks < FEWEST:
+        return f"{advice.tasks} {_unit(advice)} are too few to be certain (6 are needed)"
+    own = price_of(item, advice.basis)
+    if assumed and own is not None and own.certain:
+        return "that is certain only in one of the two, with or without a cache, and the cache is assumed"
+    return f"that is not certain on {advice.tasks} {_unit(advice)}"
+
+
+def _economy(advice: Advice, assumed: bool) -> str:
+    known = _ECONOMY.get(advice.basis, "")
+    return f" {known}{' as assumed' if assumed and advice.basis == 'cached' else ''}" if known else ""
+
+
+def _in(how: str) -> str:
+    return how.replace(" as assumed", "") if how else ""
+
+
+def _other(advice: Advice, item: Ranked | None) -> str:
+    """A second sentence where the other economy says the opposite."""
+    other = "uncached" if advice.basis == "cached" else "cached"
+    price = None if item is None or advice.basis == "tokens" else price_of(item, other)
+    if not advice.disagree or price is None or item is None:
+        return ""
+    return f" {_ECONOMY[other].capitalize()} {item.strategy} costs {change(price)}."
+
+
+def _unit(advice: Advice) -> str:
+    word = "task" if advice.tasks != advice.runs else "run"
+    return word if advice.tasks == 1 else f"{word}s"
+
+
+def _of_quality(advice: Advice, answers: str) -> str:
+    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that counts."""
+    found = []
+    for item in advice.ranked:
+        rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
+        if rule is not None and item.strategy != advice.today and rule.value is not None:
+            found.append((item, rule.value, _QUALITY[answers].format(name=item.strategy, share=percent(rule.value))))
+    if not found:
+        return "Nothing that these strategies fill could be measured."
+    found.sort(key=lambda one: (-one[1], one[0].strategy))
+    passed = [one for one in found if one[0].verdict == "ship"]
+    best = passed[0] if passed else found[0]
+    head = f"{best[2]}" if passed else f"Keep what runs today: {best[2]}, which is too little"
+    worst = found[-1]
+    return f"{head}{'' if worst is best or worst[1] == best[1] else f'; {worst[2]}'}."

@@ -1,0 +1,118 @@
+"""One value for each number of a comparison: sums as totals over runs, shares as means over tasks.
+
+A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first. A recording that is
+there twice, under another name, counts once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..model.score import MetricInfo
+from ..model.scores import MeasuredRun, Number, Score
+
+
+class Runs:
+    """Measured runs, looked up by strategy and task.
+
+    >>> from bench.model.scores import RunFacts
+    >>> runs = [MeasuredRun(id=name, facts=RunFacts(sha256=name, task=task)) for name, task in (("a", "t"), ("b", "t"), ("c", ""))]
+    >>> [[run.id for run in task] for task in Runs(runs).tasks]
+    [['a', 'b'], ['c']]
+    """
+
+    def __init__(self, runs: Iterable[MeasuredRun]) -> None:
+        distinct: dict[str, MeasuredRun] = {}
+        for run in sorted(runs, key=lambda run: run.id):
+            distinct.setdefault(run.facts.sha256 or run.id, run)
+        self.all = tuple(sorted(distinct.values(), key=lambda run: run.id))
+        tasks: dict[str, list[MeasuredRun]] = {}
+        for run in self.all:
+            tasks.setdefault(run.facts.task or run.facts.sha256 or run.id, []).append(run)
+        self.tasks = tuple(tuple(task) for task in tasks.values())
+        self._scores = {run.id: {score.strategy: score for score in run.scores} for run in self.all}
+
+    def score(self, run: MeasuredRun, strategy: str) -> Score | None:
+        """The score of a strategy on a run; None where it was not replayed there."""
+        return self._scores[run.id].get(strategy)
+
+    def number(self, run: MeasuredRun, strategy: str, metric: str) -> Number | None:
+        """One number; None where there was nothing to measure (weight 0) or nobody measured."""
+        score = self.score(run, strategy)
+        number = None if score is None else score.numbers.get(metric)
+        return None if number is None or number.weight == 0 else number
+
+    def by_task(self, strategy: str, metric: str) -> list[float] | None:
+        """The total of each task, in order; None where a run has no finite value."""
+        found = [[self.number(run, strategy, metric) for run in task] for task in self.tasks]
+        if any(not is_finite(number) for task in found for number in task):
+            return None
+        return [math.fsum(number.value or 0.0 for number in task if number) for task in found]
+
+    def share(self, strategy: str, metric: str) -> Number:
+        """The mean over tasks of a share; `weight` is the number of tasks that have one.
+
+        A run without anything to measure is left out. Where a run could not be measured the value is None, with the reason.
+        """
+        means = []
+        for task in self.tasks:
+            numbers = [number for run in task if (number := self.number(run, strategy, metric))]
+            missing = next((number for number in numbers if not is_finite(number)), None)
+            if missing is not None:
+                return Number(None, 0.0, missing.reason or "not a finite number")
+            if numbers:
+                means.append(math.fsum(number.value or 0.0 for number in numbers) / len(numbers))
+        return (
+            Number(math.fsum(means) / len(means), float(len(means)))
+            if means
+            else Number(None, 0.0, "nothing to measure")
+        )
+
+    def worst(self, strategy: str, metric: str, *, lowest: bool) -> tuple[str, float] | None:
+        """The run where a number is worst, and its value there; None where no run has one."""
+        found = [
+            (number.value, run.id)
+            for run in self.all
+            if (number := self.number(run, strategy, metric)) and number.value is not None
+        ]
+        if not found:
+            return None
+        value, run = min(found, key=lambda item: (item[0] if lowest else -item[0], item[1]))
+        return run, value
+
+    def total(self, strategy: str, info: MetricInfo) -> Number:
+        """The one value of a metric over all runs, by how it adds up."""
+        if info.aggregate == "pooled":
+            return self.share(strategy, info.name)
+        values = []
+        for run in self.all:
+            number = self.number(run, strategy, info.name)
+            if number is not None and not is_finite(number):
+                return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
+            if number is not None and number.value is not None:
+                values.append(number.value)
+        if not values:
+            return Number(None, 0.0, "nothing to measure")
+        return Number(max(values) if info.aggregate == "max" else math.fsum(values), float(len(values)))
+
+    def only(self, names: Iterable[str]) -> Runs:
+        """The runs of these ids."""
+        wanted = set(names)
+        return Runs(run for run in self.all if run.id in wanted)
+
+
+def is_finite(number: Number | None) -> bool:
+    """True for a number that was measured and is finite."""
+    return number is not None and number.value is not None and math.isfinite(number.value)
+
+
+def totals(runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]) -> dict[str, dict[str, Number]]:
+    """Every metric of every strategy over all runs."""
+    return {name: dict(_measured(runs, name, infos)) for name in strategies}
+
+
+def _measured(runs: Runs, strategy: str, infos: Mapping[str, MetricInfo]) -> Iterator[tuple[str, Number]]:
+    for name, info in infos.items():
+        if any(name in score.numbers for run in runs.all if (score := runs.score(run, strategy))):
+            yield name, runs.total(strategy, info)

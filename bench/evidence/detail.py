@@ -1,0 +1,139 @@
+"""One strategy on one run in detail, for a report that shows it: its prompts, what turns missed, and the values that are gone."""
+
+from __future__ import annotations
+
+from ..model import Message
+from ..model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
+from .checks import CheckedReplay
+
+MOST_CALLS = 120
+"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss most."""
+
+_MESSAGE_CHARS, _ALL_CHARS, _FEWEST_CHARS = 6_000, 300_000, 60
+_MOST_CHANGES, _MOST_MISSED = 200, 500
+_VALUE_CHARS = 200
+
+
+def detail_of(evidence: CheckedReplay) -> ReplayDetail:
+    """The detail of one replay. Bounded in size, whatever the run: long messages are cut, and what is left out is counted.
+
+    >>> from bench.metrics_next import example
+    >>> detail = detail_of(example())
+    >>> [(call.step, call.tokens, call.missed) for call in detail.calls], detail.changes[0].path
+    ([(1, 9, ()), (3, 22, ('a/b.csv',))], 'file')
+    """
+    walked, index = evidence.walked, evidence.index
+    missed: dict[int, list[str]] = {}
+    for item in walked.lost:
+        missed.setdefault(item.step, []).append(index.facts[item.need.fact])
+    invalid = {item.call: str(item) for item in evidence.refused}
+    chosen = _chosen_calls(evidence, missed)
+    prompts = _prompts(evidence, chosen)
+    used = list(dict.fromkeys(number for prompt in prompts.values() for number in prompt))
+    place = {number: at for at, number in enumerate(used)}
+    calls: list[ShownCall] = []
+    before: dict[str, list[int]] = {}
+    for call in chosen:
+        made, priced = walked.calls[call], walked.priced[call]
+        old, new = before.get(made.thread, []), prompts[call]
+        keep = next(
+            (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+        )
+        before[made.thread] = new
+        calls.append(
+            ShownCall(
+                step=made.step,
+                thread=made.thread,
+                tokens=priced.prompt_tokens,
+                keep=keep,
+                tail=tuple(place[number] for number in new[keep:]),
+                cached_tokens=priced.read,
+                invalid=invalid.get(call, ""),
+                missed=tuple(missed.get(made.step, ())),
+            )
+        )
+    return ReplayDetail(
+        run=evidence.trace.id,
+        strategy=evidence.replay.strategy,
+        messages=_shown([evidence.messages.messages[number] for number in used]),
+        calls=tuple(calls),
+        missed=tuple(
+            MissedFact(
+                turn=item.step,
+                fact=index.facts[item.need.fact],
+                origin=item.need.origin,
+                origin_step=item.need.origin_step,
+                distance=item.need.distance,
+                handle=item.handle,
+            )
+            for item in walked.missed[:_MOST_MISSED]
+        ),
+        changes=_changes(evidence),
+        compactions=_compactions(evidence),
+    )
+
+
+def _chosen_calls(evidence: CheckedReplay, missed: dict[int, list[str]]) -> list[int]:
+    """The calls that are kept, in order: all of a short run."""
+    calls = evidence.walked.calls
+    if len(calls) <= MOST_CALLS:
+        return list(range(len(calls)))
+    dearest = sorted(range(len(calls)), key=lambda at: -len(missed.get(calls[at].step, ())))
+    spread = [at * (len(calls) - 1) // (MOST_CALLS // 2 - 1) for at in range(MOST_CALLS // 2)]
+    return sorted(dict.fromkeys([*spread, *dearest]).keys() & {*spread, *dearest[: MOST_CALLS // 2]})
+
+
+def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]:
+    """The messages of each chosen prompt."""
+    wanted = set(chosen)
+    prompts: dict[str, list[int]] = {}
+    found: dict[int, list[int]] = {}
+    for number, call in enumerate(evidence.walked.calls):
+        prompt = prompts.setdefault(call.thread, [])
+        prompt[call.keep :] = call.tail
+        if number in wanted:
+            found[number] = list(prompt)
+    return found
+
+
+def _shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
+    """Messages with their calls as text, each cut so that all together are not too many characters."""
+    texts = [
+        "\n".join(filter(None, (item.text, *(f"→ {call.name} {call.command}" for call in item.tool_calls))))
+        for item in messages
+    ]
+    chars = _MESSAGE_CHARS
+    while chars > _FEWEST_CHARS and sum(min(len(text), chars) for text in texts) > _ALL_CHARS:
+        chars = max(_FEWEST_CHARS, chars * 4 // 5)
+    return tuple(
+        ShownMessage(
+            role=item.role, kind=item.kind, step=item.step, text=text[:chars], left_out=max(0, len(text) - chars)
+        )
+        for item, text in zip(messages, texts, strict=True)
+    )
+
+
+def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
+    """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
+    needed = {
+        (item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed
+    }
+    found: list[RecordChange] = []
+    for kept in evidence.fields_kept["shown"]:
+        for lost in kept.lost:
+            key, _, value = lost.partition(": ")
+            found.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
+    found.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
+    return tuple(found[:_MOST_CHANGES])
+
+
+def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:
+    """The steps of the prompts from which recorded messages went."""
+    went = {
+        stay.after
+        for number, stays in evidence.walked.stays.items()
+        if number < evidence.messages.recorded
+        for stay in stays
+    }
+    calls = evidence.walked.calls
+    return tuple(calls[number].step for number in sorted(went) if number < len(calls))

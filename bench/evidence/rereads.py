@@ -1,0 +1,107 @@
+"""Results that were read twice: most of their lines had stood in earlier results of their thread."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from ..model import ModelTurn, ToolResult, lines_of
+from ..model.audit import Reread
+from .calls import answered_calls, asked
+from .of_replay import ReplayEvidence
+
+SHARE = 0.8
+"""The share of its lines that a result must have from earlier ones to count as read again."""
+
+FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
+_NUMBERED = re.compile(r"^\s*\d+\s*(?:[→|:]|\t)\s?")
+
+
+def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
+    """Yield every result that was read again, in order, from the recording's own replay.
+
+    Lines are compared without the numbers that a viewer puts before them; short ones are left out. A
+    result of few lines counts where the same call gave the same answer. Linear in the text.
+    """
+    reader = _Reader(recorded)
+    for step in recorded.trace.steps:
+        if isinstance(step, ModelTurn):
+            reader.turn[step.thread] = step.index
+        elif isinstance(step, ToolResult):
+            found = reader.read(step)
+            if found is not None:
+                yield found
+
+
+class _Reader:
+    """The results of a recording, read one after the other."""
+
+    def __init__(self, recorded: ReplayEvidence) -> None:
+        self.turn: dict[str, int] = {}
+        self._evidence = recorded
+        self._calls = answered_calls(recorded.trace)
+        self._numbers = {call.step: at for at, call in enumerate(recorded.walked.calls)}
+        self._holders: dict[tuple[str, str], list[int]] = {}
+        self._answered: dict[tuple[str, str], ToolResult] = {}
+        self._seen: dict[int, frozenset[str]] = {}
+
+    def read(self, result: ToolResult) -> Reread | None:
+        """The reread that a result is; None for a new one."""
+        thread = result.thread
+        turn, call = self._calls.get(result.index, (self.turn.get(thread, -1), None))
+        command = result.function if call is None else call.command
+        lines = _lines(result.shown_by_recorder)
+        known = {line: self._holders[thread, line] for line in lines if (thread, line) in self._holders}
+        before = self._answered.get((thread, command))
+        if len(lines) < FEWEST_LINES or len(known) < SHARE * len(lines):
+            text = result.shown_by_recorder
+            same = before is not None and len(text) >= _SAME_CHARS and text == before.shown_by_recorder
+            known = {line: [before.index] for line in lines or {""}} if before is not None and same else {}
+        found = None
+        if known:
+            why, earlier = self._why(known, turn, SHARE * len(lines))
+            question = "" if call is None else asked(call)
+            found = Reread(
+                step=result.index, earlier_step=earlier, asked=question,
+                lines_same=len(known), lines=max(len(lines), 1), why=why,
+            )  # fmt: skip
+        self._keep(result, command, lines)
+        return found
+
+    def _why(
+        self, known: dict[str, list[int]], turn: int, enough: float
+    ) -> tuple[Literal["cut", "dropped", "in prompt"], int]:
+        """The reason why known lines were read again, and the earlier result with most of them."""
+        seen = {line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()}
+        there = {line: [at for at in steps if self._stands(at, turn)] for line, steps in seen.items()}
+        every = Counter(at for steps in known.values() for at in steps)
+        if sum(map(bool, seen.values())) < enough:
+            return "cut", max(every.items(), key=lambda item: (item[1], item[0]))[0]
+        if sum(map(bool, there.values())) >= enough:
+            return "in prompt", max(every.items(), key=lambda item: (item[1], item[0]))[0]
+        gone = {at: count for at, count in every.items() if not self._stands(at, turn)} or every
+        return "dropped", max(gone.items(), key=lambda item: (item[1], item[0]))[0]
+
+    def _stands(self, step: int, turn: int) -> bool:
+        """True if the prompt of a turn shows a result as the recorded model first saw it."""
+        call = self._numbers.get(turn)
+        index = self._evidence.index
+        return call is None or self._evidence.stands(index.shown[step], call)
+
+    def _keep(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
+        self._answered[result.thread, command] = result
+        self._seen[result.index] = lines or frozenset({""})
+        for line in lines if result.full is None else _lines(result.text) | lines:
+            places = self._holders.setdefault((result.thread, line), [])
+            if len(places) < _MOST_PLACES:
+                places.append(result.index)
+            else:
+                places[places.index(min(places))] = result.index
+
+
+def _lines(text: str) -> frozenset[str]:
+    """The distinct lines of a text that say something, without numbers before them."""
+    stripped = (_NUMBERED.sub("", line).strip() for line in lines_of(text))
+    return frozenset(line for line in stripped if len(line) >= _SHORTEST_CHARS)

@@ -1,0 +1,112 @@
+"""HTTP of a strategy's own code, answered offline from a standard cassette of vcrpy beside the scenario."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..model.errors import StrategyError, one_line
+
+CASSETTE = "model.cassette.yaml"
+"""The file of recorded requests and answers, in the folder that a strategy's paths start from."""
+
+Charge = Callable[[int, int, str | None], None]
+_state: dict[str, bool] = {"refuses": False, "hooked": False}
+_refused: list[str] = []
+
+
+def refused() -> str:
+    """The reason why a request had no answer, though the code may have gone on; `""` where all had."""
+    return _refused[0] if _refused else ""
+
+
+@contextlib.contextmanager
+def offline(base: Path, charge: Charge) -> Iterator[None]:
+    """Inside the block HTTP is answered from the cassette, and no other connection is made.
+
+    `charge` is given what each answer says of the tokens that its model read and wrote. A request
+    that the cassette does not hold, and any other connection, raises where it is made.
+    """
+    if not _state["hooked"]:
+        sys.addaudithook(_refuse)
+        _state["hooked"] = True
+    with contextlib.ExitStack() as stack:
+        if (base / CASSETTE).is_file():
+            stack.enter_context(_replayed(base / CASSETTE, charge))
+        _state["refuses"] = True
+        try:
+            yield
+        finally:
+            _state["refuses"] = False
+
+
+@contextlib.contextmanager
+def _replayed(path: Path, charge: Charge) -> Iterator[None]:
+    try:
+        import vcr
+    except ImportError:
+        raise StrategyError(f"{path.name}: needs vcrpy — pip install vcrpy") from None
+    matched = ["method", "scheme", "host", "port", "path", "query", "body"]
+    player = vcr.VCR(record_mode="none", match_on=matched)
+    with player.use_cassette(str(path), allow_playback_repeats=True) as cassette:
+        play, knows = cassette.play_response, cassette.can_play_response_for
+
+        def known(request: Any) -> bool:
+            found = bool(knows(request))
+            if not found:
+                _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
+            return found
+
+        def charged(request: Any) -> Any:
+            response = play(request)
+            used = usage_of(response.get("body", {}).get("string", b""))
+            if used is not None:
+                charge(*used)
+            return response
+
+        cassette.play_response, cassette.can_play_response_for = charged, known
+        yield
+
+
+def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
+    """The tokens that an answer says were read and written, and its model; None where it says nothing.
+
+    Of streamed events the last one that says so counts.
+
+    >>> usage_of(b'{"model": "m", "usage": {"input_tokens": 9, "output_tokens": 2}}')
+    (9, 2, 'm')
+    >>> usage_of("no JSON") is None
+    True
+    """
+    text = body if isinstance(body, str) else body.decode("utf-8", "replace")
+    lines = [line[5:] for line in text.splitlines() if line.startswith("data:")] or [text]
+    found: dict[str, int] = {}
+    model: str | None = None
+    for line in lines:
+        with contextlib.suppress(ValueError, AttributeError):
+            event = json.loads(line)
+            event = event.get("message") or event.get("response") or event
+            model = event.get("model") or model
+            found |= {key: n for key, n in (event.get("usage") or {}).items() if isinstance(n, int)}
+    read = found.get("prompt_tokens", found.get("input_tokens"))
+    written = found.get("completion_tokens", found.get("output_tokens"))
+    return None if read is None and written is None else (read or 0, written or 0, model)
+
+
+def _refuse(event: str, given: tuple[Any, ...]) -> None:
+    """An audit hook: no connection leaves this machine's process while a strategy runs."""
+    if not _state["refuses"]:
+        return
+    place: Any = ""
+    if event == "socket.getaddrinfo":
+        place = given[0]
+    elif event in ("socket.connect", "socket.sendto") and isinstance(given[1], tuple):
+        place = given[1][0]
+    if place:
+        what = f"it asks {one_line(place)}, and no request leaves a replay"
+        _refused.append(f"{what} — record it with vcrpy into {CASSETTE} beside the scenario")
+        raise StrategyError(_refused[-1])

@@ -1,0 +1,78 @@
+"""Audits of recordings, without any strategy: each is replayed as it was, and once more with perfect foresight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..evidence.session_audit import audit_of
+from ..model import Trace
+from ..model.audit import SessionAudit
+from ..model.errors import BenchError
+from ..plugins.worker import Limits
+from ..strategies import parse_strategy
+from ..traces import TraceSource
+from ..traces.markers import cut_in
+from .measuring import Measuring, RunSession
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Audits:
+    """The audits of some recordings, by id, and the files that were left out, each with the reason."""
+
+    sessions: tuple[SessionAudit, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+def audit(
+    paths: str | Path | Sequence[str | Path],
+    base: Path | None = None,
+    *,
+    model: str | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Audits:
+    """What happened in every recording of some paths, one after the other: no more than one is held.
+
+    A recording without model calls is left out. `model` is that of recordings which name none.
+    Raises TraceError for a path that cannot be read, BenchError where nothing is left.
+
+    >>> from bench.metrics_next import example
+    >>> audited(example().trace).charges.prompt_tokens
+    40
+    """
+    several = [paths] if isinstance(paths, str | Path) else paths
+    source = TraceSource([str(path) for path in several], base, limits=limits)
+    silent: list[tuple[str, str]] = []
+
+    def each() -> Iterator[SessionAudit]:
+        for done, trace in enumerate(source, 1):
+            if trace.model_turns:
+                yield audited(trace, model)
+            else:
+                silent.append((trace.id, "no model call was recorded"))
+            if progress:
+                progress(done, None)
+
+    found = sorted(each(), key=lambda item: item.id)
+    skipped = (*source.skipped, *silent)
+    if not found:
+        first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
+        raise BenchError(f"nothing to audit — no recording with a model call{first}")
+    return Audits(tuple(found), skipped)
+
+
+def audited(trace: Trace, model: str | None = None) -> SessionAudit:
+    """What happened in one recording."""
+    session = RunSession(trace, Measuring((), model=model))
+    minimum = session.evidence(parse_strategy("floor"))
+    return audit_of(session.recorded, minimum, _marker_of)
+
+
+def _marker_of(text: str) -> str:
+    """Who left the marker of a cut in a text; `""` for nobody."""
+    marker = cut_in(text)
+    return "" if marker is None else marker.by

@@ -1,0 +1,194 @@
+"""Places where runs are measured: this process, processes beside it, the workers of a Dask scheduler.
+
+Each is a `concurrent.futures.Executor`; the results are the same. A process that dies costs the
+run that it worked on: that is measured once more, alone, and then has failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import multiprocessing
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from ..model.errors import BenchError, debugged, defect, one_line
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+Work = Callable[[Any, Any], Any]
+"""`work(plan, task)`: one run measured."""
+
+AHEAD = 2
+"""The tasks that are given out for each worker: one is worked on, the other is on its way."""
+
+_WAIT_S = 60.0
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def measured_here(work: Work, plan: Any, tasks: Iterable[Any]) -> Iterator[Any]:
+    """The result of each task, in order."""
+    return (work(plan, task) for task in tasks)
+
+
+def measured_by(
+    executors: Callable[[int], contextlib.AbstractContextManager[Executor]],
+    workers: int,
+    work: Work,
+    plan: Any,
+    tasks: Iterable[_Task],
+    died: Callable[[_Task, str], _Result],
+) -> Iterator[_Result]:
+    """The result of each task as it is done, by executors of so many workers.
+
+    `died` gives the result of a task over which two processes ended. Raises BenchError where a
+    plan cannot be sent, and what `work` raises.
+    """
+    sent = _sent(plan)
+    source, again = iter(tasks), deque[_Task]()
+    while True:
+        lost: list[_Task] = []
+        with executors(workers) as executor:
+            yield from _of_one(
+                executor, workers, functools.partial(_done, work, sent), source, lost
+            )
+        if not lost:
+            return
+        again.extend(lost)
+        while again:
+            task = again.popleft()
+            lost_again: list[_Task] = []
+            with executors(1) as executor:
+                each = iter([task])
+                yield from _of_one(
+                    executor, 1, functools.partial(_done, work, sent), each, lost_again
+                )
+            for one in lost_again:
+                yield died(one, "the process that measured this run ended, twice")
+
+
+def _of_one(
+    executor: Executor,
+    workers: int,
+    work: Callable[[_Task], Any],
+    source: Iterator[_Task],
+    lost: list[_Task],
+) -> Iterator[Any]:
+    """The results that one executor gives until it breaks; the tasks it still had are then `lost`."""
+    waiting: dict[Future[Any], _Task] = {}
+    broken = False
+    while True:
+        while not broken and len(waiting) < AHEAD * workers:
+            task = next(source, None)
+            if task is None:
+                break
+            try:
+                waiting[executor.submit(work, task)] = task
+            except BrokenProcessPool:
+                lost.append(task)
+                broken = True
+        if not waiting:
+            return
+        done, _ = wait(waiting, timeout=_WAIT_S, return_when=FIRST_COMPLETED)
+        for future in done:
+            task = waiting.pop(future)
+            try:
+                found = future.result()
+            except Exception as error:
+                if not _has_died(error):
+                    raise
+                lost.append(task)
+                broken = broken or isinstance(error, BrokenProcessPool)
+                continue
+            if isinstance(found, BenchError):
+                raise found
+            yield found
+
+
+def _has_died(error: BaseException) -> bool:
+    """True if a worker ended over a task."""
+    return isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker"
+
+
+def _sent(plan: Any) -> bytes:
+    try:
+        return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        import cloudpickle
+
+        try:
+            sent: bytes = cloudpickle.dumps(plan)
+        except Exception as error:
+            what = (
+                "a function cannot be sent to other processes — name it in a spec: file.py:function"
+            )
+            raise BenchError(f"{what} ({one_line(error)})") from None
+        return sent
+
+
+# ---------------------------------------------------------------- executors
+
+
+@contextlib.contextmanager
+def processes(workers: int) -> Iterator[Executor]:
+    """Processes on this machine, forked where that is possible: a script needs no guard."""
+    known = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
+    executor = ProcessPoolExecutor(workers, mp_context=context)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
+    """The workers of a Dask scheduler (`tcp://host:8786`); None: so many of this machine.
+
+    Raises BenchError without `dask[distributed]`, and where nobody answers at the address.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        what = "--engine dask needs dask — pip install 'agent-memory-bench[cluster]'"
+        raise BenchError(what) from None
+    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": "ERROR"}
+    with contextlib.ExitStack() as stack:
+        try:
+            at: Any = scheduler
+            if scheduler is None:
+                at = stack.enter_context(
+                    LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **quiet)
+                )
+            client = stack.enter_context(Client(at))
+        except (OSError, ValueError, RuntimeError) as error:
+            where = "on this machine" if scheduler is None else f"at {scheduler}"
+            what = f"no Dask scheduler answers {where} — start one with `dask scheduler`"
+            raise BenchError(f"{what}, or write --engine dask ({one_line(error)})") from None
+        yield client.get_executor(pure=False)
+
+
+# ---------------------------------------------------------------- on a worker
+
+
+@functools.lru_cache(maxsize=2)
+def _plan(sent: bytes) -> Any:
+    return pickle.loads(sent)
+
+
+def _done(work: Work, plan: bytes, task: Any) -> Any:
+    """A result, or the error that is to be raised where it was asked for."""
+    try:
+        with _ONE_AT_A_TIME:  # a worker of Dask may have several threads
+            return work(_plan(plan), task)
+    except BenchError as error:
+        debugged(error)
+        return error
+    except Exception as error:
+        debugged(error)
+        return BenchError(defect(error))

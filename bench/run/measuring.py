@@ -1,0 +1,210 @@
+"""One run under every strategy, measured: the unit of work of a comparison."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from ..evidence.checks import CheckedReplay
+from ..evidence.checks.own import own_texts, template_lines
+from ..evidence.index import index_trace
+from ..evidence.of_replay import TraceSession
+from ..metrics_next import metrics
+from ..model import Failure, Trace, compact_json
+from ..model.errors import one_line
+from ..model.index import TraceIndex
+from ..model.replay import Replay
+from ..model.scores import Check, Finding, MeasuredRun, Number, Rule, RunFacts, Score
+from ..replayer_next.replaying import Replayer
+from ..strategies import Strategy, parse_strategy
+from ..tokens.caching import cache_rule
+from ..tokens.prices import provider_of
+from .kept import Kept, key_of, replay_digest
+
+RECORDED = "recorded"
+"""The reference that does what the recorded system itself did."""
+
+_CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """The settings with which every run of a comparison is measured.
+
+    `model` is that of runs which name none; without `calibrate` tokens follow the plain rule.
+    """
+
+    strategies: tuple[Strategy, ...]
+    model: str | None = None
+    calibrate: bool = True
+
+
+def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
+    """A trace with what a scenario adds to its labels."""
+    if not labels:
+        return trace
+    return msgspec.structs.replace(trace, labels={**trace.labels, **labels})
+
+
+class RunSession:
+    """One recording while it is measured: its index, and its replays under strategies."""
+
+    def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None) -> None:
+        about = measuring.model or "", measuring.calibrate
+
+        def make() -> TraceIndex:
+            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate)
+
+        self.trace = trace
+        self.index = make() if kept is None else kept.index(trace, make, *about)
+        self.session = TraceSession(trace, self.index)
+        self.replayer = Replayer(trace, self.index, self.session.messages.count)
+        self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
+        self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
+        self._excused = False
+
+    def evidence(self, strategy: Strategy) -> CheckedReplay:
+        """The evidence of one replay; nothing is held against it that the recording's own prompts lacked."""
+        if not self._excused:
+            self.session.excuse(self.recorded)
+            self.recorded = CheckedReplay(self.session, self.recorded.replay)
+            self._excused = True
+        if strategy.name == RECORDED:
+            return self.recorded
+        return CheckedReplay(self.session, self.replayer.replay(strategy))
+
+    def score(self, strategy: Strategy) -> Score:
+        """The score of one strategy, as it was kept for equal replays or measured now. One that cannot be measured has failed."""
+        replay = self.recorded.replay if strategy.name == RECORDED else self.replayer.replay(strategy)
+        if replay.failure is not None:
+            return _failed(strategy, replay.failure)
+        if self._kept is None:
+            return self._scored(strategy, replay)
+        key = key_of("score", *self._about, replay_digest(replay))
+        body = self._kept.get(key)
+        if body is not None:
+            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                known = msgspec.json.decode(body, type=Score)
+                return msgspec.structs.replace(known, strategy=strategy.name)
+        score = self._scored(strategy, replay)
+        if score.failure is None and score.unstable_at is None:
+            with contextlib.suppress(UnicodeEncodeError):
+                self._kept.put(key, msgspec.json.encode(score))
+        return score
+
+    def _scored(self, strategy: Strategy, replay: Replay) -> Score:
+        """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
+        if not self._excused:
+            self.evidence(parse_strategy(RECORDED))
+        found = self.recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
+        try:
+            return score_of(found, self.recorded.replay)
+        except Exception as error:
+            if not strategy.own:
+                raise
+            failure = Failure(step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}")
+            return _failed(strategy, failure)
+
+
+def measure(
+    trace: Trace,
+    measuring: Measuring,
+    labels: Mapping[str, Any] | None = None,
+    kept: Kept | None = None,
+) -> MeasuredRun:
+    """One recording under every strategy.
+
+    `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
+    asked of a recording, not the recording. `kept` has what earlier runs found.
+
+    >>> from bench.metrics_next import example
+    >>> run = measure(example().trace, Measuring((parse_strategy("keep_all"),)))
+    >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
+    [('keep_all', 1.0)]
+    """
+    session = RunSession(labelled(trace, labels), measuring, kept)
+    return MeasuredRun(
+        id=trace.id,
+        facts=facts_of(trace, session),
+        scores=tuple(map(session.score, measuring.strategies)),
+        questions_sha256=_sha256(compact_json(labels)) if labels else "",
+    )
+
+
+def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
+    """The numbers and checks of one replay."""
+    replay = evidence.replay
+    unstable = replay.unstable_at
+    finding = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
+    ran = Check(hits=len(finding), of=1, findings=finding)
+    texts = list(own_texts(evidence))
+    constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
+    return Score(
+        strategy=replay.strategy,
+        numbers={name: item.number(evidence) for name, item in metrics().items()},
+        checks={"ran": ran, **evidence.checks},
+        unstable_at=unstable,
+        acted=_acted(replay, recorded),
+        constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),
+    )
+
+
+def _failed(strategy: Strategy, failure: Failure) -> Score:
+    reason = failure.said
+    numbers = {name: Number(None, 0.0, reason) for name in metrics()}
+    ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
+    rule: Rule = "ran"
+    return Score(strategy=strategy.name, numbers=numbers, checks={rule: ran}, failure=failure)
+
+
+def _acted(replay: Replay, recorded: Replay) -> bool:
+    """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
+    if (replay.calls, replay.written) != (recorded.calls, recorded.written) or replay.decisions:
+        return True
+    for one, other in zip(replay.results, recorded.results, strict=True):
+        if one.record.value != other.record.value or one.evaluation or one.reply:
+            return True
+    return False
+
+
+def facts_of(trace: Trace, session: RunSession) -> RunFacts:
+    """What is known of a recording itself."""
+    index, recorded = session.index, session.recorded
+    usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
+    counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]
+    dollars = [call.usd for call in recorded.walked.priced]
+    known = [usd for usd in dollars if usd is not None]
+    return RunFacts(
+        sha256=trace.sha256,
+        format=trace.source.format,
+        task=trace.task,
+        model=index.model,
+        turns=len(trace.model_turns),
+        results=len(trace.results),
+        threads=len({turn.thread for turn in trace.model_turns}) or 1,
+        cut=sum(r.truncated_at_source or r.shown_by_recorder != r.text for r in trace.results),
+        skipped=dict(trace.left_out),
+        prompts_known=trace.labels.get("prompts") != "unknown",
+        cache_shares=_cache_shares(trace, index),
+        encoding=index.encoding,
+        encoding_assumed=index.encoding_assumed,
+        counted_tokens=sum(counted),
+        reported_tokens=sum(item.prompt_tokens for item in usage.values()),
+        usage_usd=sum(known) if known and len(known) == len(dollars) else None,
+    )
+
+
+def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
+    """The source of what the cache serves: the recording's usage, else the provider's rule; "" without any cache."""
+    if any(t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns):
+        return "recorded"
+    return "" if cache_rule(provider_of(index.model), index.model) is None else "assumed"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

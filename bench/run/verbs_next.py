@@ -1,0 +1,223 @@
+"""The verbs: load, compare, run a scenario, render. A comparison is made by `comparing.py`; here is what people pass."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..comparison_next.baseline import ScoreFile, read_scores, score_file_of
+from ..files.git import outermost_of, resolve, unpack
+from ..files.writing import write_together
+from ..model import Trace
+from ..model.compared import Compared, Skipped
+from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
+from ..plugins.worker import Limits
+from ..strategies import Strategy
+from ..strategies.portfolio import PORTFOLIO
+from ..strategies.sandboxed import Place
+from ..traces import Loaded, load as read_traces
+from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
+from .kept import Kept
+from .scenario import Scenario, ScenarioTraces, cache_named, read_scenario, share_of, traces_given
+
+BASELINE = "the baseline"
+"""The name of the baseline that a scenario keeps in a file."""
+
+Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
+"""Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
+
+Strategies = str | Callable[..., Any] | Strategy | Iterable[Any] | Mapping[str, Any]
+"""Strategies as people pass them: spec strings, functions or Strategies, or a mapping of names to these or to slots."""
+
+
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None, *, limits: Limits | None = None) -> Loaded:
+    """The recordings of a path or several (`format:path`, or a path whose format is detected) and what was skipped.
+
+    Raises TraceError for a path that cannot be read.
+    """
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path(), limits=limits)
+
+
+def compare(
+    traces: Traces,
+    strategies: Strategies | None = None,
+    *,
+    title: str = "",
+    gates: Sequence[Mapping[str, Any]] = (),
+    jobs: int = 1,
+    base: Path | None = None,
+    progress: Progress | None = None,
+    calibrate: bool = True,
+    model: str | None = None,
+    max_missed_turns: float | None = None,
+    min_far_recall: float | None = None,
+    cache: str = "provider",
+    limits: Limits | None = None,
+    executors: Executors | None = None,
+    kept: Kept | None = None,
+    against: Path | str | None = None,
+    debug: bool = False,
+) -> Compared:
+    """Replay every recording under every strategy, the references added, and decide.
+
+    `strategies`: a list of spec strings, functions (each a summarizer) or Strategies, or a mapping
+    of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables
+    as a scenario has them. `jobs` processes measure runs; the result is the same. Somebody's own
+    code runs in processes of its own, within `limits`; with `debug` functions run in this one.
+    `model` is that of recordings which name none. A strategy may leave `max_missed_turns` of the
+    turns without something they used, and must keep `min_far_recall` of what was needed from far
+    back. `cache` "none" decides by the price without a cache. `against` is a score file.
+    Raises SpecError for two strategies of one name, BenchError for no recordings or strategies.
+    """
+    given = PORTFOLIO if strategies is None else strategies
+    running = Running(jobs, limits or Limits(), progress, executors, kept, debug)
+    place = Place((base or Path()).resolve())
+    made, names = declared(_items(given, portfolio=strategies is None), place, running)
+    if not made:
+        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
+    found, loaded = traces_given(traces, base, running.limits)
+    question = Question(
+        title=title,
+        strategies=made,
+        rules=rules_of(gates, names, ""),
+        model=model,
+        calibrate=calibrate,
+        max_missed_turns=None if max_missed_turns is None else share_of("max_missed_turns", max_missed_turns),
+        min_far_recall=None if min_far_recall is None else share_of("min_far_recall", min_far_recall),
+        cache=cache_named(cache),
+        portfolio=strategies is None,
+    )
+    scores = None if against is None else read_scores(Path(against), title)
+    nothing: Mapping[str, Any] = {}
+    runs = ((trace, nothing) for trace in found)
+    return answered(
+        runs, question, running, lambda: _skipped(loaded), scores, against="" if against is None else str(against)
+    )
+
+
+def render(comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None) -> Path:
+    """Write the report of one or more comparisons; the file's ending decides the format, unless `form` names one. Gives the path written."""
+    from ..reports_next import format_of, pieces
+
+    target = Path(path)
+    several = [comparisons] if isinstance(comparisons, Compared) else list(comparisons)
+    text = "".join(pieces(several, format_of(target, form)))
+    write_together({target: text.encode("utf-8", "replace")})
+    return target
+
+
+def run_scenario(
+    scenario: Scenario | Path | str,
+    progress: Progress | None = None,
+    *,
+    against: str | None = None,
+    accepting: bool = False,
+    require_baseline: bool = False,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    executors: Executors | None = None,
+    kept: Kept | None = None,
+) -> Compared:
+    """A scenario from recordings to gates.
+
+    `against` names a git revision, whose scenario with its own files is replayed too and is the
+    baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is about
+    to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates
+    that compare with one fail where there is none, and so does what was loosened or is gone since.
+    """
+    plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
+    where = str(plan.path or plan.title)
+    running = Running(jobs, limits or Limits(), progress, executors, kept)
+    with named_in_errors(where if plan.path else ""):
+        if against is not None and Path(against).is_file():
+            scores = read_scores(Path(against), plan.title)
+            return _ran(plan, where, running, Place(plan.base.resolve()), scores, against, require_baseline)
+        if against is not None:
+            sha, scores = _scores_at(plan, against, running)
+            name = f"{against} ({sha[:9]})"
+            return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+        scores = _baseline_of(plan, accepting)
+        name = BASELINE if scores is not None else ""
+        return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+
+
+def _ran(
+    plan: Scenario,
+    where: str,
+    running: Running,
+    place: Place,
+    scores: ScoreFile | None,
+    against: str,
+    required: bool,
+) -> Compared:
+    items = [(name, slots or name) for name, slots in plan.strategies.items()]
+    strategies, names = declared(_named(items), place, running)
+    question = Question(
+        title=plan.title,
+        strategies=strategies,
+        rules=rules_of(plan.gates, names, where),
+        asks=plan.asks,
+        model=plan.model,
+        calibrate=plan.calibrate,
+        max_missed_turns=plan.max_missed_turns,
+        min_far_recall=plan.min_far_recall,
+        cache=plan.cache,
+        portfolio=plan.portfolio,
+    )
+    source = ScenarioTraces(plan, where, running.limits)
+    return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)
+
+
+def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile]:
+    """The scores of a scenario as it was at a revision: its file and its code of there, on the recordings of now."""
+    if plan.path is None:
+        raise BenchError("--against a revision needs a scenario file — name one, or a score file")
+    top = (outermost_of(plan.base) or plan.base).resolve()
+    sha = resolve(top, revision)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        files = Path(folder).resolve() / "files"
+        unpack(sha, top, files, Path(folder).resolve() / "index")
+        inside = plan.path.resolve().relative_to(top)
+        then_path = files / inside
+        if not then_path.is_file():
+            raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
+        then = read_scenario(then_path)
+        moved = replace(then, traces=plan.traces, base=plan.base, path=plan.path, title=plan.title, labels=plan.labels)
+        place = Place(then_path.parent, top, files)
+        found = _ran(moved, f"{inside} at {sha[:9]}", running, place, None, "", required=False)
+    return sha, score_file_of(found, metric_infos())
+
+
+def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
+    if plan.baseline_path is None:
+        return None
+    try:
+        return read_scores(plan.baseline_path, plan.title)
+    except ResultsError:
+        if accepting:
+            return None
+        raise
+
+
+def _items(given: Any, *, portfolio: bool) -> list[tuple[str | None, Any]]:
+    if portfolio:
+        return [(None, f"{name}={slots}") for name, slots in given.items()]
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [(None, given)]
+    return [(None, item) for item in given]
+
+
+def _named(items: Sequence[tuple[str, Any]]) -> list[tuple[str | None, Any]]:
+    """The strategies of a scenario; one written as a whole spec, or a reference by its name, has its own name."""
+    return [(None if isinstance(slots, str) else name, slots) for name, slots in items]
+
+
+def _skipped(source: Any) -> list[Skipped]:
+    damaged = set(source.damaged)
+    return [Skipped(path=path, reason=reason, damaged=path in damaged) for path, reason in source.skipped]

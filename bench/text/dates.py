@@ -1,0 +1,52 @@
+"""Dates and times of day as people write them, in one spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_NAME = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?<!\d)(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?!\d)",
+        rf"\b{_NAME} {_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b{_DAY} (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
+        r"(?<!\d)(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)",
+    )
+)
+_TIME = re.compile(
+    r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])\.?m\b)?(?![\d:])|(?<![\d:.])(\d{1,2})\s*([ap])\.?m\b",
+    re.IGNORECASE,
+)
+
+Place = tuple[int, int]
+
+
+def dates_in(text: str) -> Iterator[tuple[str, Place]]:
+    """Yield each date of a text as `month-day`, with its place; the year alone does not tell dates of a run apart.
+
+    >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024 and 05/22/2024")]
+    ['5-22', '5-22', '5-22', '5-22']
+    """
+    for form in _FORMS:
+        for match in form.finditer(text):
+            parts = match.groupdict()
+            name = parts.get("month")
+            month = _MONTHS.index(name[:3].casefold()) + 1 if name else int(parts["number"])
+            if 1 <= month <= 12 and 1 <= int(parts["day"]) <= 31:
+                yield f"{month}-{int(parts['day'])}", match.span()
+
+
+def times_in(text: str) -> Iterator[tuple[str, Place]]:
+    """Yield each time of day of a text as `hour:minute` of 24 hours, with its place.
+
+    >>> [time for time, _ in times_in("11:30 PM, 23:30:00 and 9 am")]
+    ['23:30', '23:30', '9:00']
+    """
+    for match in _TIME.finditer(text):
+        hour, minute, half = match[1] or match[4], match[2] or "00", (match[3] or match[5] or "").casefold()
+        hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
+        yield f"{hours}:{minute}", match.span()

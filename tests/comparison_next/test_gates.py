@@ -1,0 +1,300 @@
+"""Gates by value, and ways to turn a red gate green: every one stays red, is undecided, or is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from built import INFOS, SIGNED, compared, run, score
+from hypothesis import given, strategies as st
+
+from bench.comparison_next.baseline import ScoreFile, read_scores, score_bytes, score_file_of
+from bench.comparison_next.building import compared as whole_of
+from bench.comparison_next.gates import exit_code, judge, limits, moves, parse_rule, regression
+from bench.model.compared import Compared, GateResult, Skipped
+from bench.model.errors import ResultsError, ScenarioError
+from bench.model.run import Failure
+from bench.model.scores import Number
+
+RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
+GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
+EXACT = {"metric": "faithful.changed", "strategy": "mine", "max": 0}
+LEAST = {"metric": "needed.recall", "strategy": "mine", "min": 0.5, "over": "worst_case"}
+GATES = (RECALL, GROWTH, EXACT, LEAST)
+FAILED = Failure(step=1, slot="summarizer", error="ValueError: no")
+
+
+def rules(*tables: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(parse_rule(table, f"gates[{at}]", INFOS, at) for at, table in enumerate(tables, 1))
+
+
+def numbers(recall: float | None = 1.0, tokens: float = 1000.0, changed: float = 0.0) -> dict[str, Number]:
+    return {
+        "needed.recall": Number(recall, 10.0), "cost.prompt_tokens": Number(tokens), "faithful.changed": Number(changed),
+    }  # fmt: skip
+
+
+def case(name: str, more: dict[str, Number] | None = None, *, sha: str = "", task: str = "", **fields: Any) -> Any:
+    mine = score("mine", numbers=numbers() if more is None else more, **fields)
+    return run(name, [score("recorded", numbers=numbers()), mine], sha=sha, task=task)
+
+
+def built(*runs: Any, **more: Any) -> Compared:
+    return compared(runs, **{"rules": rules(*GATES), **more})
+
+
+GOOD = built(case("a"), case("b"), case("c"))
+BASE = score_file_of(GOOD)
+BAD = case("a", numbers(0.7, 1300.0, 1.0))
+
+
+def gated(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[int, list[GateResult]]:
+    results = judge(now, base, **more)
+    return exit_code([msgspec.structs.replace(now, gates=results)]), list(results)
+
+
+def test_what_did_not_change_passes() -> None:
+    code, results = gated(GOOD, required=True)
+    assert (code, {item.outcome for item in results}) == (0, {"pass"})
+
+
+def test_a_regression_fails_with_before_and_after_on_one_base() -> None:
+    code, (recall, tokens, changed, _) = gated(built(BAD, case("b"), case("c")))
+    assert code == 1
+    assert (recall.before, recall.value, recall.limit, recall.basis, recall.run) == (
+        1.0,
+        pytest.approx(0.9),
+        0.99,
+        "mean over tasks",
+        "a",
+    )
+    assert (tokens.before, tokens.value, tokens.limit, tokens.basis) == (
+        3000.0,
+        3300.0,
+        pytest.approx(3300.0),
+        "total over all runs",
+    )
+    assert (changed.outcome, changed.value, changed.limit, changed.run) == ("fail", 1.0, 0, "a")
+    assert (recall.outcome, tokens.outcome) == ("fail", "pass")
+
+
+Now = Callable[[], Compared]
+SPECS = {"mine": "mine=summarizer=other.py:f"}
+NOT_A_NUMBER = {name: Number(float("nan"), 10.0) for name in numbers()}
+NOTHING = {name: Number(None, 0.0, "nothing to measure") for name in numbers()}
+UNMEASURED = {name: Number(None, 1.0, "defect") for name in numbers()}
+
+
+def with_gates(*tables: dict[str, Any], **more: Any) -> Compared:
+    return built(BAD, case("b"), case("c"), rules=rules(*tables), **more)
+
+
+WAYS: dict[str, Now] = {
+    "the regression as it is": lambda: built(BAD, case("b"), case("c")),
+    "the run is deleted": lambda: built(case("b"), case("c")),
+    "all runs are deleted": lambda: built(),
+    "the run is renamed": lambda: built(case("z", numbers(0.7, 1300.0, 1.0), sha="a"), case("b"), case("c")),
+    "the run is recorded anew": lambda: built(case("a", sha="other"), case("b"), case("c")),
+    "the run is recorded anew under another name": lambda: built(case("z"), case("b"), case("c")),
+    "easy runs are added": lambda: built(BAD, case("b"), case("c"), *(case(f"easy{at}") for at in range(90))),
+    "easy runs share the bad one's task": lambda: built(
+        BAD, case("b"), case("c"), case("d", task="a"), case("e", task="a")
+    ),
+    "the bad run is labelled as a trial of a good one": lambda: built(
+        case("a", numbers(0.7, 1300.0, 1.0), task="t"), case("b", task="t"), case("c", task="u")
+    ),
+    "a copy of a good run stands in for it": lambda: built(case("a", sha="b"), case("b"), case("c")),
+    "the strategy raises": lambda: built(case("a", failure=FAILED), case("b"), case("c")),
+    "the strategy raises everywhere": lambda: built(*(case(name, {}, failure=FAILED) for name in "abc")),
+    "the strategy is unstable": lambda: built(case("a", unstable_at=3), case("b"), case("c")),
+    "the value is not a number": lambda: built(case("a", NOT_A_NUMBER), case("b"), case("c")),
+    "the value is infinitely good": lambda: built(
+        case("a", {**numbers(), "needed.recall": Number(float("inf"), 10.0)}), case("b"), case("c")
+    ),
+    "there is nothing to measure any more": lambda: built(case("a", NOTHING), case("b"), case("c")),
+    "there is nothing to measure anywhere": lambda: built(*(case(name, NOTHING) for name in "abc")),
+    "it could not be measured": lambda: built(case("a", UNMEASURED), case("b"), case("c")),
+    "its numbers are left out": lambda: built(case("a", {}), case("b"), case("c")),
+    "the strategy is not replayed on the run": lambda: built(run("a", [score("recorded")]), case("b"), case("c")),
+    "the strategy is gone": lambda: built(*(run(name, [score("recorded")]) for name in "abc"), strategies=(), specs={}),
+    "the strategy is renamed": lambda: with_gates(
+        *({**gate, "strategy": "yours"} for gate in GATES),
+        strategies=("yours",),
+        specs={"yours": "yours=summarizer=truncate"},
+    ),
+    "the strategy runs other code": lambda: built(case("a"), case("b"), case("c"), specs=SPECS),
+    "another strategy takes its name": lambda: built(
+        case("a"), case("b"), case("c"), specs={"mine": "mine=compactor=mask_observations"}
+    ),
+    "all gates are deleted": lambda: with_gates(),
+    "the gate is deleted": lambda: with_gates(GROWTH, LEAST),
+    "the drop is allowed": lambda: with_gates({**RECALL, "max_drop": 0.5}, GROWTH, {**EXACT, "max": 9}, LEAST),
+    "the drop is allowed in percent": lambda: with_gates(
+        {**RECALL, "max_drop": "50%"}, GROWTH, {**EXACT, "max": 9}, LEAST
+    ),
+    "the growth is allowed": lambda: built(
+        case("a", numbers(1.0, 2000.0)),
+        case("b"),
+        case("c"),
+        rules=rules(RECALL, {**GROWTH, "max_increase": "90%"}, EXACT, LEAST),
+    ),
+    "the gate is on another strategy": lambda: with_gates(*({**gate, "strategy": "recorded"} for gate in GATES)),
+    "the gate is on a pattern that names nobody": lambda: with_gates(*({**gate, "strategy": "x*"} for gate in GATES)),
+    "the gate judges the mean instead of the worst": lambda: built(
+        case("a", numbers(0.4)),
+        case("b"),
+        case("c"),
+        rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "over": "all"}),
+    ),
+    "the gate is on another metric": lambda: with_gates({**GROWTH, "metric": "cost.peak_prompt_tokens"}, EXACT, LEAST),
+    "the facts are read otherwise": lambda: built(
+        BAD, case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, facts_version="2")
+    ),
+    "the family is counted otherwise": lambda: built(
+        case("a"),
+        case("b"),
+        case("c"),
+        signature=msgspec.structs.replace(SIGNED, metrics={"cost": 2, "needed": 2, "faithful": 2}),
+    ),
+    "tokens are fitted otherwise": lambda: built(
+        case("a"), case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, calibration="2")
+    ),
+    "another model is given": lambda: built(
+        case("a"), case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")
+    ),
+    "the recording is damaged": lambda: built(
+        case("b"), case("c"), skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)
+    ),
+    "other questions are asked": lambda: built(
+        msgspec.structs.replace(case("a"), questions_sha256="x"), case("b"), case("c")
+    ),
+    "the gate's metric is not measured": lambda: built(BAD, case("b"), case("c"), metrics={}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_red_gate_does_not_turn_green(way: str) -> None:
+    code, results = gated(WAYS[way](), required=True)
+    assert code in (1, 3), [(item.rule.metric, item.outcome, item.reason) for item in results]
+
+
+def test_there_are_forty_ways() -> None:
+    assert len(WAYS) >= 40
+
+
+@pytest.mark.parametrize(
+    "way", ["all gates are deleted", "the drop is allowed", "the strategy runs other code", "the run is deleted"]
+)
+def test_what_was_loosened_is_named_where_nothing_is_required(way: str) -> None:
+    _, results = gated(WAYS[way]())
+    named = [item for item in results if item.rule.gate == "judge"]
+    assert named
+    assert {item.outcome for item in named} == {"skipped"}
+
+
+def test_a_run_that_is_missing_decides_nothing() -> None:
+    assert gated(built(case("b"), case("c")))[0] == 3
+
+
+def test_settings_may_change() -> None:
+    now = built(case("a"), case("b"), case("c"), specs={"mine": "mine=summarizer=truncate:limit=99"})
+    assert gated(now, required=True)[0] == 0
+
+
+def test_stricter_gates_and_new_runs_pass() -> None:
+    now = built(
+        case("a"), case("b"), case("c"), case("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:])
+    )
+    assert gated(now, required=True)[0] == 0
+
+
+def test_without_a_baseline() -> None:
+    assert (gated(GOOD, None)[0], gated(GOOD, None, required=True)[0]) == (0, 1)
+
+
+def test_a_new_price_table_makes_dollars_alone_stale() -> None:
+    later = msgspec.structs.replace(SIGNED, prices_date="2027-01-01")
+    assert gated(built(case("a"), case("b"), case("c"), signature=later))[0] == 0
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_a_larger_drop_never_passes_where_a_smaller_one_fails(before: float, one: float, other: float) -> None:
+    worse, better = sorted((one, other))
+    if regression(before, better, {"max_drop": 0.01}) is not None:
+        assert regression(before, worse, {"max_drop": 0.01}) is not None
+    if limits(better, {"min": before}) is not None:
+        assert limits(worse, {"min": before}) is not None
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {}, {"metric": "needed.recal", "min": 1}, {"metric": "needed.recall"}, {"metric": "needed.recall", "mim": 1},
+        {"metric": "needed.recall", "max": 0.5}, {"metric": "needed.recall", "max_increase": 0.1},
+        {"metric": "cost.usd", "max_drop": 1}, {"metric": "cost.usd", "max_increase": -0.1},
+        {"metric": "cost.usd", "max_increase": "ten%"}, {"metric": "cost.usd", "max": float("nan")},
+        {"metric": "cost.usd", "max": True}, {"metric": "cost.usd", "max": "5%"}, {"metric": "needed.recall", "min": 0},
+        {"metric": "cost.usd", "max": 1, "max_increase": 1}, {"metric": "cost.usd", "max": 1, "over": "any"},
+        {"metric": "cost.usd", "max_increase": 1, "over": "worst_case"}, {"metric": "cost.usd", "max": 1, "strategy": 3},
+    ],
+)  # fmt: skip
+def test_a_gate_that_cannot_judge_is_refused(table: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match=r"^here: "):
+        parse_rule(table, "here", INFOS)
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.baseline.json"
+    path.write_bytes(score_bytes(BASE))
+    assert read_scores(path) == BASE
+    assert score_bytes(score_file_of(built(case("c"), case("a"), case("b")))) == score_bytes(BASE)
+    assert read_scores(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"title": 3}', '{"comparisons": [{}]}', '{"comparisons": []}'])
+def test_what_is_no_score_file_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(ResultsError, match=r"a\.json: "):
+        read_scores(path)
+
+
+def test_another_schema_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(score_bytes(msgspec.structs.replace(BASE, schema=99)))
+    with pytest.raises(ResultsError, match="schema 99"):
+        read_scores(path)
+
+
+def test_what_moved_is_counted_by_run() -> None:
+    now = built(case("a", numbers(0.7)), case("b", numbers(0.9)), case("c", numbers(1.0, 900.0)))
+    found = {item.metric: item for item in moves(now, BASE)}
+    recall, tokens = found["needed.recall"], found["cost.prompt_tokens"]
+    assert (recall.better, recall.improved_runs, recall.regressed_runs, [move.run for move in recall.runs]) == (
+        False,
+        0,
+        2,
+        ["a", "b"],
+    )
+    assert (tokens.before, tokens.after, tokens.better, tokens.improved_runs) == (3000.0, 2900.0, True, 1)
+    assert set(found) == {"needed.recall", "cost.prompt_tokens"}
+
+
+def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
+    runs = [case(name, numbers(0.7)) for name in "abcdefgh"]
+    for gate, verdict in ((LEAST, "no saving"), ({**LEAST, "min": 0.9}, "invalid")):
+        whole = whole_of(
+            runs, title="t", signature=SIGNED, strategies=["mine"], references=["recorded"],
+            specs={"mine": "mine=summarizer=truncate"}, metrics=INFOS, rules=rules(gate),
+        )  # fmt: skip
+        assert whole.advice is not None
+        assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
+        total = whole.number("mine", "needed.recall")
+        assert total is not None
+        assert total.value == pytest.approx(0.7)

@@ -1,0 +1,42 @@
+"""Instructions in prose, against sentences that people labelled."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bench.text.instructions import is_instruction, is_rule, repeats, sentences_of
+
+ROOT = Path(__file__).parents[2]
+LABELLED = [
+    tuple(line.split("\t")) for line in (ROOT / "tests/data/instructions/sentences.tsv").read_text("utf-8").splitlines()
+]
+
+
+def test_nine_of_ten_labels_are_met_both_ways() -> None:
+    found = {text for _, text in LABELLED if is_instruction(text)}
+    wanted = {text for label, text in LABELLED if label == "yes"}
+    assert len(LABELLED) >= 200
+    recall, precision = len(found & wanted) / len(wanted), len(found & wanted) / len(found)
+    assert (recall, precision) >= (0.9, 0.9), (sorted(wanted - found), sorted(found - wanted))
+    assert precision >= 0.9, sorted(found - wanted)
+
+
+@pytest.mark.parametrize("name", ["orders", "no_orders"])
+def test_a_vocabulary_stays_small(name: str) -> None:
+    words = tomllib.loads((ROOT / "bench/text/vocabulary.toml").read_text("utf-8"))[name].split()
+    assert len(words) == len(set(words)) <= 60
+
+
+@given(st.text(max_size=500))
+def test_any_text_is_read(text: str) -> None:
+    assert is_instruction(text) in (True, False)
+    assert all(repeats(text, sentence) for sentence in sentences_of(text))
+
+
+def test_a_denial_is_part_of_a_rule() -> None:
+    assert is_rule("Never push to main.")
+    assert not repeats("The user said to push to main.", "Never push to main.")
