@@ -75,7 +75,7 @@ _AUXILIARY = re.compile(
 _REPEATED = 0.6
 """The share of an instruction's words that one sentence must hold to repeat it."""
 
-_COVERED = 0.8
+COVERED = 0.8
 """The share of a request's words that a text must hold to stand for it."""
 
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
@@ -179,7 +179,7 @@ class Sentences:
             return True
         wanted, _ = _wanted(text)
         words = frozenset[str]().union(*(words for words, _ in self._read))
-        return bool(wanted) and len(wanted & words) >= _COVERED * len(wanted)
+        return bool(wanted) and len(wanted & words) >= COVERED * len(wanted)
 
 
 def repeats(text: str, instruction: str) -> bool:
