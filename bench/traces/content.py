@@ -18,7 +18,7 @@ from .steps import Said
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call", "custom_tool_call",
           "non_standard_tool_call"}  # fmt: skip
-_THOUGHTS = {"thinking", "reasoning", "redacted_thinking", "redacted_reasoning"}
+_THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
 _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output", "function_result")
 """Endings of the types of blocks that hold a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}

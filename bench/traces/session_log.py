@@ -82,9 +82,12 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
     for _ in range(_MOST_ODD):
         try:
             return msgspec.convert(value, kind)
+        except UnicodeEncodeError:  # a lone surrogate where a number or a name belongs
+            break
         except msgspec.ValidationError as error:
             found = _PATH.search(str(error))
             value = _repaired(value, found.group(1) if found else "", unread)
+    unread.add("odd record")
     return kind()
 
 

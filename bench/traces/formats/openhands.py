@@ -74,7 +74,7 @@ class OpenHands:
             yield _folder(document, whole[0])
         for run in runs:
             yield _trace(document, run, first_of(run, *_LISTS).items(), framed=True)
-        if not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
+        if whole and not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
             yield _trace(document, whole[0], whole if lined else whole[0].items(), skipped=skipped)
 
 
