@@ -9,22 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model import as_text
 from .decode import (
     NothingParsed,
-    containers_in,
     decode_strings,
     decoded,
     parse_json,
-    parse_prefix,
 )
 from .facts import is_number, number_value, numbers_in, occurs, words_of
+from .reading import values_of
 from .scripts import FUNCTION_WORDS
-from .tables import find_tables
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
@@ -267,14 +264,7 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
-        values: list[Any] = []
-        rest = text
-        if text.lstrip()[:1] in ("{", "["):
-            with suppress(NothingParsed):
-                value, end = parse_prefix(text)
-                values, rest = [value], text[end:]
-        rows, rest = find_tables(rest, {name: (name,) for name in names})
-        values += [rows, *containers_in(rest)]
+        values, rest = values_of(text, names)
         rest = decoded(rest)
         for value in values:
             found = list(_records(decode_strings(value)))

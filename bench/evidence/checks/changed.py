@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ...model.scores import Check, Finding
 from ...text.fields import FieldTable, TextReading
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
-
-_LEGEND = re.compile(r"^\s*(?:legend|keys|where|note)\b.*", re.IGNORECASE | re.MULTILINE)
-_PAIR = re.compile(r"([\w.$@#-]{1,40})\s*(?:=|:|->|→|for|means)\s*[\"'`]?([\w .$@#/-]{1,80})")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -59,10 +54,9 @@ def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
     """The fields of one rewritten result that differ."""
     step = own.message.step
     reading = TextReading(own.text, table.names)
-    meant = _legend(own.text)
     found: list[Finding] = []
     for record in reading.records:
-        pairs = tuple((meant.get(key, key), meant.get(text, text)) for key, text in record.pairs)
+        pairs = record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
             continue
@@ -84,10 +78,3 @@ def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
 def _origin(table: FieldTable, text: str) -> str:
     return next((f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), "")
 
-
-def _legend(text: str) -> dict[str, str]:
-    """The short keys and references that a text itself explains."""
-    found: dict[str, str] = {}
-    for match in _LEGEND.finditer(text):
-        found.update((short, long.strip()) for short, long in _PAIR.findall(match.group()))
-    return found
