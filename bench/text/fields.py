@@ -96,8 +96,7 @@ class FieldTable:
             for pairs, _ in self._records
         ]
         return [
-            alone[number].union(*(alone[outer] for outer in around))
-            for number, (_, around) in enumerate(self._records)
+            alone[number].union(*(alone[outer] for outer in around)) for number, (_, around) in enumerate(self._records)
         ]
 
     @cached_property
@@ -218,27 +217,55 @@ class FieldTable:
     def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
         text = line.text.casefold()
         at = _place(text, fact)
-        nearest = self._nearest(text, at, fact.casefold())
+        places = sorted(self._identities_in(text))
+        nearest = _nearest(places, at, fact.casefold())
+        heading = {identity for _, identity in self._identities_in(line.heading)} if not nearest else set()
         for item in sources:
             own = self._identities[item.record]
-            named = nearest in own if nearest else not any(o in line.heading for o in self._all_identities - own)
+            named = nearest in own if nearest else heading <= own
             if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
                 return True
+            if fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
+                return True
         return False
+
+    def _goes_on(self, item: Field, text: str) -> bool:
+        """True if what follows an identity states another value of its record."""
+        values = (value.casefold() for _, value in self._records[item.record][0] if value != item.text)
+        return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     def _shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
         return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
-    def _nearest(self, text: str, at: int, fact: str) -> str:
-        """The identity that stands last before a place of a sentence, else first behind it; "" for none."""
-        places = [
-            (place, identity)
-            for identity in self._all_identities
-            if identity != fact and (place := text.find(identity)) >= 0 and occurs(text, identity)
-        ]
-        before = [item for item in places if item[0] <= at]
-        return max(before)[1] if before else min(places)[1] if places else ""
+    def _identities_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the identities that a text in small letters names, with the place of the first."""
+        words = {match.group() for match in _TOKEN.finditer(text)}
+        for identity in {item for word in words for item in self._identities_by_word.get(word, ())}:
+            place = text.find(identity)
+            if place >= 0 and occurs(text, identity):
+                yield place, identity
+
+    @cached_property
+    def _identities_by_word(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for identity in self._all_identities:
+            match = _TOKEN.search(identity)
+            if match:
+                found.setdefault(match.group(), []).append(identity)
+        return found
+
+
+def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
+    """The identity that stands last before a place, else first behind it; "" for none."""
+    others = [item for item in places if item[1] != fact]
+    before = [identity for place, identity in others if place <= at]
+    return before[-1] if before else others[0][1] if others else ""
+
+
+def _next(places: list[tuple[int, str]], at: int) -> int | None:
+    """The place of the first identity behind a place; None for none."""
+    return next((place for place, _ in places if place > at), None)
 
 
 class Line(NamedTuple):
@@ -279,11 +306,7 @@ class TextReading:
 
     def records_with(self, fact: str) -> Iterator[TextRecord]:
         """Yield the records of the text that say a fact."""
-        return (
-            item
-            for item in self._records.get(_word(fact), ())
-            if any(says(text, fact) for _, text in item.pairs)
-        )
+        return (item for item in self._records.get(_word(fact), ()) if any(says(text, fact) for _, text in item.pairs))
 
     def lines_with(self, fact: str) -> Iterator[Line]:
         """Yield the sentences of the text that say a fact."""
@@ -339,7 +362,9 @@ def _identifies(key: str, text: str, count: int) -> bool:
     """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
     if not 2 <= len(text) <= 80:
         return False
-    return bool(_IDENTITY_KEY.search(key.casefold())) or (count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+    return bool(_IDENTITY_KEY.search(key.casefold())) or (
+        count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+    )
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -362,7 +387,9 @@ def _sentences(plain: str) -> Iterator[Line]:
             continue
         for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
             for sentence in _SENTENCES.split(chunk):
-                stems = frozenset(w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit())
+                stems = frozenset(
+                    w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit()
+                )
                 yield Line(sentence, heading.casefold(), stems)
         if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
             heading = line[:_LINE_CHARS]

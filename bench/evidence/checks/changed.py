@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...model.scores import Check, Finding
 from ...text.fields import FieldTable, TextReading
 from ...text.quantities import same_value
@@ -15,8 +17,8 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. Fewer digits, separators, another layout or order, and text cut short are no
     change; a value that is absent is lost, not changed. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for. Arguments of a recorded call
-    that were altered are changed too.
+    change, unless a legend in the same text says what it stands for. A line of a text is changed
+    where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -28,11 +30,11 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(evidence, own)
         if own.result is None:
             continue
-        table = evidence.messages.table(own.result.index)
-        if not table.fields:
-            continue
         looked_at += 1
-        findings += _changed_fields(own, table)
+        known = evidence.session.changes
+        if own.number not in known:
+            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own)]
+        findings += known[own.number]
     return check_of(findings, looked_at)
 
 
@@ -50,9 +52,21 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ]
 
 
-def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
+def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines of one rewritten result that differ in a word."""
+    original = evidence.session.result_lines(own.message.step or 0)
+    known = evidence.session.lines_of(own.message.step)
+    for line in dict.fromkeys(own.text.split("\n")):
+        if line not in known and (was := original.altered(line)):
+            yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
+
+
+def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     """The fields of one rewritten result that differ."""
     step = own.message.step
+    table = evidence.messages.table(step or 0)
+    if not table.fields:
+        return []
     reading = TextReading(own.text, table.names)
     found: list[Finding] = []
     for record in reading.records:
@@ -77,4 +91,3 @@ def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
 
 def _origin(table: FieldTable, text: str) -> str:
     return next((f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), "")
-

@@ -85,11 +85,12 @@ SUMMARIZERS: dict[str, Rewrite] = {
     "passed_is_failed": replaced("PASSED", "FAILED"),
     "failed_is_passed": replaced("FAILED", "PASSED"),
     "running_is_stopped": replaced("running", "stopped"),
-    "percent_added": replaced(r"(\d) GB", r"\1 % GB"),
+    "denial_added": replaced("running since", "not running since"),
     # units
     "millimetres_are_metres": replaced(r"(\d) mm\b", r"\1 m"),
     "seconds_are_milliseconds": replaced(r"(\d) s\b", r"\1 ms"),
     "gigabytes_are_grams": replaced(r"(\d) GB\b", r"\1 g"),
+    "gigabytes_are_percent": replaced(r"(\d) GB\b", r"\1 %"),
     "gigabytes_are_terabytes": replaced(r"(\d) GB\b", r"\1 TB"),
     # keys and records
     "status_was_previous": renamed(status="previous_status"),
