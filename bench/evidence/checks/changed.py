@@ -37,7 +37,8 @@ def changed(evidence: ReplayEvidence) -> Check:
         if not table.fields:
             continue
         looked_at += 1
-        findings += _changed_fields(own, table)
+        reading = evidence.messages.reading(own.result.index, own.text)
+        findings += _changed_fields(own, table, reading)
     return check_of(findings, looked_at)
 
 
@@ -55,10 +56,9 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ]
 
 
-def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
+def _changed_fields(own: OwnText, table: FieldTable, reading: TextReading) -> list[Finding]:
     """The fields of one rewritten result that differ."""
     step = own.message.step
-    reading = TextReading(own.text, table.names)
     meant = _legend(own.text)
     found: list[Finding] = []
     for record in reading.records:
