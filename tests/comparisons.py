@@ -1,4 +1,7 @@
-"""Comparisons for the tests of reports: realistic ones of any size by seed, and any at all for properties."""
+"""Comparisons for the tests of reports.
+
+Realistic ones of any size by seed, and any at all for properties.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +39,23 @@ SIGNATURE = Signature(
 
 def metric_infos() -> dict[str, MetricInfo]:
     """A declaration for each of the 47 metrics."""
-    lower = ("cost.", "faithful.", "prompt.", "needed.missed", "needed.refetches", "loss.silent", "loss.commands")
+    lower = (
+        "cost.",
+        "faithful.",
+        "prompt.",
+        "needed.missed",
+        "needed.refetches",
+        "loss.silent",
+        "loss.commands",
+    )
     return {
         name: MetricInfo(
             name=name,
-            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else guessed_unit(name),
+            unit="turns"
+            if name == "needed.missed_turns"
+            else "tokens"
+            if "tokens" in name
+            else guessed_unit(name),
             better="lower" if name.startswith(lower) and "cached" not in name else "higher",
             aggregate="pooled",
             title=f"{text}.",
@@ -55,11 +70,21 @@ def policies(many: int) -> list[tuple[str, str, float, float, float]]:
     for number in range(many - len(found)):
         kind, size = ("cut", "window", "summary")[number % 3], 100 * (number + 2)
         price, missed = 0.95 - 0.018 * number + 0.13 * (number % 3), (number % 7) * 0.03
-        found.append((f"{kind}_{size}", f"summarizer={kind}:limit={size}", max(price, 0.3), missed, 1 - missed))
+        found.append(
+            (
+                f"{kind}_{size}",
+                f"summarizer={kind}:limit={size}",
+                max(price, 0.3),
+                missed,
+                1 - missed,
+            )
+        )
     return found
 
 
-def numbers(rng: random.Random, turns: int, usd: float, price: float, missed: float, far: float) -> dict[str, Number]:
+def numbers(
+    rng: random.Random, turns: int, usd: float, price: float, missed: float, far: float
+) -> dict[str, Number]:
     """The metrics of one strategy on one run."""
     lost = min(turns, sum(rng.random() < missed for _ in range(turns)))
     cost, tokens = usd * price, 40_000 * price * turns / 14
@@ -67,7 +92,10 @@ def numbers(rng: random.Random, turns: int, usd: float, price: float, missed: fl
         "needed.recall": 1 - missed / 2, "needed.recall.far": far, "loss.fact_recall.shown": far,
         "loss.fact_recall.end": far * 0.9, "loss.leaf_recall.end": far * 0.8, "loss.leaf_recall.shown": far,
     }  # fmt: skip
-    found = {name: Number(value=round(min(1.0, value), 4), weight=turns * 3.0) for name, value in shares.items()}
+    found = {
+        name: Number(value=round(min(1.0, value), 4), weight=turns * 3.0)
+        for name, value in shares.items()
+    }
     found |= {
         "cost.usd": Number(value=cost), "cost.usd_uncached": Number(value=cost * 1.68),
         "cost.prompt_tokens": Number(value=round(tokens)), "cost.cached_prompt_tokens": Number(value=round(tokens * 0.8)),
@@ -81,10 +109,21 @@ def numbers(rng: random.Random, turns: int, usd: float, price: float, missed: fl
 
 
 def comparison(
-    strategies: int = 8, runs: int = 27, *, seed: int = 0, title: str = "How should the airline agent keep tool results?",
-    gates: str = "", unit: str = "usd", usd: float = 0.0645, details: bool = True, hostile: bool = False,
+    strategies: int = 8,
+    runs: int = 27,
+    *,
+    seed: int = 0,
+    title: str = "How should the airline agent keep tool results?",
+    gates: str = "",
+    unit: str = "usd",
+    usd: float = 0.0645,
+    details: bool = True,
+    hostile: bool = False,
 ) -> Compared:
-    """A comparison as a scenario gives it. `gates`: "", "pass" or "fail" (with a baseline). Prices come from `usd` a run."""
+    """A comparison as a scenario gives it.
+
+    `gates`: "", "pass" or "fail" (with a baseline). Prices come from `usd` a run.
+    """
     rng, chosen = random.Random(seed), policies(strategies)
     tasks = max(1, runs // 4) if runs > 12 else runs
     measured = []
@@ -98,7 +137,13 @@ def comparison(
             sha256=f"{number:064x}", format="tau-bench airline", task=f"task {number % tasks}", model="gpt-4o",
             turns=turns, results=turns // 2, cache_shares="assumed", encoding="o200k_base", counted_tokens=40_000,
         )  # fmt: skip
-        measured.append(MeasuredRun(id=f"airline/task {number % tasks}, run {number // tasks + 1}", facts=facts, scores=tuple(scores)))
+        measured.append(
+            MeasuredRun(
+                id=f"airline/task {number % tasks}, run {number // tasks + 1}",
+                facts=facts,
+                scores=tuple(scores),
+            )
+        )
     totals = totals_of(measured)
     names = {name: f"{HOSTILE} {name}" if hostile else name for name, *_ in chosen}
     found = Compared(
@@ -115,14 +160,18 @@ def totals_of(measured: list[MeasuredRun]) -> dict[str, dict[str, Number]]:
     """Sums of counts and means of shares over runs."""
     found: dict[str, dict[str, Number]] = {}
     for name in [score.strategy for score in measured[0].scores] if measured else []:
-        all_scores = [next(score for score in run.scores if score.strategy == name) for run in measured]
+        all_scores = [
+            next(score for score in run.scores if score.strategy == name) for run in measured
+        ]
         for metric in all_scores[0].numbers:
             numbers_of = [score.numbers[metric] for score in all_scores]
             values = [number.value for number in numbers_of if number.value is not None]
             share = guessed_unit(metric) == "fraction"
             value = (sum(values) / len(values) if share else sum(values)) if values else None
             weight = sum(number.weight for number in numbers_of)
-            found.setdefault(name, {})[metric] = Number(value=value, weight=weight, reason="" if values else numbers_of[0].reason)
+            found.setdefault(name, {})[metric] = Number(
+                value=value, weight=weight, reason="" if values else numbers_of[0].reason
+            )
     return found
 
 
@@ -130,7 +179,16 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     """A decision as the table of rules would make it, near enough for a page."""
     certain = tasks >= 6
     per_run = usd if unit == "usd" else 40_000.0
-    ranked = [Ranked(strategy="recorded", verdict="keep", cached=Price(unit=unit, per_run=per_run), uncached=Price(unit=unit, per_run=per_run * 1.68), missed_turns=0.0, far_recall=1.0)]  # type: ignore[arg-type]
+    ranked = [
+        Ranked(
+            strategy="recorded",
+            verdict="keep",
+            cached=Price(unit=unit, per_run=per_run),
+            uncached=Price(unit=unit, per_run=per_run * 1.68),
+            missed_turns=0.0,
+            far_recall=1.0,
+        )
+    ]  # type: ignore[arg-type]
     for name, spec, price, missed, far in chosen:
         rules = (
             RuleResult(rule="valid", passed=True, value=0), RuleResult(rule="changed", passed=True, value=0),
@@ -140,19 +198,62 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         )  # fmt: skip
         lost = missed > 0.05 or far < 0.9
         verdict = "loses too much" if lost else "no saving" if price >= 1 else "not certain"
-        cached, uncached = (Price(unit=unit, per_run=per_run * scale * price * less, ratio=price * less, high=price * less * 1.02, certain=certain) for scale, less in ((1, 1), (1.68, 0.99)))  # type: ignore[arg-type]
-        ranked.append(Ranked(strategy=name, verdict=verdict, cached=cached, uncached=uncached, missed_turns=missed, far_recall=far, rules=rules, spec=spec))  # type: ignore[arg-type]
-    best = next((item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"), None)  # type: ignore[union-attr]
+        cached, uncached = (
+            Price(
+                unit=unit,
+                per_run=per_run * scale * price * less,
+                ratio=price * less,
+                high=price * less * 1.02,
+                certain=certain,
+            )
+            for scale, less in ((1, 1), (1.68, 0.99))
+        )  # type: ignore[arg-type]
+        ranked.append(
+            Ranked(
+                strategy=name,
+                verdict=verdict,
+                cached=cached,
+                uncached=uncached,
+                missed_turns=missed,
+                far_recall=far,
+                rules=rules,
+                spec=spec,
+            )
+        )  # type: ignore[arg-type]
+    best = next(
+        (
+            item
+            for item in sorted(ranked, key=lambda item: item.cached.per_run)
+            if item.verdict == "not certain"
+        ),
+        None,
+    )  # type: ignore[union-attr]
     ship = best if best is not None and certain else None
     if ship is not None:
-        ranked = [msgspec.structs.replace(item, verdict="ship", code=f'{item.strategy} = {{ {item.spec.replace("=", " = ", 1)} }}') if item is ship else item for item in ranked]
+        ranked = [
+            msgspec.structs.replace(
+                item,
+                verdict="ship",
+                code=f"{item.strategy} = {{ {item.spec.replace('=', ' = ', 1)} }}",
+            )
+            if item is ship
+            else item
+            for item in ranked
+        ]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no saving": 3}
-    ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
+    ranked.sort(
+        key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0)
+    )
     rejected = [item for item in ranked if item.verdict == "loses too much"]
     sentence = (
         f"Ship {ship.strategy}. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
         if ship is not None
-        else "Keep what runs today. " + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
+        else "Keep what runs today. "
+        + (
+            "Needs at least 6 tasks to be certain."
+            if not certain
+            else "No strategy within the limits costs less."
+        )
     )
     return Advice(
         today="recorded", advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
@@ -162,9 +263,18 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
 
 
 def gated(compared: Compared, kind: str) -> Compared:
-    """The same with gates on each strategy, held against a baseline with a wider mask; "fail" lets the last strategy fail."""
+    """The same with gates on each strategy, held against a baseline with a wider mask.
+
+    "fail" lets the last strategy fail.
+    """
     name = compared.strategies[-1]
-    limits = (("needed.missed_turn_rate", {"max": 0.05}), ("needed.recall.far", {"min": 0.9}), ("needed.missed_turn_rate", {"max_increase": 0.01}), ("cost.prompt_tokens", {"max_increase": "2%"}), ("faithful.changed", {"max": 0}))
+    limits = (
+        ("needed.missed_turn_rate", {"max": 0.05}),
+        ("needed.recall.far", {"min": 0.9}),
+        ("needed.missed_turn_rate", {"max_increase": 0.01}),
+        ("cost.prompt_tokens", {"max_increase": "2%"}),
+        ("faithful.changed", {"max": 0}),
+    )
     results = []
     for number, (metric, settings) in enumerate(limits, 1):
         rule = GateRule(metric=metric, settings=settings, number=number)
@@ -172,8 +282,24 @@ def gated(compared: Compared, kind: str) -> Compared:
             value = compared.totals[strategy][metric].value
             before = None if value is None else 0.013 if metric.endswith("rate") else value * 1.15
             failing = kind == "fail" and strategy == name and metric.startswith("needed")
-            results.append(GateResult(rule=rule, strategy=strategy, outcome="fail" if failing else "pass", before=before, value=value, limit={"max": 0.05, "min": 0.9}.get(next(iter(settings)), 0.023 if metric.endswith("rate") else None), basis="mean over tasks"))
-    runs = tuple(RunMove(run.id, float(number % 2), float(number % 2 + number % 7)) for number, run in enumerate(compared.runs) if number % 7)
+            results.append(
+                GateResult(
+                    rule=rule,
+                    strategy=strategy,
+                    outcome="fail" if failing else "pass",
+                    before=before,
+                    value=value,
+                    limit={"max": 0.05, "min": 0.9}.get(
+                        next(iter(settings)), 0.023 if metric.endswith("rate") else None
+                    ),
+                    basis="mean over tasks",
+                )
+            )
+    runs = tuple(
+        RunMove(run.id, float(number % 2), float(number % 2 + number % 7))
+        for number, run in enumerate(compared.runs)
+        if number % 7
+    )
     ordered = tuple(sorted(runs, key=lambda run: run.before - run.after))
     moves = [
         Move(strategy=name, metric="needed.missed_turns", before=37, after=156, better=False, regressed_runs=len(ordered), runs=ordered),
@@ -183,7 +309,9 @@ def gated(compared: Compared, kind: str) -> Compared:
         Move(strategy=name, metric="cost.prompt_tokens", before=1_021_815, after=885_843, better=True, improved_runs=len(ordered)),
     ]  # fmt: skip
     before = {**compared.specs, name: compared.specs[name].replace("=1", "=8")}
-    return msgspec.structs.replace(compared, gates=tuple(results), moves=tuple(moves), against="89c4df2", specs_before=before)
+    return msgspec.structs.replace(
+        compared, gates=tuple(results), moves=tuple(moves), against="89c4df2", specs_before=before
+    )
 
 
 def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
@@ -194,30 +322,91 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
     prompt, masked_prompt = [0, 1], [0, 1]
     for number in range(10):
         step = 2 + number * 2
-        calls.append(ShownCall(step=step, thread="main", tokens=900 * (number + 1), keep=len(prompt) if number else 0, tail=tuple(prompt)))
-        masked_calls.append(ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt)))
+        calls.append(
+            ShownCall(
+                step=step,
+                thread="main",
+                tokens=900 * (number + 1),
+                keep=len(prompt) if number else 0,
+                tail=tuple(prompt),
+            )
+        )
+        masked_calls.append(
+            ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt))
+        )
         text = f'{{"reservation_id": "JG7FM{number}", "cabin": "business", "flights": [{{"flight_number": "HAT{number:03}", "date": "2024-05-2{number}", "price": {1859 - number}}}]}}'
-        messages.append(ShownMessage(role="assistant", kind="model", step=step, text=f"get_reservation_details JG7FM{number}"))
-        messages.append(ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0))
+        messages.append(
+            ShownMessage(
+                role="assistant",
+                kind="model",
+                step=step,
+                text=f"get_reservation_details JG7FM{number}",
+            )
+        )
+        messages.append(
+            ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0)
+        )
         masked += messages[-2:]
-        masked.append(ShownMessage(role="tool", kind="result", step=step + 1, text=f"[tool result left out: {len(text)} characters, 1 line]"))
+        masked.append(
+            ShownMessage(
+                role="tool",
+                kind="result",
+                step=step + 1,
+                text=f"[tool result left out: {len(text)} characters, 1 line]",
+            )
+        )
         prompt = [*range(len(messages))]
         base = 2 + number * 3
-        masked_prompt = [0, 1] + [place for earlier in range(number) for place in (2 + earlier * 3, 4 + earlier * 3)] + [base, base + 1]
+        masked_prompt = (
+            [0, 1]
+            + [place for earlier in range(number) for place in (2 + earlier * 3, 4 + earlier * 3)]
+            + [base, base + 1]
+        )
         if number > 4:
             for back in range(3, 5):
-                missed.append(MissedFact(turn=step, fact=f"HAT{number - back:03}", origin="result", origin_step=3 + (number - back) * 2, distance=back))
+                missed.append(
+                    MissedFact(
+                        turn=step,
+                        fact=f"HAT{number - back:03}",
+                        origin="result",
+                        origin_step=3 + (number - back) * 2,
+                        distance=back,
+                    )
+                )
     calls = [msgspec.structs.replace(call, keep=0, tail=call.tail) for call in calls]
-    changes = (RecordChange(step=3, path="flights[0].price", before="1859", after="1,859"), RecordChange(step=5, path="cabin", before="business"))
+    changes = (
+        RecordChange(step=3, path="flights[0].price", before="1859", after="1,859"),
+        RecordChange(step=5, path="cabin", before="business"),
+    )
     today = ReplayDetail(run=run, strategy="recorded", messages=tuple(messages), calls=tuple(calls))
-    return today, ReplayDetail(run=run, strategy=strategy, messages=tuple(masked), calls=tuple(masked_calls), missed=tuple(missed), changes=changes, compactions=(4, 6, 8))
+    return today, ReplayDetail(
+        run=run,
+        strategy=strategy,
+        messages=tuple(masked),
+        calls=tuple(masked_calls),
+        missed=tuple(missed),
+        changes=changes,
+        compactions=(4, 6, 8),
+    )
 
 
-def judged(answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?") -> Compared:
+def judged(
+    answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?"
+) -> Compared:
     """A scenario about evaluators, stores or routers: shares with counts, and what changed."""
-    metric = {"judged": "findings.agreement", "stored": "loss.leaf_recall.stored", "routed": "routing.selection_top1"}[answers]
+    metric = {
+        "judged": "findings.agreement",
+        "stored": "loss.leaf_recall.stored",
+        "routed": "routing.selection_top1",
+    }[answers]
     shares = {"recorded": 1.0, "by_function": 26 / 28, "truncate": 10 / 28, "external": 1.0}
-    totals = {name: {metric: Number(value=share, weight=28.0), "routing.accuracy": Number(value=share, weight=28.0)} for name, share in shares.items()}
+    totals = {
+        name: {
+            metric: Number(value=share, weight=28.0),
+            "routing.accuracy": Number(value=share, weight=28.0),
+        }
+        for name, share in shares.items()
+    }
     finding = Finding(step=7, text='{"verdict": "fail"}', was='{"verdict": "pass"}')
     measured = tuple(
         MeasuredRun(id=f"analysis/{number}", facts=RunFacts(sha256=f"{number:064x}", task=f"t{number}", turns=9, results=3), scores=tuple(
@@ -225,10 +414,34 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
             for name in shares))
         for number in range(runs)
     )  # fmt: skip
-    ranked = tuple(Ranked(strategy=name, verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"), rules=(RuleResult(rule="judged", passed=share == 1, value=share, limit=1.0),)) for name, share in shares.items())  # type: ignore[arg-type]
+    ranked = tuple(
+        Ranked(
+            strategy=name,
+            verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"),
+            rules=(RuleResult(rule="judged", passed=share == 1, value=share, limit=1.0),),
+        )
+        for name, share in shares.items()
+    )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
-    decided = Advice(today="recorded", advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked)
-    return Compared(title=title, signature=SIGNATURE, strategies=tuple(shares), answers=answers, runs=measured, metrics=metric_infos(), totals=totals, advice=decided)  # type: ignore[arg-type]
+    decided = Advice(
+        today="recorded",
+        advised="external",
+        sentence=sentence,
+        basis="quality",
+        tasks=runs,
+        runs=runs,
+        ranked=ranked,
+    )
+    return Compared(
+        title=title,
+        signature=SIGNATURE,
+        strategies=tuple(shares),
+        answers=answers,
+        runs=measured,
+        metrics=metric_infos(),
+        totals=totals,
+        advice=decided,
+    )  # type: ignore[arg-type]
 
 
 def empty() -> Compared:
@@ -238,6 +451,7 @@ def empty() -> Compared:
 
 def renamed(compared: Compared, names: dict[str, str]) -> Compared:
     """The same under other names of strategies."""
+
     def other(value: Any) -> Any:
         if isinstance(value, dict):
             return {names.get(key, key): other(item) for key, item in value.items()}
@@ -251,7 +465,9 @@ def renamed(compared: Compared, names: dict[str, str]) -> Compared:
 # ---------------------------------------------------------------- any at all
 
 texts = st.text(max_size=12) | st.sampled_from(["a", "b", HOSTILE, "x" * 300, "", "=1+1"])
-floats = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0))
+floats = st.one_of(
+    st.none(), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0)
+)
 names = st.sampled_from(["recorded", "a", "b", HOSTILE])
 steps = st.integers(-3, 40)
 
@@ -261,32 +477,130 @@ def anything() -> Any:
     number = st.builds(Number, value=floats, weight=st.floats(0, 1e6), reason=texts)
     metrics = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), number, max_size=5)
     finding = st.builds(Finding, step=st.none() | steps, text=texts, was=texts)
-    rules = st.sampled_from(["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"])
+    rules = st.sampled_from(
+        ["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"]
+    )
     score = st.builds(Score, strategy=names, numbers=metrics, checks=st.dictionaries(rules, st.builds(Check, hits=steps, of=steps, findings=st.tuples(finding)), max_size=2),
                     failure=st.none() | st.builds(Failure, step=steps, slot=texts, error=texts), unstable_at=st.none() | steps, constant_texts=st.tuples(texts))  # fmt: skip
     facts = st.builds(RunFacts, sha256=texts, format=texts, task=texts, model=st.none() | texts, turns=st.integers(0, 50), results=st.integers(0, 50), cut=st.integers(0, 3),
                     skipped=st.dictionaries(texts, st.integers(1, 9), max_size=2), counted_tokens=st.integers(0, 99), reported_tokens=st.integers(0, 99), cache_shares=st.sampled_from(["recorded", "assumed", ""]))  # fmt: skip
-    run = st.builds(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
-    price = st.builds(Price, unit=st.sampled_from(["usd", "tokens"]), per_run=st.floats(0, 1e9), ratio=floats, high=floats)
-    rule = st.builds(RuleResult, rule=rules, passed=st.booleans(), value=floats, limit=floats, findings=st.tuples(finding), worst_run=texts)
-    verdicts = st.sampled_from(["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"])
-    ranked = st.builds(Ranked, strategy=names, verdict=verdicts, cached=st.none() | price, uncached=st.none() | price, missed_turns=floats, far_recall=floats, rules=st.lists(rule, max_size=3).map(tuple))
+    run = st.builds(
+        MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple)
+    )
+    price = st.builds(
+        Price,
+        unit=st.sampled_from(["usd", "tokens"]),
+        per_run=st.floats(0, 1e9),
+        ratio=floats,
+        high=floats,
+    )
+    rule = st.builds(
+        RuleResult,
+        rule=rules,
+        passed=st.booleans(),
+        value=floats,
+        limit=floats,
+        findings=st.tuples(finding),
+        worst_run=texts,
+    )
+    verdicts = st.sampled_from(
+        ["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"]
+    )
+    ranked = st.builds(
+        Ranked,
+        strategy=names,
+        verdict=verdicts,
+        cached=st.none() | price,
+        uncached=st.none() | price,
+        missed_turns=floats,
+        far_recall=floats,
+        rules=st.lists(rule, max_size=3).map(tuple),
+    )
     bases = st.sampled_from(["cached", "uncached", "tokens", "quality"])
-    advice_of = st.builds(Advice, today=names, advised=st.none() | names, sentence=texts, basis=bases, tasks=st.integers(0, 9), runs=st.integers(0, 9), cannot_rule_out=st.none() | st.floats(0.001, 1), cheapest_rejected=st.none() | names, theoretical_minimum=floats, ranked=st.lists(ranked, max_size=4, unique_by=lambda item: item.strategy).map(tuple))
-    gate_rule = st.builds(GateRule, metric=st.sampled_from([*LABELS]), settings=st.dictionaries(st.sampled_from(["min", "max", "max_drop", "max_increase"]), st.floats(0, 1) | st.just("5%") | st.booleans(), max_size=2))
-    gate = st.builds(GateResult, rule=gate_rule, strategy=names, outcome=st.sampled_from(["pass", "fail", "undecided", "skipped"]), reason=texts, before=floats, value=floats, limit=floats, basis=texts, run=st.none() | texts)
+    advice_of = st.builds(
+        Advice,
+        today=names,
+        advised=st.none() | names,
+        sentence=texts,
+        basis=bases,
+        tasks=st.integers(0, 9),
+        runs=st.integers(0, 9),
+        cannot_rule_out=st.none() | st.floats(0.001, 1),
+        cheapest_rejected=st.none() | names,
+        theoretical_minimum=floats,
+        ranked=st.lists(ranked, max_size=4, unique_by=lambda item: item.strategy).map(tuple),
+    )
+    gate_rule = st.builds(
+        GateRule,
+        metric=st.sampled_from([*LABELS]),
+        settings=st.dictionaries(
+            st.sampled_from(["min", "max", "max_drop", "max_increase"]),
+            st.floats(0, 1) | st.just("5%") | st.booleans(),
+            max_size=2,
+        ),
+    )
+    gate = st.builds(
+        GateResult,
+        rule=gate_rule,
+        strategy=names,
+        outcome=st.sampled_from(["pass", "fail", "undecided", "skipped"]),
+        reason=texts,
+        before=floats,
+        value=floats,
+        limit=floats,
+        basis=texts,
+        run=st.none() | texts,
+    )
     run_move = st.builds(RunMove, run=texts, before=st.floats(-9, 9), after=st.floats(-9, 9))
-    move = st.builds(Move, strategy=names, metric=st.sampled_from([*LABELS]), before=floats, after=floats, better=st.none() | st.booleans(), improved_runs=st.integers(0, 9), regressed_runs=st.integers(0, 9), runs=st.lists(run_move, max_size=3).map(tuple))
-    message = st.builds(ShownMessage, role=texts, kind=st.sampled_from(["system", "result", "made"]), step=st.none() | steps, text=texts, left_out=st.integers(0, 9))
-    call = st.builds(ShownCall, step=steps, thread=st.sampled_from(["main", "b"]), tokens=st.integers(0, 99), keep=st.integers(0, 5), tail=st.lists(st.integers(0, 5), max_size=4).map(tuple))
-    fact = st.builds(MissedFact, turn=steps, fact=texts, origin=texts, origin_step=steps, distance=st.integers(0, 9), handle=texts)
+    move = st.builds(
+        Move,
+        strategy=names,
+        metric=st.sampled_from([*LABELS]),
+        before=floats,
+        after=floats,
+        better=st.none() | st.booleans(),
+        improved_runs=st.integers(0, 9),
+        regressed_runs=st.integers(0, 9),
+        runs=st.lists(run_move, max_size=3).map(tuple),
+    )
+    message = st.builds(
+        ShownMessage,
+        role=texts,
+        kind=st.sampled_from(["system", "result", "made"]),
+        step=st.none() | steps,
+        text=texts,
+        left_out=st.integers(0, 9),
+    )
+    call = st.builds(
+        ShownCall,
+        step=steps,
+        thread=st.sampled_from(["main", "b"]),
+        tokens=st.integers(0, 99),
+        keep=st.integers(0, 5),
+        tail=st.lists(st.integers(0, 5), max_size=4).map(tuple),
+    )
+    fact = st.builds(
+        MissedFact,
+        turn=steps,
+        fact=texts,
+        origin=texts,
+        origin_step=steps,
+        distance=st.integers(0, 9),
+        handle=texts,
+    )
     changed = st.builds(RecordChange, step=steps, path=texts, before=texts, after=st.none() | texts)
-    detail = st.builds(ReplayDetail, run=texts, strategy=names, messages=st.lists(message, max_size=5).map(tuple), calls=st.lists(call, max_size=3).map(tuple), missed=st.lists(fact, max_size=4).map(tuple), changes=st.lists(changed, max_size=2).map(tuple))
+    detail = st.builds(
+        ReplayDetail,
+        run=texts,
+        strategy=names,
+        messages=st.lists(message, max_size=5).map(tuple),
+        calls=st.lists(call, max_size=3).map(tuple),
+        missed=st.lists(fact, max_size=4).map(tuple),
+        changes=st.lists(changed, max_size=2).map(tuple),
+    )
     return st.builds(
         Compared, title=texts, signature=st.just(SIGNATURE), strategies=st.lists(names, unique=True).map(tuple), specs=st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3),
         answers=st.sampled_from(["savings", "stored", "judged", "routed"]), runs=st.lists(run, max_size=3, unique_by=lambda item: item.id).map(tuple), metrics=st.just(metric_infos()),
         totals=st.dictionaries(names, metrics, max_size=3), advice=st.none() | advice_of, gates=st.lists(gate, max_size=3).map(tuple), against=texts, moves=st.lists(move, max_size=3).map(tuple),
         skipped=st.lists(st.builds(Skipped, path=texts, reason=texts, damaged=st.booleans()), max_size=2).map(tuple), details=st.lists(detail, max_size=3).map(tuple), notes=st.tuples(texts),
     )  # fmt: skip
-
-

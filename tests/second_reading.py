@@ -202,15 +202,110 @@ def http_cassette(path: Path) -> Count:
     return Counter(answers=well + asked[0].partition("\n    uri:")[0].count('"role":"assistant"'))
 
 
+def messages(path: Path) -> Count:
+    """Chats of OpenAI's form; Anthropic's blocks; LangChain's messages by their type; the Responses interface is not counted."""
+    held = lines(path) if path.suffix == ".jsonl" else whole(path)
+    chats = held if isinstance(held, list) and "messages" in held[0] else [held]
+    count: Count = Counter()
+    for one in chats:
+        listed = one["messages"] if isinstance(one, dict) else one
+        count["told"] += isinstance(one, dict) and bool(one.get("system"))
+        for message in listed:
+            typed = isinstance(message.get("content"), list) and "role" in message
+            count += blocks(message) if typed else langchain(message)
+    return +count
+
+
+def blocks(message: Any) -> Count:
+    """A message of typed blocks: a user's results, and one message where it says something beside them."""
+    kinds = Counter(block["type"] for block in message["content"])
+    results = sum(count for kind, count in kinds.items() if kind.endswith(("tool_result", "tool_output")))
+    if message["role"] in ("assistant", "model"):
+        calls = sum(count for kind, count in kinds.items() if kind.endswith(("tool_use", "tool_call")))
+        return Counter(answers=1, calls=calls or len(message.get("tool_calls") or ()), results=results) + tokens(
+            message.get("usage")
+        )
+    return Counter(results=results, told=int(results < kinds.total()))
+
+
+def langchain(message: Any) -> Count:
+    """A message of LangChain's in any dump, else one of OpenAI's."""
+    if "role" in message:
+        return chat([message])
+    kind = message["id"][-1] if "lc" in message else message["type"]
+    fields = message.get("kwargs") or message.get("data") or message
+    kind = kind.removesuffix("Message").lower()
+    if kind == "ai":
+        return Counter(answers=1, calls=len(fields.get("tool_calls") or ())) + tokens(
+            fields.get("usage_metadata") and {**fields["usage_metadata"], "input_tokens_details": {}}
+        )
+    return Counter(results=int(kind == "tool"), told=int(kind in ("human", "system")))
+
+
+def tau(path: Path) -> Count:
+    """tau-bench's chats; of tau2's, what the agent and the user say."""
+    held = whole(path)
+    if isinstance(held, list):
+        return tau_bench(path)
+    count: Count = Counter()
+    for message in (message for run in held["simulations"] for message in run["messages"]):
+        inner = message.get("tool_messages") or [message]
+        count += chat(m for m in inner if m.get("requestor") != "user" and (m.get("content") or m["role"] != "user"))
+    return Counter({key: count[key] for key in ("answers", "results", "prompt_tokens", "completion_tokens")})
+
+
+def otel(path: Path) -> Count:
+    """Calls of models among spans, by whichever attribute tells them, and their tokens."""
+    text, count = path.read_text(encoding="utf-8"), Counter[str]()
+    held = json.loads(text)
+    spans = (
+        held
+        if isinstance(held, list)
+        else [s for r in held["resourceSpans"] for c in r["scopeSpans"] for s in c["spans"]]
+    )
+    for span in spans:
+        given = span["attributes"]
+        if isinstance(given, list):
+            given = {item["key"]: next(iter(item["value"].values()), None) for item in given}
+        kind = str(
+            given.get("openinference.span.kind")
+            or given.get("ai.operationId")
+            or given.get("gen_ai.operation.name")
+            or given.get("llm.request.type")
+        )
+        if kind.lower() in ("llm", "chat", "call_llm") or kind.endswith("doGenerate"):
+            count += Counter(answers=1)
+            for name, keys in (
+                ("prompt_tokens", ("gen_ai.usage.input_tokens", "llm.token_count.prompt")),
+                ("completion_tokens", ("gen_ai.usage.output_tokens", "llm.token_count.completion")),
+            ):
+                count[name] += next((int(given[key]) for key in keys if key in given), 0)
+    return +count
+
+
 READINGS: dict[str, Callable[[Path], Count]] = {
-    "openai": openai,
-    "tau_bench": tau_bench,
+    "messages": messages,
+    "tau": tau,
+    "otel": otel,
     "mini_swe_agent": mini_swe_agent,
     "claude_code": claude_code,
     "openhands": openhands,
     "openhands_sdk": openhands_sdk,
     "swe_agent": swe_agent,
-    "inspect_log": inspect_log,
-    "http_cassette": http_cassette,
+    "inspect": inspect_log,
+    "http": http_cassette,
 }
 """The second reading of each format."""
+
+
+PARTS = {"http": ("answers",), "otel": ("answers", "prompt_tokens", "completion_tokens"),
+         "tau": ("answers", "results", "prompt_tokens", "completion_tokens")}  # fmt: skip
+"""What is compared of the formats whose reading does not count everything."""
+
+
+def count_of(name: str, path: Path) -> Count | None:
+    """The second reading of a file; None where there is none of its kind (binary, the Responses interface)."""
+    if name not in READINGS or path.suffix in (".eval", ".sqlite", ".har") or "responses" in path.name:
+        return None
+    count = READINGS[name](path)
+    return +Counter({key: count[key] for key in PARTS.get(name, tuple(count))})

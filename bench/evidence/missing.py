@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
-from ..text.instructions import Sentences, is_rule, sentences_of
+from ..model.index import TraceIndex
+from ..text.instructions import COVERED, Sentences, is_rule, sentences_of
 from .kept import Standing
 
 
 class Instruction(NamedTuple):
-    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text."""
+    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text.
+
+    `last` is the last turn that has to hold it; None: all.
+    """
 
     thread: str
     step: int
     kind: Literal["system", "task", "rule"]
     text: str
+    last: int | None = None
 
 
-def instructions_of(trace: Trace) -> list[Instruction]:
-    """The instructions of a trace, in order: system prompts, the first request of each thread, and standing rules of either."""
+def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
+    """The instructions of a trace, in order: system prompts, requests of the user, and standing rules of either.
+
+    A request stands until the user says something else, and as long as a later turn takes facts from it.
+    """
     found: list[Instruction] = []
-    asked: set[str] = set()
+    used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
+    asked: dict[str, int] = {}
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
             continue
@@ -32,8 +43,12 @@ def instructions_of(trace: Trace) -> list[Instruction]:
             continue
         if isinstance(step, SystemTurn):
             found.append(Instruction(step.thread, step.index, "system", text))
-        elif step.thread not in asked:
-            asked.add(step.thread)
+        else:
+            if step.thread in asked:
+                before = found[asked[step.thread]]
+                last = max(step.index, used.get(before.step, -1))
+                found[asked[step.thread]] = before._replace(last=last)
+            asked[step.thread] = len(found)
             found.append(Instruction(step.thread, step.index, "task", text))
         rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
         found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
@@ -60,13 +75,33 @@ class PromptMessages(Protocol):
 
 
 class InstructionReader:
-    """The instructions of a trace, and which of them a strategy's own messages hold. Each message is read once."""
+    """The instructions of a trace, and which of its messages hold them. Each message is read once."""
 
-    def __init__(self, given: Sequence[Instruction], full: Mapping[int, int], messages: Sequence[Message]) -> None:
-        self.given, self.full, self._messages = given, full, messages
+    def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
+        self.given, self.full, self._index, self._messages = given, index.full, index, messages
+        self._elsewhere: dict[int, frozenset[int]] = {}
         self._sentences: dict[int, Sentences] = {}
         self._holds: dict[tuple[int, int], bool] = {}
         self._altered: dict[int, bool] = {}
+
+    def elsewhere(self, place: int) -> frozenset[int]:
+        """The recorded messages that repeat an instruction, or that say most of what later turns take from a request."""
+        if place not in self._elsewhere:
+            item = self.given[place]
+            text = " ".join(item.text.split())
+            found = {number for number, folded in enumerate(self._folded) if text in folded}
+            if item.kind == "task":
+                needs = (need for of_turn in self._index.needs.values() for need in of_turn)
+                facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
+                counts = Counter(number for fact in facts for number in self._index.holders[fact])
+                found.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+            self._elsewhere[place] = frozenset(found)
+        return self._elsewhere[place]
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        recorded = self._messages[: len(self._index.tokens)]
+        return [" ".join(message.text.split()) for message in recorded]
 
     def holds(self, number: int, place: int) -> bool:
         """True if a message holds an instruction; what is left of a system prompt is still one."""
@@ -75,8 +110,13 @@ class InstructionReader:
             message, item = self._messages[number], self.given[place]
             if number not in self._sentences:
                 self._sentences[number] = Sentences(message.text)
-            left = item.kind != "rule" and message.step == item.step and bool(message.text.strip())
-            self._holds[key] = left or self._sentences[number].repeats(item.text)
+            sentences = self._sentences[number]
+            if item.kind == "rule":
+                found = sentences.repeats(item.text)
+            else:
+                left = message.step == item.step and bool(message.text.strip())
+                found = left or sentences.covers(item.text)
+            self._holds[key] = found
         return self._holds[key]
 
     def altered(self, number: int) -> bool:
@@ -111,8 +151,10 @@ def missing_instructions(
             place
             for place, item in of_thread.get(thread, ())
             if item.step <= step
+            and (item.last is None or step <= item.last)
             and reader.full[item.step] not in messages
             and (step, place) not in excused
+            and messages.isdisjoint(reader.elsewhere(place))
             and not any(reader.holds(number, place) for number in own)
         ]
         altered = sorted(number for number in own if reader.altered(number))

@@ -58,7 +58,7 @@ class TraceSession:
     @cached_property
     def instructions(self) -> InstructionReader:
         """What its system and user turns tell the agent to do."""
-        return InstructionReader(instructions_of(self.trace), self.index.full, self.messages.messages)
+        return InstructionReader(instructions_of(self.trace, self.index), self.index, self.messages.messages)
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""

@@ -20,6 +20,7 @@ class ResultFacts:
         self._facts: dict[int, tuple[str, ...]] = {}
         self._holds: dict[int, frozenset[str]] = {}
         self._missing: dict[tuple[int, tuple[int, ...]], tuple[str, ...]] = {}
+        self._others: dict[int, dict[str, frozenset[int]]] = {}
         self._last: tuple[frozenset[int], frozenset[str]] | None = None
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
@@ -37,9 +38,20 @@ class ResultFacts:
             self._missing[key] = tuple(fact for fact in self.of(result) if fact not in shown)
         missing = self._missing[key]
         kept = self._held_by_all(standing.own) if missing else frozenset()
+        elsewhere = self._elsewhere(result) if missing else {}
         return tuple(
-            fact for fact in missing if fact not in kept and standing.messages.isdisjoint(self._holders.get(fact, ()))
+            fact
+            for fact in missing
+            if fact not in kept and (fact not in elsewhere or standing.messages.isdisjoint(elsewhere[fact]))
         )
+
+    def _elsewhere(self, result: ToolResult) -> dict[str, frozenset[int]]:
+        """By fact of a result the recorded messages, other than its untruncated one, that hold it."""
+        if result.index not in self._others:
+            own = frozenset({self._messages.index.full[result.index]})
+            holders = {fact: self._holders.get(fact, frozenset()) - own for fact in self.of(result)}
+            self._others[result.index] = {fact: found for fact, found in holders.items() if found}
+        return self._others[result.index]
 
     def _held_by_all(self, own: frozenset[int]) -> frozenset[str]:
         """The facts that any of a strategy's messages holds; known for those that were asked for last."""
@@ -72,10 +84,10 @@ class ResultFacts:
         return FactsHeld(facts, self._messages.texts)
 
     @cached_property
-    def _holders(self) -> dict[str, list[int]]:
+    def _holders(self) -> dict[str, frozenset[int]]:
         """By fact the recorded messages that hold it."""
         found: dict[str, list[int]] = defaultdict(list)
         for number in range(self._messages.recorded):
             for fact in self.held_by(number):
                 found[fact].append(number)
-        return found
+        return {fact: frozenset(numbers) for fact, numbers in found.items()}

@@ -16,10 +16,10 @@ from ..model.compared import Compared
 from ..model.errors import BenchError, nearest
 from . import panels
 from .blocks import Report, Section, plain
+from .gates import failed_sentence
 from .numbers import listed, of
 from .overview import overview
 from .panels.answer import said
-from .panels.changes import failed_sentence
 from .reading import Reading
 
 FORMATS = {
@@ -49,7 +49,13 @@ def report(compared: Compared, title: str = "") -> Report:
     sections: list[Section] = []
     for panel in modules:
         sections += panel.sections(reading)
-    return Report(title or compared.title or "Which strategy?", about(reading), first_line(compared), tuple(sections), footer(reading))
+    return Report(
+        title or compared.title or "Which strategy?",
+        about(reading),
+        first_line(compared),
+        tuple(sections),
+        footer(reading),
+    )
 
 
 def first_line(compared: Compared) -> str:
@@ -59,14 +65,26 @@ def first_line(compared: Compared) -> str:
 
 
 def about(reading: Reading) -> str:
-    """What a comparison is about, in one line: the data, the model, the runs, the strategies, the baseline."""
+    """What a comparison is about, in one line.
+
+    The data, the model, the runs, the strategies, the baseline.
+    """
     compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
-    kinds = [name for name, _ in Counter(item.format for item in facts if item.format).most_common()]
+    kinds = [
+        name for name, _ in Counter(item.format for item in facts if item.format).most_common()
+    ]
     models = [name for name, _ in Counter(item.model for item in facts if item.model).most_common()]
-    data = ", ".join(filter(None, [listed(kinds, 2) if kinds else "", listed(models, 2) if models else ""]))
+    data = ", ".join(
+        filter(None, [listed(kinds, 2) if kinds else "", listed(models, 2) if models else ""])
+    )
     others = sum(name != compared.today for name in compared.strategies)
     held = f"{of(others, 'strategy', 'strategies')} against {'what runs today' if compared.today == 'recorded' else compared.today}"
-    parts = [data, reading.size, held if others else "", f"baseline {compared.against}" if compared.against else ""]
+    parts = [
+        data,
+        reading.size,
+        held if others else "",
+        f"baseline {compared.against}" if compared.against else "",
+    ]
     return " · ".join(filter(None, parts))
 
 
@@ -79,13 +97,18 @@ def footer(reading: Reading) -> str:
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
-    """The report of one comparison; of several an overview, then each of them, the names told apart by a number."""
+    """The report of one comparison.
+
+    Of several an overview, then each of them, the names told apart by a number.
+    """
     titles: Counter[str] = Counter()
     found = []
     for compared in comparisons:
         title = compared.title or "Which strategy?"
         titles[title] += 1
-        found.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
+        found.append(
+            report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})")
+        )
     return tuple(found) if len(found) == 1 else (overview(comparisons, found), *found)
 
 
@@ -99,7 +122,9 @@ def format_of(path: Path, name: str | None = None) -> str:
     found = next((form for form, (_, endings) in FORMATS.items() if ending in endings), None)
     if found is None:
         known = [one for _, endings in FORMATS.values() for one in endings]
-        raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(known))}")
+        raise BenchError(
+            f"{path}: the ending decides the format — known: {', '.join(sorted(known))}"
+        )
     return found
 
 

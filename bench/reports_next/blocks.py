@@ -1,4 +1,7 @@
-"""The content of a report, free of any format: sections of blocks. Panels make them, renderers show them."""
+"""The content of a report, free of any format: sections of blocks.
+
+Panels make them, renderers show them.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mark = Literal["advised", "today", "rejected", "other"]
-"""The sign of a strategy, a shape and a colour: filled circle, filled square, hollow circle, grey dot."""
+"""The sign of a strategy, a shape and a colour.
+
+Filled circle, filled square, hollow circle, grey dot.
+"""
 
 Tone = Literal["", "good", "bad", "muted"]
+
+TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
+"""The tone of what is said of a strategy, by its mark."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,11 @@ def plain(text: Text) -> str:
     >>> plain((Span("Ship csv.", "good"), " It costs less."))
     'Ship csv. It costs less.'
     """
-    return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
+    return (
+        text
+        if isinstance(text, str)
+        else "".join(item if isinstance(item, str) else item.text for item in text)
+    )
 
 
 # ---------------------------------------------------------------- charts
@@ -52,7 +65,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y). Above `limit` is forbidden; `lines` join the settings of a sweep."""
+    """Price (x) against missed turns (y).
+
+    Above `limit` is forbidden; `lines` join the settings of a sweep.
+    """
 
     alt: str
     points: tuple[Point, ...]
@@ -77,7 +93,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts (or values of `unit`) by bin. `labels` are by bin or edge, "" for none; `now` is the edge where nothing changes."""
+    """Counts (or values of `unit`) by bin.
+
+    `labels` are by bin or edge, "" for none; `now` is the edge where nothing changes.
+    """
 
     alt: str
     counts: tuple[float, ...]
@@ -189,7 +208,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Three figures side by side; with a `chart`, it stands beside them under `title`, explained by `caption`."""
+    """Three figures side by side.
+
+    With a `chart`, it stands beside them under `title`, explained by `caption`.
+    """
 
     items: tuple[Figure, ...]
     title: str = ""
@@ -199,7 +221,10 @@ class Figures:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, and whether numbers stand in it. `card`: its name on a phone's card ("" : the title)."""
+    """A column: its title, and whether numbers stand in it.
+
+    `card`: its name on a phone's card ("" : the title).
+    """
 
     title: str
     number: bool = False
@@ -208,7 +233,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: a text, a smaller note under it, a mark before it, a chart in its place. `heat` tints it, 0 to 3."""
+    """A cell: a text, a smaller note under it, a mark before it, a chart in its place.
+
+    `heat` tints it, 0 to 3.
+    """
 
     text: Text = ""
     note: str = ""
@@ -220,7 +248,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The cells of a row; `chosen` rows are tinted, `group` starts a group of that name above the row."""
+    """The cells of a row.
+
+    `chosen` rows are tinted, `group` starts a group of that name above the row.
+    """
 
     cells: tuple[Cell, ...]
     chosen: bool = False
@@ -229,7 +260,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a name. On a phone `cards` turn rows into cards, `grid` and `numbers` scroll beside the first column."""
+    """A table with a name.
+
+    On a phone `cards` turn rows into cards, `grid` and `numbers` scroll beside the first column.
+    """
 
     name: str
     columns: tuple[Column, ...]
@@ -249,7 +283,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Small charts side by side, each with the mark and the name of what it is about, and a line."""
+    """Small charts side by side, each with the mark and the name of what it is about, and a line.."""
 
     items: tuple[tuple[Mark, str, str, Histogram], ...]
 
@@ -335,7 +369,10 @@ Block = (
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: its anchor, its short name, its heading ("" : none is shown), its blocks."""
+    """One part of a report: its anchor, its short name, its heading ("" .
+
+    None is shown), its blocks.
+    """
 
     anchor: str
     name: str
@@ -345,7 +382,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One comparison (or audit) as a report: a heading, what it is about, the verdict, the sections in order."""
+    """One comparison (or audit) as a report.
+
+    A heading, what it is about, the verdict, the sections in order.
+    """
 
     title: str
     about: str

@@ -1,4 +1,7 @@
-"""A report as one HTML page: no network, readable on a phone, in the dark, on paper and without its script."""
+"""A report as one HTML page.
+
+No network, readable on a phone, in the dark, on paper and without its script.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from .blocks import (
-    Block, Cell, Chart, Code, Column, Drawing, Figures, Fold, Gallery, Gate, Gates, Gauge, Heading, Line, Pair, Prose,
-    Report, Row, Scatter, Section, Sentence, SideBySide, Span, Sweep, Table, Text, plain,
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Gate,
+    Gates,
+    Gauge,
+    Heading,
+    Line,
+    Pair,
+    Prose,
+    Report,
+    Row,
+    Scatter,
+    Section,
+    Sentence,
+    SideBySide,
+    Span,
+    Sweep,
+    Table,
+    Text,
+    plain,
 )  # fmt: skip
-from .svg import safe, shape, svg
+from .drawing import safe, shape
+from .svg import svg
 
 ENDINGS = (".html", ".htm")
 _TONES = {"good": "adv", "bad": "rej", "muted": "mut", "": ""}
@@ -27,7 +56,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     title = f"{first.title}: {first.verdict}" if first.verdict else first.title
-    yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width,initial-scale=1">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<meta name="referrer" content="no-referrer">\n'
     yield f"<title>{safe(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
     yield '<a class="skip" href="#main">Skip to the answer</a>\n<div class="page">\n'
@@ -60,7 +89,11 @@ def breakable(text: str) -> str:
 
 
 def _section(section: Section, prefix: str = "", level: int = 2) -> str:
-    heading = f"<h{level}>{safe(section.heading)}</h{level}>" if section.heading else f'<h{level} class="vh">{safe(section.name)}</h{level}>'
+    heading = (
+        f"<h{level}>{safe(section.heading)}</h{level}>"
+        if section.heading
+        else f'<h{level} class="vh">{safe(section.name)}</h{level}>'
+    )
     inner = _blocks(section.blocks, min(6, level + 1))
     return f'<section id="{prefix}{section.anchor}">{heading}\n{inner}</section>\n'
 
@@ -88,7 +121,10 @@ def _blocks(blocks: Iterable[Block], level: int) -> str:
         if not headed:
             groups.append([])
     shown = (group for group in groups if group)
-    return "\n".join(group[0] if len(group) == 1 else f'<div class="stack">{"".join(group)}</div>' for group in shown)
+    return "\n".join(
+        group[0] if len(group) == 1 else f'<div class="stack">{"".join(group)}</div>'
+        for group in shown
+    )
 
 
 def _block(block: Block, level: int) -> str:
@@ -96,7 +132,12 @@ def _block(block: Block, level: int) -> str:
         case Sentence(text):
             return f'<p class="say">{rich(text)}</p>'
         case Prose(text):
-            muted = not isinstance(text, str) and len(text) == 1 and isinstance(text[0], Span) and text[0].tone == "muted"
+            muted = (
+                not isinstance(text, str)
+                and len(text) == 1
+                and isinstance(text[0], Span)
+                and text[0].tone == "muted"
+            )
             return f'<p class="mut">{safe(plain(text))}</p>' if muted else f"<p>{rich(text)}</p>"
         case Heading(text):
             return f"<h{level}>{rich(text)}</h{level}>"
@@ -143,7 +184,13 @@ def _span(span: Span) -> str:
     looks = f' class="{tone}"' if tone else ""
     if span.code:
         return f"<code{looks}>{inner}</code>"
-    return f"<b{looks}>{inner}</b>" if span.strong else f"<span{looks}>{inner}</span>" if tone else inner
+    return (
+        f"<b{looks}>{inner}</b>"
+        if span.strong
+        else f"<span{looks}>{inner}</span>"
+        if tone
+        else inner
+    )
 
 
 def _sign(mark: str) -> str:
@@ -155,14 +202,16 @@ def _both(chart: Chart) -> str:
     wide, narrow = (380, 340) if isinstance(chart, Gauge) else (_WIDE, _NARROW)
     if not isinstance(chart, Gauge | Scatter | Sweep):
         wide = _WIDE
-    return svg(chart, wide).replace("<svg ", '<svg class="wid" ', 1) + svg(chart, narrow).replace("<svg ", '<svg class="nar" ', 1)
+    return svg(chart, wide).replace("<svg ", '<svg class="wid" ', 1) + svg(chart, narrow).replace(
+        "<svg ", '<svg class="nar" ', 1
+    )
 
 
 def _figures(block: Figures, level: int) -> str:
     items = "".join(
         f'<div><dt>{breakable(item.name)}</dt><dd class="big {_TONES[item.tone]}">{safe(item.value)}</dd>'
         f"<dd>{breakable(item.line)}{'<br>' if item.line and item.note else ''}"
-        f'{f"<span class=mut>{safe(item.note)}</span>" if item.note else ""}</dd></div>'
+        f"{f'<span class=mut>{safe(item.note)}</span>' if item.note else ''}</dd></div>"
         for item in block.items
     )
     figures = f'<dl class="figs">{items}</dl>'
@@ -176,7 +225,10 @@ def _figures(block: Figures, level: int) -> str:
 
 
 def _table(table: Table) -> str:
-    heads = "".join(f'<th scope="col"{_looks(column, table)}>{breakable(column.title)}</th>' for column in table.columns)
+    heads = "".join(
+        f'<th scope="col"{_looks(column, table)}>{breakable(column.title)}</th>'
+        for column in table.columns
+    )
     bodies, body = [], ""
     for row in table.rows:
         if row.group:
@@ -186,7 +238,10 @@ def _table(table: Table) -> str:
     bodies.append(body)
     inner = "".join(f"<tbody>{body}</tbody>" for body in bodies if body)
     extra = " every" if table.look == "numbers" else ""
-    look = {"cards": f"cards c{min(4, sum(column.number for column in table.columns)) or 1}", "plain": ""}.get(table.look, table.look)
+    look = {
+        "cards": f"cards c{min(4, sum(column.number for column in table.columns)) or 1}",
+        "plain": "",
+    }.get(table.look, table.look)
     caption = f'<p class="mut">{safe(table.caption)}</p>' if table.caption else ""
     named = f'tabindex="0" role="group" aria-label="{safe(table.name)}"'
     return f'<div class="scroll{extra}" {named}><table class="{look}"><thead><tr>{heads}</tr></thead>{inner}</table></div>{caption}'
@@ -199,8 +254,11 @@ def _looks(column: Column, table: Table) -> str:
 
 
 def _row(row: Row, table: Table) -> str:
-    cells = "".join(_cell(cell, column, table, place == 0) for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=False)))
-    return f'<tr{" class=on" if row.chosen else ""}>{cells}</tr>'
+    cells = "".join(
+        _cell(cell, column, table, place == 0)
+        for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=False))
+    )
+    return f"<tr{' class=on' if row.chosen else ''}>{cells}</tr>"
 
 
 def _cell(cell: Cell, column: Column, table: Table, first: bool) -> str:
@@ -208,20 +266,43 @@ def _cell(cell: Cell, column: Column, table: Table, first: bool) -> str:
     tone = _TONES[cell.tone]
     if first:
         text = breakable(plain(cell.text)) if isinstance(cell.text, str) else rich(cell.text)
-        inner = f'<span class="tag">{_sign(cell.mark)}<span>{text}</span></span>' if cell.mark else text
+        inner = (
+            f'<span class="tag">{_sign(cell.mark)}<span>{text}</span></span>' if cell.mark else text
+        )
         return f'<th scope="row" class="w">{inner}{note}</th>'
     if cell.chart is not None:
         drawn = svg(cell.chart, 190 if table.name != "Everything that moved" else 200)
         return f'<td class="hide">{drawn}</td>'
     if table.look == "grid":
         inner = rich(cell.text)
-        return f'<td><i class="l{cell.heat}">{inner}</i></td>' if cell.heat else f"<td><i>{inner}</i></td>"
-    names = [*(["n"] if column.number and table.look != "numbers" else ["w"] if table.look == "cards" and column.card != "-" else []), *(["hide"] if column.card == "-" else [])]
+        return (
+            f'<td><i class="l{cell.heat}">{inner}</i></td>'
+            if cell.heat
+            else f"<td><i>{inner}</i></td>"
+        )
+    names = [
+        *(
+            ["n"]
+            if column.number and table.look != "numbers"
+            else ["w"]
+            if table.look == "cards" and column.card != "-"
+            else []
+        ),
+        *(["hide"] if column.card == "-" else []),
+    ]
     name = column.card or column.title
     empty = not plain(cell.text) and not cell.note
-    data = f' data-l="{safe(name)}"' if table.look == "cards" and name.strip("- ") and not empty else ""
+    data = (
+        f' data-l="{safe(name)}"'
+        if table.look == "cards" and name.strip("- ") and not empty
+        else ""
+    )
     look = f' class="{" ".join(names)}"' if names else ""
-    text = f'<span class="{tone}">{rich(cell.text)}</span>' if tone and not cell.note else rich(cell.text)
+    text = (
+        f'<span class="{tone}">{rich(cell.text)}</span>'
+        if tone and not cell.note
+        else rich(cell.text)
+    )
     if note and tone:
         note = note.replace("<small>", f'<small class="{tone}">')
     return f"<td{look}{data}>{text}{note}</td>"
@@ -245,7 +326,9 @@ def _side(title: str, lines: Sequence[Line], level: int) -> str:
 
 
 def _diff_line(line: Line, look: str) -> str:
-    said = {"x": '<span class="vh">gone: </span>', "y": '<span class="vh">new: </span>'}.get(look, "")
+    said = {"x": '<span class="vh">gone: </span>', "y": '<span class="vh">new: </span>'}.get(
+        look, ""
+    )
     who = f'<span class="who">{safe(line.who)}</span> ' if line.who else ""
     return f'<li class="mono {look}">{said}{who}{rich(line.text)}</li>'
 

@@ -1,8 +1,11 @@
-"""Short names of metrics and rules for people. A metric that is not listed is called by its title or its name."""
+"""Short names of metrics and rules for people.
+
+A metric that is not listed is called by its title or its name.
+"""
 
 from __future__ import annotations
 
-from ..model.advice import RuleResult
+from ..model.advice import Ranked, RuleResult
 from ..model.score import MetricInfo
 from ..model.scores import Rule
 from .numbers import change, count, percent
@@ -151,5 +154,8 @@ def rule_failed(result: RuleResult) -> str:
     return f"{words} {value}" + (f", {side} {limit}" if limit else "")
 
 
-
-
+def why(item: Ranked) -> str:
+    """Why a strategy has its verdict, with its marks."""
+    failed = [rule for rule in item.rules if not rule.passed]
+    first = [rule for rule in failed if rule.rule != "cheaper"] or failed
+    return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))

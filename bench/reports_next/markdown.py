@@ -7,8 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
 from .blocks import (
-    Block, Cell, Code, Drawing, Figures, Fold, Gallery, Gates, Heading, Pair, Prose, Report, Sentence, SideBySide, Span,
-    Table, Text, plain,
+    Block,
+    Cell,
+    Code,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Gates,
+    Heading,
+    Pair,
+    Prose,
+    Report,
+    Sentence,
+    SideBySide,
+    Span,
+    Table,
+    Text,
+    plain,
 )  # fmt: skip
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
@@ -18,7 +34,11 @@ _DOT = {"advised": "● ", "today": "■ ", "rejected": "○ ", "other": "· "}
 def render(reports: Sequence[Report]) -> Iterator[str]:
     """Headings, sentences and tables; charts as the sentence that describes them."""
     for report in reports:
-        yield f"# {escape(report.title)}\n\n{escape(report.about)}\n\n" if report.about else f"# {escape(report.title)}\n\n"
+        yield (
+            f"# {escape(report.title)}\n\n{escape(report.about)}\n\n"
+            if report.about
+            else f"# {escape(report.title)}\n\n"
+        )
         for section in report.sections:
             if section.heading:
                 yield f"## {escape(section.heading)}\n\n"
@@ -44,13 +64,21 @@ def _rich(text: Text) -> str:
 
 def escape_inside(text: str) -> str:
     """A part of a text, escaped, with the blanks at its ends."""
-    return " " * text.startswith(" ") + escape(text) + " " * (text.endswith(" ") and bool(text.strip()))
+    return (
+        " " * text.startswith(" ")
+        + escape(text)
+        + " " * (text.endswith(" ") and bool(text.strip()))
+    )
 
 
 def _span(span: Span) -> str:
     if span.code:
         return code(span.text)
-    return f"**{escape(span.text)}**{' ' if span.text.endswith(' ') else ''}" if span.strong and span.text.strip() else escape_inside(span.text)
+    return (
+        f"**{escape(span.text)}**{' ' if span.text.endswith(' ') else ''}"
+        if span.strong and span.text.strip()
+        else escape_inside(span.text)
+    )
 
 
 def code(text: str) -> str:
@@ -77,23 +105,38 @@ def _block(block: Block) -> Iterator[str]:
         case Heading(text):
             yield f"### {_rich(text)}"
         case Figures(items, _, chart):
-            yield "\n".join(f"- {escape(item.name)}: **{escape(item.value)}** {escape('; '.join(filter(None, [item.line, item.note])))}".rstrip() for item in items)
+            yield "\n".join(
+                f"- {escape(item.name)}: **{escape(item.value)}** {escape('; '.join(filter(None, [item.line, item.note])))}".rstrip()
+                for item in items
+            )
             if chart is not None:
                 yield escape(chart.alt)
         case Table():
             yield _table(block)
         case Drawing(chart, title, note):
-            yield from filter(None, [f"### {escape(title)}" if title else "", escape(chart.alt), escape(note)])
+            yield from filter(
+                None, [f"### {escape(title)}" if title else "", escape(chart.alt), escape(note)]
+            )
         case Gallery(items):
-            yield "\n".join(f"- {_DOT[mark]}{escape(name)}: {escape(line)}" for mark, name, line, _ in items)
+            yield "\n".join(
+                f"- {_DOT[mark]}{escape(name)}: {escape(line)}" for mark, name, line, _ in items
+            )
         case SideBySide(left_title, left, right_title, right):
             for title, lines in ((left_title, left), (right_title, right)):
                 if title:
-                    shown = "\n".join(f"{line.sign or ' '} {' '.join(visible(f'{line.who} {plain(line.text)}').split())}" for line in lines)
-                    fence = "`" * max(3, max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+                    shown = "\n".join(
+                        f"{line.sign or ' '} {' '.join(visible(f'{line.who} {plain(line.text)}').split())}"
+                        for line in lines
+                    )
+                    fence = "`" * max(
+                        3, max((len(run) for run in re.findall("`+", shown)), default=0) + 1
+                    )
                     yield f"{escape(title)}\n\n{fence}diff\n{shown}\n{fence}"
         case Gates(items):
-            yield "\n".join(f"- {'✓' if gate.passed else '✕'} **{escape(gate.name)}** {code(gate.metric)} {escape(gate.condition)}: {escape(gate.gauge.alt if gate.gauge else gate.change)}. {escape(gate.counts)}" for gate in items)
+            yield "\n".join(
+                f"- {'✓' if gate.passed else '✕'} **{escape(gate.name)}** {code(gate.metric)} {escape(gate.condition)}: {escape(gate.gauge.alt if gate.gauge else gate.change)}. {escape(gate.counts)}"
+                for gate in items
+            )
         case Code(label, text):
             yield f"{escape(label)} {code(text)}".strip()
         case Fold(title, blocks):
@@ -106,11 +149,16 @@ def _block(block: Block) -> Iterator[str]:
 def _table(table: Table) -> str:
     columns = [column for column in table.columns if column.card != "-"]
     keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
-    lines = [" | ".join(escape(column.title) or " " for column in columns), " | ".join("---:" if column.number else "---" for column in columns)]
+    lines = [
+        " | ".join(escape(column.title) or " " for column in columns),
+        " | ".join("---:" if column.number else "---" for column in columns),
+    ]
     for row in table.rows:
         if row.group:
             lines.append(" | ".join([f"**{escape(row.group)}**", *[" "] * (len(columns) - 1)]))
-        lines.append(" | ".join(_cell(row.cells[place]) for place in keep if place < len(row.cells)))
+        lines.append(
+            " | ".join(_cell(row.cells[place]) for place in keep if place < len(row.cells))
+        )
     shown = "\n".join(f"| {line} |" for line in lines)
     return f"{shown}\n\n{escape(table.caption)}" if table.caption else shown
 

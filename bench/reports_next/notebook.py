@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..model.compared import Compared
 from . import about, first_line
 from .blocks import Figures, Table, plain
+from .drawing import safe
 from .panels.answer import sections
 from .reading import Reading
-from .svg import safe
 
 
 def text_repr(compared: Compared) -> str:
@@ -30,7 +30,12 @@ def html_repr(compared: Compared) -> str:
             keep = [place for place, column in enumerate(block.columns) if column.card != "-"]
             heads = "".join(f"<th>{safe(block.columns[place].title)}</th>" for place in keep)
             rows = "".join(
-                "<tr>" + "".join(f"<td>{safe(' '.join(filter(None, [plain(row.cells[place].text), row.cells[place].note])))}</td>" for place in keep) + "</tr>"
+                "<tr>"
+                + "".join(
+                    f"<td>{safe(' '.join(filter(None, [plain(row.cells[place].text), row.cells[place].note])))}</td>"
+                    for place in keep
+                )
+                + "</tr>"
                 for row in block.rows
             )
             parts.append(f"<table><tr>{heads}</tr>{rows}</table>")

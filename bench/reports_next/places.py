@@ -16,7 +16,9 @@ _HEIGHT = 15.0
 
 @dataclass(frozen=True)
 class Label:
-    """A text at the place of its baseline, and the end of a leader line where it stands away from its mark."""
+    """A text at the place of its baseline, and the end of a leader line where it stands away from
+    its mark.
+    """
 
     text: str
     x: float
@@ -30,7 +32,9 @@ def width_of(text: str, strong: bool = False) -> float:
     >>> width_of("mask_1") > width_of("mask")
     True
     """
-    narrow, wide = (sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−"))
+    narrow, wide = (
+        sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−")
+    )
     rest = len(text) - narrow - wide
     return rest * (9.3 if strong else 8.9) + narrow * 5.0 + wide * 13.0
 
@@ -42,19 +46,26 @@ def placed(
     inside: Box,
     taken: Iterable[Box],
 ) -> list[Label | None]:
-    """A label for each mark, in the order given: the first of its texts that fits somewhere; None where none does."""
+    """A label for each mark, in the order given: the first of its texts that fits somewhere.
+
+    None where none does.
+    """
     boxes = [*taken, *((x - 8, y - 8, x + 8, y + 8) for x, y in marks)]
     found: list[Label | None] = []
     for (x, y), texts, bold in zip(marks, names, strong, strict=True):
         own = (x - 8, y - 8, x + 8, y + 8)
-        label = next(_fitting(x, y, texts, bold, inside, [box for box in boxes if box != own]), None)
+        label = next(
+            _fitting(x, y, texts, bold, inside, [box for box in boxes if box != own]), None
+        )
         if label is not None:
             boxes.append(_box(label, width_of(label.text, bold)))
         found.append(label)
     return found
 
 
-def _fitting(x: float, y: float, texts: Sequence[str], bold: bool, inside: Box, boxes: list[Box]) -> Iterator[Label]:
+def _fitting(
+    x: float, y: float, texts: Sequence[str], bold: bool, inside: Box, boxes: list[Box]
+) -> Iterator[Label]:
     for text in texts:
         for label in _around(x, y, text, width_of(text, bold)):
             box = _box(label, width_of(text, bold))
@@ -76,7 +87,7 @@ def _around(x: float, y: float, text: str, width: float) -> Iterator[Label]:
 
 
 def _box(label: Label, width: float) -> Box:
-    return label.x - 2, label.y - _HEIGHT + 2, label.x + width + 2, label.y + 4
+    return label.x - 4, label.y - _HEIGHT + 2, label.x + width + 4, label.y + 4
 
 
 def _within(box: Box, outer: Box) -> bool:

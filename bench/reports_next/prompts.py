@@ -23,14 +23,19 @@ def prompt_at(detail: ReplayDetail, step: int) -> list[ShownMessage] | None:
         prompt = threads.setdefault(call.thread, [])
         prompt[call.keep :] = call.tail
         if call.step == step:
-            return [detail.messages[number] for number in prompt if 0 <= number < len(detail.messages)]
+            return [
+                detail.messages[number] for number in prompt if 0 <= number < len(detail.messages)
+            ]
     return None
 
 
 def prompts_of(
     detail: ReplayDetail, today: ReplayDetail | None, step: int, *, today_name: str = "today"
 ) -> SideBySide | None:
-    """The prompt of a step under both; the strategy's alone where today's is not known, None where neither is."""
+    """The prompt of a step under both.
+
+    The strategy's alone where today's is not known, None where neither is.
+    """
     after = prompt_at(detail, step)
     before = prompt_at(today, step) if today is not None else None
     if after is None:
@@ -40,16 +45,28 @@ def prompts_of(
     if before is None:
         lines = [_line("", message, facts, _BRIEF) for message in after[-_LINES:]]
         rest = len(after) - len(lines)
-        return SideBySide(title, ((Line("", "", (Span(f"{of(rest, 'earlier message')}", "muted"),)), *lines) if rest else tuple(lines)))
+        return SideBySide(
+            title,
+            (
+                (Line("", "", (Span(f"{of(rest, 'earlier message')}", "muted"),)), *lines)
+                if rest
+                else tuple(lines)
+            ),
+        )
     left, right = _sides(before, after, facts)
     return SideBySide(f"{today_name}, prompt of step {step}", left, title, right)
 
 
-def _sides(before: Sequence[ShownMessage], after: Sequence[ShownMessage], facts: Sequence[str]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+def _sides(
+    before: Sequence[ShownMessage], after: Sequence[ShownMessage], facts: Sequence[str]
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """Only what differs, most relevant first, with its neighbours; what is equal is counted."""
-    keys = [[(message.step, message.kind, message.text) for message in side] for side in (before, after)]
-    left, right = [], []
-    for kind, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    old, new = (
+        [(message.step, message.kind, message.text) for message in side] for side in (before, after)
+    )
+    left: list[Line] = []
+    right: list[Line] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             shown = [*_equal(before[a:b], facts, first=a == 0, last=b == len(before))]
             left += shown
@@ -60,7 +77,9 @@ def _sides(before: Sequence[ShownMessage], after: Sequence[ShownMessage], facts:
     return tuple(left), tuple(right)
 
 
-def _changed(sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: Sequence[str]) -> Iterator[Line]:
+def _changed(
+    sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: Sequence[str]
+) -> Iterator[Line]:
     """Changed messages; of many, those that hold a missed fact and the first ones."""
     holding = [message for message in messages if any(fact in message.text for fact in facts)]
     others = [message for message in messages if not any(message is one for one in holding)]
@@ -72,7 +91,9 @@ def _changed(sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: S
         yield Line(sign, "", (Span(f"{of(len(messages) - len(chosen), 'more message')}", "muted"),))
 
 
-def _equal(messages: Sequence[ShownMessage], facts: Sequence[str], *, first: bool, last: bool) -> Iterator[Line]:
+def _equal(
+    messages: Sequence[ShownMessage], facts: Sequence[str], *, first: bool, last: bool
+) -> Iterator[Line]:
     head, tail = (0 if first else _AROUND), (_AROUND if not last else 2)
     if len(messages) <= head + tail + 1:
         head, tail = len(messages), 0
@@ -85,11 +106,17 @@ def _equal(messages: Sequence[ShownMessage], facts: Sequence[str], *, first: boo
         yield _line("", message, facts, _BRIEF)
 
 
-def _line(sign: Literal["", "-", "+"], message: ShownMessage, facts: Sequence[str], most: int) -> Line:
+def _line(
+    sign: Literal["", "-", "+"], message: ShownMessage, facts: Sequence[str], most: int
+) -> Line:
     who = f"{'' if message.step is None else message.step} {message.role}".strip()
     text = excerpt(message.text, facts if sign != "+" else (), most)
     hidden = message.left_out + max(0, len(message.text) - most)
-    note: tuple[Span, ...] = (Span(f" {count(message.left_out)} characters more", "muted"),) if message.left_out and hidden else ()
+    note: tuple[Span, ...] = (
+        (Span(f" {count(message.left_out)} characters more", "muted"),)
+        if message.left_out and hidden
+        else ()
+    )
     return Line(sign, who, (*_spans(marked(text, facts, "bad") if sign == "-" else text), *note))
 
 
@@ -101,7 +128,7 @@ def excerpt(text: str, facts: Sequence[str], most: int) -> str:
     """A text on one line in at most about so many characters, around the facts where it holds some.
 
     >>> excerpt("a " * 50 + "HAT028" + " b" * 50, ["HAT028"], 24)
-    '… a a HAT028 b b …'
+    '… a a HAT028 b b b …'
     """
     flat = " ".join(text.split())
     places = sorted(at for fact in facts if (at := flat.find(fact)) >= 0)
@@ -131,4 +158,8 @@ def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:
     if not wanted or not tone:
         return text
     parts = re.split("(" + "|".join(map(re.escape, wanted)) + ")", text)
-    return tuple(Span(part, tone, strong=True, lost=True) if part in wanted else part for part in parts if part)
+    return tuple(
+        Span(part, tone, strong=True, lost=True) if part in wanted else part
+        for part in parts
+        if part
+    )

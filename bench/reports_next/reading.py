@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..model.advice import Advice, Price, Ranked
-from ..model.compared import Compared, GateResult
+from ..model.compared import Compared, GateResult, Move
 from ..model.score import MetricInfo
 from ..model.scores import MeasuredRun, Number, Score
 from .blocks import Mark
@@ -24,7 +24,10 @@ MEASURED_BY = {
     "judged": ("findings.agreement", "findings.evaluation_agreement", "probes.recall"),
     "routed": ("routing.selection_top1", "routing.accuracy", "routing.first_divergence"),
 }
-"""What a scenario that is not about savings is answered in, by what it is about; the first that was measured."""
+"""What a scenario that is not about savings is answered in, by what it is about.
+
+The first that was measured.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,9 @@ class Reading:
     @cached_property
     def advice(self) -> Advice:
         """The advice; an empty one where there is none."""
-        no_advice = Advice(today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0)
+        no_advice = Advice(
+            today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0
+        )
         return self.compared.advice or no_advice
 
     @cached_property
@@ -64,6 +69,12 @@ class Reading:
         """What a strategy is called: the one that everything is held against is "today"."""
         return "today" if strategy == self.compared.today else strategy
 
+    def spec(self, strategy: str) -> str:
+        """The spec of a strategy without its own name before it; "" where it is not known."""
+        item = self.by_name.get(strategy)
+        spec = self.compared.specs.get(strategy) or (item.spec if item else "")
+        return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
+
     @cached_property
     def tasks(self) -> int:
         """How many tasks the runs are of; a run without one is a task of its own."""
@@ -78,7 +89,9 @@ class Reading:
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
         mine, other = (
-            (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
+            (item.uncached, item.cached)
+            if self.advice.basis == "uncached"
+            else (item.cached, item.uncached)
         )
         return mine or other
 
@@ -89,14 +102,40 @@ class Reading:
         return by_basis.get(self.advice.basis, "")
 
     @cached_property
+    def counts_tokens(self) -> bool:
+        """True where nothing is priced, so that tokens are compared."""
+        units = {price.unit for item in self.ranked if (price := self.price(item)) is not None}
+        return units == {"tokens"}
+
+    @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
-        if any(price.unit == "tokens" for price in found.values()):
+        found = {
+            item.strategy: price for item in self.ranked if (price := self.price(item)) is not None
+        }
+        if self.counts_tokens:
             return 1, "a run"
         today = found.get(self.compared.today)
         shown = [today] if today is not None else [*found.values()]
         return per_run([price.per_run for price in shown if math.isfinite(price.per_run)])
+
+    def move(self, strategy: str, metric: str) -> Move | None:
+        """How one number of a strategy moved against the baseline; None where it did not."""
+        wanted = (strategy, metric)
+        return next(
+            (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
+        )
+
+    @cached_property
+    def candidate(self) -> Ranked | None:
+        """The strategy that is advised, else the cheapest that no rule but the last refuses."""
+        today, prices = self.compared.today, {}
+        for item in self.ranked:
+            price = self.price(item)
+            if item.strategy != today and item.verdict not in REFUSED and price is not None:
+                prices[item.strategy] = price.per_run if math.isfinite(price.per_run) else math.inf
+        cheapest = min(prices, key=lambda name: prices[name], default="")
+        return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
 
     def number(self, strategy: str, metric: str) -> Number | None:
         """One number of a strategy over all runs."""
@@ -117,18 +156,43 @@ class Reading:
 
     @cached_property
     def measure(self) -> str:
-        """The metric that a scenario which is not about savings is answered in; "" where none was measured."""
+        """The metric that a scenario which is not about savings is answered in.
+
+        "" where none was measured.
+        """
         names = MEASURED_BY.get(self.compared.answers, ())
-        return next((name for name in names if any(self.value(item, name) is not None for item in self.everyone)), "")
+        return next(
+            (
+                name
+                for name in names
+                if any(self.value(item, name) is not None for item in self.everyone)
+            ),
+            "",
+        )
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The metrics that such a scenario is answered in: the measure and up to three of its family that differ."""
+        """The metrics that such a scenario is answered in.
+
+        The measure and up to three of its family that differ.
+        """
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]
-        names = sorted({name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family})
-        moved = (name for name in names if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1)
+        names = sorted(
+            {
+                name
+                for totals in self.compared.totals.values()
+                for name in totals
+                if name.split(".")[0] == family
+            }
+        )
+        moved = (
+            name
+            for name in names
+            if name != self.measure
+            and len({self.value(one, name) for one in self.everyone} - {None}) > 1
+        )
         return (self.measure, *moved)[:4]
 
     @property
@@ -139,7 +203,9 @@ class Reading:
     @cached_property
     def scores(self) -> dict[str, dict[str, Score]]:
         """The scores by run, then strategy."""
-        return {run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs}
+        return {
+            run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs
+        }
 
     def at(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None where it was not measured."""
@@ -190,6 +256,8 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     """
     parts = [name.split("/") for name in ids]
     shared = 0
-    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
+    while parts and all(
+        len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts
+    ):
         shared += 1
     return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}

@@ -89,10 +89,14 @@ class FieldTable:
 
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
-        """The values that tell each record from the others, those of the records around it too."""
-        counts = self._counts
+        """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
+        counts, names = self._counts, {name.casefold() for name in self.names}
         alone = [
-            frozenset(text.casefold() for key, text in pairs if _identifies(key, text, counts[key, text]))
+            frozenset(
+                text.casefold()
+                for key, text in pairs
+                if text.casefold() not in names and _identifies(key, text, counts[key, text])
+            )
             for pairs, _ in self._records
         ]
         return [

@@ -75,6 +75,9 @@ _AUXILIARY = re.compile(
 _REPEATED = 0.6
 """The share of an instruction's words that one sentence must hold to repeat it."""
 
+COVERED = 0.8
+"""The share of a request's words that a text must hold to stand for it."""
+
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -152,6 +155,10 @@ class Sentences:
         self._text = text
 
     @cached_property
+    def _words(self) -> frozenset[str]:
+        return _content(self._text)
+
+    @cached_property
     def _read(self) -> list[tuple[frozenset[str], bool]]:
         """The words of each sentence, and whether it denies something."""
         found = dict.fromkeys(sentences_of(self._text))
@@ -165,6 +172,17 @@ class Sentences:
         return bool(wanted) and any(
             denies is denied and len(wanted & words) >= share * len(wanted) for words, denied in self._read
         )
+
+    def covers(self, text: str) -> bool:
+        """True if the text has another one as it stands, or most of its words.
+
+        >>> Sentences("user: Sum up the orders.\\nuser: Then mail them.").covers("Sum up the orders. Then mail them.")
+        True
+        """
+        if " ".join(text.split()) in self._folded:
+            return True
+        wanted, _ = _wanted(text)
+        return bool(wanted) and len(wanted & self._words) >= COVERED * len(wanted)
 
 
 def repeats(text: str, instruction: str) -> bool:

@@ -219,7 +219,7 @@ def load(
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their names.
 
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format before a colon
-    (`openai:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and whole. In a folder, what no reader recognises
+    (`messages:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and whole. In a folder, what no reader recognises
     and what is damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder without a trace is an error, and
     so is a file that two readers are equally sure of. Of several files, one that holds no run, or what another has given, is left out and
     listed. Cases are named by their files, those of one name by what tells their paths apart. No paths give no traces. A reader of somebody's

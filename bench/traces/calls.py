@@ -1,4 +1,4 @@
-"""Model calls as logs keep them, each with its request and its answer, in the form of OpenAI's chat or Responses interface or Anthropic's."""
+"""The intake of calls: model calls as logs keep them, each with its request and its answer, in any interface's form."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from ..model import ContextReset, Trace, grouped
-from .documents import Document, Node
-from .nodes import only_text
+from .decoded import as_dict
+from .documents import Document
+from .exchange import answers_of, conversation_in, instructions_in, tools_in
 from .parts import Unread
 from .prompts import Prompts, PromptThread, key_of
-from .requests import answers_of, conversation_of, instructions_of, offered_in
+from .session_log import text
 from .steps import Said
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
@@ -49,22 +50,23 @@ class Call:
     unread: Unread = field(default_factory=Unread)
 
 
-def call_of(request: Node, answer: Node, *, body: bool = True) -> Call:
-    """A call out of the bodies of its request and its answer, which may be one object; `body`: it holds nothing but these.
-
-    TraceError where one of them is malformed.
-    """
-    unread = Unread()
+def call_of(request: Any, answer: Any, *, body: bool = True) -> Call:
+    """A call out of the bodies of its request and its answer, which may be one object; `body`: it holds nothing but
+    these."""
+    unread, asked = Unread(), as_dict(request)
     if body:
-        unread.keys(request, _REQUEST | _ANSWER if request == answer else _REQUEST, "a request")
-    told = instructions_of(request, unread), conversation_of(request, unread), answers_of(answer, unread)
-    unread.add("request whose input is not recorded", all(request[key].value is None for key in _INPUTS))
+        unread.extra_keys(asked, _REQUEST | _ANSWER if request is answer else _REQUEST, "a request")
+    system, prompt = instructions_in(asked, unread), conversation_in(asked, unread)
+    answers = answers_of(answer, unread)
+    unread.add("request whose input is not recorded", all(asked.get(key) is None for key in _INPUTS))
     return Call(
-        *told,
-        tools=offered_in(request),
-        model=request["model"].text_or_none(),
-        name=only_text(answer["id"]),
-        after=request["previous_response_id"].text_or_none(),
+        system,
+        prompt,
+        answers,
+        tools=tools_in(asked),
+        model=text(asked.get("model")),
+        name=text(as_dict(answer).get("id")),
+        after=text(asked.get("previous_response_id")),
         unread=unread,
     )
 
@@ -130,19 +132,19 @@ class Calls:
         """Count a record that is left out, on the first trace."""
         self.skipped.add(what)
 
-    def traces(self, place: Node) -> list[Trace]:
-        """The runs as traces, without ids; where calls share no session each thread is one. TraceError at `place` where there is none."""
+    def traces(self) -> list[Trace]:
+        """The runs as traces, without ids; where calls share no session each thread is one. TraceError where there is none."""
         found: list[Trace] = []
         for session, run in self.runs.items():
             for what, count in self.unread.get(session, {}).items():
                 run.unread.add(what, count)
             costs = self.costs.get(session, {})
-            trace = run.trace(self.document, self.reader, place, meta={"session": session} if session else {})
+            trace = run.trace(self.document, self.reader, meta={"session": session} if session else {})
             found.extend([_costed(trace, costs)] if session else _apart(trace, costs))
         if self.skipped.counts and found:
             found[0] = msgspec.structs.replace(found[0], left_out={**found[0].left_out, **self.skipped.counts})
         if not found:
-            raise place.fail("expected a call with its answer, got none — log requests and responses whole")
+            raise self.document.fail("expected a call with its answer, got none — log requests and responses whole")
         return found
 
 

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from ..model import ContextReset, Outcome, ToolCall
-from .chat import calls_of
 from .documents import Node
+from .messages import calls_beside
 from .nodes import at, between, first_of, moment, only_text
 from .openhands_shown import terminal
 from .parts import simple_content, usage_of
@@ -102,7 +102,7 @@ class Actions(Steps):
         if answer not in self.answers:
             self.answers.add(answer)
             thought = first_of(message, "reasoning_content", "reasoning").text_or_none()
-            calls, content = calls_of(message, self.index), simple_content(message["content"])
+            calls, content = calls_beside(message.object(), self.unread), simple_content(message["content"])
             model, finish = response["model"].text_or_none(), choice["finish_reason"].text_or_none()
             usage = usage_of(response["usage"])
             self._say(Said("assistant", content, calls, thought), event, model=model, finish_reason=finish, usage=usage)

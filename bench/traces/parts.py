@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Any, Literal
 
 from ..model import Content, ImagePart, OtherPart, Part, TextPart, Usage, compact_json
@@ -43,6 +43,14 @@ class Unread:
         """Count the members of an object that hold something and that the reader does not know."""
         for key, value in node.object().items():
             if key not in known and value not in (None, False, "", [], {}):
+                self.add(f"{one_line(key)[:40]!r} of {where}")
+
+    def extra_keys(self, value: Mapping[str, Any], known: Set[str], where: str) -> None:
+        """Count the members of an object that hold something and are not known."""
+        if value.keys() <= known:
+            return
+        for key in value.keys() - known:
+            if value[key] not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
     def parts(self, content: Content) -> None:

@@ -98,9 +98,7 @@ def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
     return [replace(path, files=tuple(map(apart, path.files))) for path in given]
 
 
-def require_inside(
-    texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
-) -> None:
+def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside") -> None:
     """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
     root = repository_of(base)
     if not (root / ".git").exists():

@@ -180,6 +180,10 @@ class Prompts(Steps):
         self.asked = thread
         return step
 
+    def first_thread(self, group: str) -> PromptThread | None:
+        """The first conversation of a group."""
+        return self._threads.first(group)
+
     def hold(
         self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:

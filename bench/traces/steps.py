@@ -223,6 +223,14 @@ class Steps:
         """The calls of a thread that have no result yet, oldest first."""
         return list(self._waiting.get(thread, ()))
 
+    def waiting_everywhere(self) -> list[ToolCall]:
+        """The calls of all threads that have no result yet, oldest first within each."""
+        return [call for calls in self._waiting.values() for call in calls]
+
+    def place_of(self, call_id: str) -> tuple[str, str]:
+        """The thread and the agent of a call."""
+        return self._places.get(call_id, ("main", "agent"))
+
     def require_call(self, call_id: Node) -> str:
         """The id of the call that a result names. TraceError where no turn before made it."""
         if call_id.text() not in self._calls:
@@ -298,10 +306,12 @@ class Steps:
         )
         return self.add(result)
 
-    def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
+    def trace(self, document: Document, reader: str, place: Node | Document | None = None, **said: Any) -> Trace:
         """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError at `place` where nothing was recorded."""
         if not self.spoke:
-            raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
+            raise (place or document).fail(
+                "expected a message, a model call or a result, got none — nothing was recorded"
+            )
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
 

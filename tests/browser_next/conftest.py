@@ -41,7 +41,9 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("Playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if path is None:
         _missing("no browser is installed")
     with sync_playwright() as driver:
@@ -70,17 +72,30 @@ def visit(browser: Any, page_file: Callable[[str], Path]) -> Iterator[Callable[.
     opened: list[Any] = []
     wrong: list[str] = []
 
-    def go(name: str, width: int = 1440, *, anchor: str = "", folded: bool = False, media: str = "screen", **settings: Any) -> Any:
+    def go(
+        name: str,
+        width: int = 1440,
+        *,
+        anchor: str = "",
+        folded: bool = False,
+        media: str = "screen",
+        **settings: Any,
+    ) -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
         opened.append(context)
         page = context.new_page()
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith("file:") else wrong.append(request.url),
+        )
         page.emulate_media(media=media)
         page.goto(page_file(name).as_uri() + anchor)
         if not folded:
-            page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((item) => { item.open = true; })"
+            )
         return page
 
     yield go

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from bench.model import UserTurn
 from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks
-from bench.traces.chat import Form, said_of_message
-from bench.traces.parts import CHAT_ROLES
+from bench.traces.messages import messages
 from bench.traces.steps import Steps
-
-_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if ours != "tool"}, keep_parts=True)
 
 
 class Bfcl:
@@ -36,8 +33,8 @@ class Bfcl:
         """The file's requests in order, each under its own id."""
         for request in document.values():
             steps = Steps()
-            for message in (message for turn in request["question"].items() for message in turn.items()):
-                steps.say(said_of_message(message, steps.unread, _FORM))
+            asked_for = [message.value for turn in request["question"].items() for message in turn.items()]
+            steps.tell(messages(asked_for, steps.unread))
             asked = [step.index for step in steps.steps if isinstance(step, UserTurn)]
             if not asked:
                 raise request["question"].fail("expected a user message, got none — nothing was asked")

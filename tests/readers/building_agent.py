@@ -7,13 +7,12 @@ from typing import Any
 
 from bench.model import ToolResult, text_of
 from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts
-from bench.traces.chat import Form, said_of_message
+from bench.traces.messages import messages as read_messages
 from bench.traces.nodes import inside
-from bench.traces.parts import CHAT_ROLES, content_of
+from bench.traces.parts import content_of
 from bench.traces.steps import Said, Steps
 
 _RAW = "raw_execution_result"
-_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True, answers=True)  # fmt: skip
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 
 
@@ -55,10 +54,7 @@ class BuildingAgent:
             if message["role"].value == "tool" and message.has(_RAW):
                 steps.add(_result(steps, message))
                 continue
-            said = said_of_message(message, steps.unread, _FORM, steps.index)
-            if said.role == "tool":
-                steps.require_call(message["tool_call_id"])
-            steps.say(said)
+            steps.tell(read_messages([message.value], steps.unread))
         meta = {key: whole[key].value for key in ("source", "manifest") if whole.has(key)}
         labels = whole["labels"].object() if whole.has("labels") else {}
         own = inside(whole, "id").text_or_none() or ""

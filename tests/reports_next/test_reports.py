@@ -13,14 +13,26 @@ from typing import Any
 
 import msgspec
 import pytest
+from audits import audited
 from comparisons import HOSTILE, anything, comparison, empty, judged
 from hypothesis import HealthCheck, given, settings
 from reports_gold_next import GOLD, current
 
-from bench.model.compared import Compared
+from bench.model.audit import SessionAudit
+from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports_next import FORMATS, first_line, format_of, panel_modules, rendered, report, reports
-from bench.reports_next.blocks import Section
+from bench.reports_next import (
+    FORMATS,
+    first_line,
+    format_of,
+    panel_modules,
+    rendered,
+    report,
+    reports,
+)
+from bench.reports_next.audit import audit_rendered, audit_report
+from bench.reports_next.audit_events import UNSEEN
+from bench.reports_next.blocks import Section, Table, plain
 from bench.reports_next.notebook import html_repr, text_repr
 from bench.reports_next.places import placed, width_of
 from bench.reports_next.reading import Reading
@@ -53,7 +65,11 @@ class Page(HTMLParser):
         given = dict(attrs)
         self.ids += [given["id"]] if given.get("id") else []  # type: ignore[list-item]
         self.links += [given["href"][1:]] if (given.get("href") or "").startswith("#") else []  # type: ignore[index]
-        self.outside += [value or "" for name, value in attrs if name in ("src", "href") and not (value or "").startswith("#")]
+        self.outside += [
+            value or ""
+            for name, value in attrs
+            if name in ("src", "href") and not (value or "").startswith("#")
+        ]
         assert not any(name.startswith("on") for name in given)
         if tag not in self.VOID:
             self.open.append(tag)
@@ -93,11 +109,15 @@ def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
     Page(html_repr(compared))
 
 
-@pytest.mark.parametrize("panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1])
+@pytest.mark.parametrize(
+    "panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1]
+)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_panel_gives_sections_that_are_not_empty(panel: Any, size: str) -> None:
     sections = list(panel.sections(Reading(SIZES[size]())))
-    assert all(isinstance(section, Section) and section.blocks and section.name for section in sections)
+    assert all(
+        isinstance(section, Section) and section.blocks and section.name for section in sections
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -115,7 +135,10 @@ def test_the_page_of_several_has_a_report_for_each() -> None:
 def test_the_first_line_is_the_same_everywhere(size: str) -> None:
     compared = SIZES[size]()
     line = first_line(compared)
-    assert terminal_text([compared]).split() [-len(line.split()):] == " ".join(line.split()).split() or size == "hostile"
+    assert (
+        terminal_text([compared]).split()[-len(line.split()) :] == " ".join(line.split()).split()
+        or size == "hostile"
+    )
     assert report(compared).verdict == line
     decoded = json.loads(rendered([compared], "json"))
     failed = any(gate.outcome == "fail" for gate in compared.gates)
@@ -143,7 +166,11 @@ def test_csv_has_every_number_once() -> None:
     rows = list(csv.DictReader(io.StringIO(rendered([compared], "csv"))))
     by_run = sum(len(score.numbers) for run in compared.runs for score in run.scores)
     assert len(rows) == by_run + sum(map(len, compared.totals.values()))
-    (one,) = [row for row in rows if (row["strategy"], row["metric"], row["run"]) == ("csv", "cost.usd", "")]
+    (one,) = [
+        row
+        for row in rows
+        if (row["strategy"], row["metric"], row["run"]) == ("csv", "cost.usd", "")
+    ]
     assert float(one["value"]) == compared.totals["csv"]["cost.usd"].value
     assert not any(row["strategy"].startswith(("=", "+", "@")) for row in rows)
 
@@ -152,19 +179,29 @@ def test_junit_has_a_case_by_gate_and_fails_what_failed() -> None:
     compared = comparison(8, 27, gates="fail")
     suite = ET.fromstring(rendered([compared], "junit"))[0]
     assert len(suite.findall("testcase")) == len(compared.gates) == int(suite.attrib["tests"])
-    assert len(suite.findall("testcase/failure")) == sum(gate.outcome == "fail" for gate in compared.gates)
+    assert len(suite.findall("testcase/failure")) == sum(
+        gate.outcome == "fail" for gate in compared.gates
+    )
 
 
 def test_a_gate_that_was_not_measured_fails() -> None:
     compared = comparison(8, 27, gates="pass")
-    odd = msgspec.structs.replace(compared.gates[0], outcome="undecided", value=None, before=None, reason="no run was measured")
+    odd = msgspec.structs.replace(
+        compared.gates[0],
+        outcome="undecided",
+        value=None,
+        before=None,
+        reason="no run was measured",
+    )
     found = msgspec.structs.replace(compared, gates=(odd, *compared.gates[1:]))
     assert ET.fromstring(rendered([found], "junit"))[0].attrib["failures"] == "1"
     assert report(found).sections[0].anchor == "gates"
 
 
 def test_changes_come_first_where_a_baseline_exists() -> None:
-    anchors = [[section.anchor for section in report(SIZES[name]()).sections] for name in ("failed", "one")]
+    anchors = [
+        [section.anchor for section in report(SIZES[name]()).sections] for name in ("failed", "one")
+    ]
     assert anchors[0][0] == "gates"
     assert anchors[1][0] == "answer"
 
@@ -184,15 +221,24 @@ def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
 
 @pytest.mark.parametrize("many", [1, 8, 30])
 def test_labels_of_a_chart_overlap_nothing(many: int) -> None:
-    marks = [(60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4)) for number in range(many)]
+    marks = [
+        (60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4))
+        for number in range(many)
+    ]
     names = [[f"strategy_{number}", str(number)] for number in range(many)]
     labels = placed(marks, names, [False] * many, (44, 20, 700, 360), [])
-    boxes = [(label.x, label.y - 13, label.x + width_of(label.text), label.y + 3) for label in labels if label]
+    boxes = [
+        (label.x, label.y - 13, label.x + width_of(label.text), label.y + 3)
+        for label in labels
+        if label
+    ]
     assert len(boxes) == many
     boxes += [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:
-            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            apart = (
+                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            )
             assert apart or (one[2] - one[0] == 10 and other[2] - other[0] == 10)
 
 
@@ -217,6 +263,52 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert HOSTILE not in page
 
 
+# ---------------------------------------------------------------- audits
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "text", "json"])
+@pytest.mark.parametrize("many", [0, 1, 2, 5])
+@pytest.mark.parametrize("priced", [True, False])
+def test_an_audit_of_any_sessions_is_shown_in_every_format(
+    form: str, many: int, priced: bool
+) -> None:
+    skipped = [Skipped(path="<b>.jsonl", reason="no run in it can be read")]
+    shown = audit_rendered(audited(many, priced=priced), form, skipped)
+    assert shown == audit_rendered(audited(many, priced=priced), form, skipped)
+    if form == "html":
+        page = Page(shown)
+        assert set(page.links) <= set(page.ids)
+    if form == "json":
+        sessions = msgspec.json.decode(shown, type=dict[str, Any])["sessions"]
+        assert msgspec.convert(sessions, list[SessionAudit]) == audited(many, priced=priced)
+
+
+def test_every_harm_of_an_audit_ends_with_what_it_cannot_see() -> None:
+    report_of = audit_report(audited(1))
+    sections = {section.anchor: section for section in report_of.sections}
+    for anchor, unseen in (
+        ("cache", ("cache",)),
+        ("shortened", ("facts", "rules")),
+        ("rereads", ("rereads",)),
+    ):
+        captions = [block.caption for block in sections[anchor].blocks if isinstance(block, Table)]
+        assert captions
+        assert all(caption for caption in captions)
+        assert all(any(UNSEEN[name] in caption for caption in captions) for name in unseen)
+
+
+def test_the_ten_dearest_results_are_by_price() -> None:
+    sessions = audited(3)
+    (table,) = next(
+        one for one in audit_report(sessions).sections if one.anchor == "dearest"
+    ).blocks
+    assert isinstance(table, Table)
+    best = sorted(
+        (item.usd or 0 for session in sessions for item in session.dearest), reverse=True
+    )[:10]
+    assert [plain(row.cells[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
+
+
 # ---------------------------------------------------------------- gold
 
 
@@ -231,4 +323,6 @@ def test_every_report_was_accepted(now: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("path", sorted(GOLD.glob("*")), ids=lambda path: path.name)
 def test_a_report_is_what_was_accepted(path: Path, now: dict[str, str]) -> None:
-    assert now[path.name] == path.read_bytes().decode(), "read the difference, then make accept-gold"
+    assert now[path.name] == path.read_bytes().decode(), (
+        "read the difference, then make accept-gold"
+    )

@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
 from bench.traces.documents import Document, Node
-from bench.traces.observed import inherited
 from bench.traces.prompts import PromptThread, Threads, _goes_on, has_ids
 from bench.traces.steps import Ran, Steps
+from bench.traces.tree import inherited
 
 PLACE = Node(Document(Path("x")), None, "$", None)
 KEYS: list[Hashable] = [

@@ -99,12 +99,12 @@ def chain(size: int) -> Value:
 
 READS: dict[str, tuple[str, Callable[[int], Value], list[str]]] = {
     "session": ("claude_code", session, ["20 ModelTurn, 20 UserTurn"]),
-    "nested": ("otel_genai", nested, ["20 ModelTurn, 20 UserTurn"]),
-    "unnamed": ("otel_genai", unnamed, ["20 ModelTurn, 20 ToolResult, 20 UserTurn"]),
+    "nested": ("otel", nested, ["20 ModelTurn, 20 UserTurn"]),
+    "unnamed": ("otel", unnamed, ["20 ModelTurn, 20 ToolResult, 20 UserTurn"]),
     "branch": ("langsmith", runs_below_runs, ["1 ModelTurn, 1 UserTurn"]),
     "calls": ("request_log", calls, ["1 ModelTurn, 1 SystemTurn, 1 UserTurn"] * 20),
     "calls of a session": ("request_log", lambda size: calls(size, session_id="s"), ["20 ModelTurn, 20 SystemTurn, 20 UserTurn"]),
-    "chain": ("openai_responses", chain, ["20 ModelTurn, 20 UserTurn"]),
+    "chain": ("messages", chain, ["20 ModelTurn, 20 UserTurn"]),
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
-from ...text.fields import FieldTable, TextReading
+from ...text.fields import FieldTable
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
@@ -67,7 +67,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    reading = TextReading(own.text, table.names)
+    reading = evidence.messages.reading(step or 0, own.text)
     found: list[Finding] = []
     for record in reading.records:
         pairs = record.pairs

@@ -1,1 +1,4 @@
-"""One file for each panel: `ORDER`, its place in a report, and `sections(reading)`, what it shows of a comparison."""
+"""One file for each panel.
+
+`ORDER`, its place in a report, and `sections(reading)`, what it shows of a comparison.
+"""

@@ -1,4 +1,7 @@
-"""The answer: one sentence, three figures, one chart, one table; then the change by run and by setting."""
+"""The answer: one sentence, three figures, one chart, one table.
+
+Then the change by run and by setting.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from collections.abc import Iterator
 
 from ...model.advice import Price, Ranked
 from ..blocks import (
-    Bars,
+    TONE_OF,
     Cell,
     Code,
     Column,
     Figure,
     Figures,
     Interval,
+    Mark,
     Point,
     Prose,
     Row,
@@ -24,9 +28,11 @@ from ..blocks import (
     Span,
     Table,
     Text,
+    Tone,
 )
-from ..labels import label, rule_failed, sentence_case
-from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
+from ..labels import rule_failed, sentence_case, why
+from ..measured import measured_figures, measured_table
+from ..numbers import change, count, dollars, listed, percent, rule_out
 from ..reading import FAR, MISSED, RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
 
@@ -48,11 +54,14 @@ def _blocks(reading: Reading) -> Iterator[Sentence | Figures | Code | Table | Pr
     if not reading.compared.strategies:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
-    yield _savings(reading) if savings else _measured(reading)
+    yield _savings(reading) if savings else measured_figures(reading)
     named = reading.by_name.get(advice.advised or "")
-    if named is not None and (named.code or named.spec):
-        yield Code("In a scenario:", named.code or f'{named.strategy} = "{named.spec}"')
-    yield _table(reading) if savings else _measures(reading)
+    if named is not None and (
+        code := named.code
+        or ((spec := reading.spec(named.strategy)) and f'{named.strategy} = "{spec}"')
+    ):
+        yield Code("In a scenario:", code)
+    yield _table(reading) if savings else measured_table(reading)
     if note := _note(reading):
         yield Prose((Span(note, "muted"),))
 
@@ -65,31 +74,24 @@ def said(reading: Reading) -> Text:
     found = _BOLD.match(sentence)
     if found is None:
         return (Span(sentence, strong=True),)
-    tone = "good" if reading.advice.advised else ""
-    return (Span(found[1], tone, strong=True), *((f" {found[3]}",) if found[3] else ()))  # type: ignore[arg-type]
+    tone: Tone = "good" if reading.advice.advised else ""
+    return (Span(found[1], tone, strong=True), *((f" {found[3]}",) if found[3] else ()))
 
 
 # ---------------------------------------------------------------- savings
-
-
-def _candidate(reading: Reading) -> Ranked | None:
-    """The strategy that is advised, else the cheapest that no rule but the last refuses."""
-    named = reading.by_name.get(reading.advice.advised or "")
-    today = reading.compared.today
-    open_ = [item for item in reading.ranked if item.strategy != today and item.verdict not in REFUSED]
-    priced = [item for item in open_ if reading.price(item) is not None]
-    return named or min(priced, key=lambda item: _order(reading.price(item)), default=None)
-
-
-def _order(price: Price | None) -> float:
-    return price.per_run if price is not None and math.isfinite(price.per_run) else math.inf
 
 
 def _price(reading: Reading, price: Price | None) -> str:
     if price is None:
         return "not priced"
     runs, _ = reading.prices_by
-    return dollars(price.per_run * runs) if price.unit == "usd" else f"{count(round(price.per_run))} tokens"
+    return dollars(price.per_run * runs) if price.unit == "usd" else count(round(price.per_run))
+
+
+def _words(reading: Reading) -> str:
+    """What prices are given in, after the number: per 1,000 runs, tokens a run."""
+    words = reading.prices_by[1]
+    return f"tokens {words}" if reading.counts_tokens else words
 
 
 def _bounds(price: Price | None) -> tuple[float, float] | None:
@@ -106,23 +108,33 @@ def _from_to(reading: Reading, item: Ranked) -> str:
     if now is None:
         return ""
     start = f"{_price(reading, before)} → " if before is not None and before is not now else ""
-    return f"{start}{_price(reading, now)} {reading.prices_by[1]}"
+    return f"{start}{_price(reading, now)} {_words(reading)}"
 
 
 def _savings(reading: Reading) -> Figures:
-    advice, item = reading.advice, _candidate(reading)
+    advice, item = reading.advice, reading.candidate
     today = reading.by_name.get(reading.compared.today)
     shown = item or today or reading.ranked[0]
     price, bounds = reading.price(shown), _bounds(reading.price(shown))
     advised = item is not None and item.strategy == advice.advised
     if item is not None and price is not None and price.ratio is not None:
         note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
-        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
-        first = Figure(name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note)
+        name = (
+            f"Saving with {item.strategy}"
+            if advised
+            else f"Cheapest within limits: {item.strategy}"
+        )
+        first = Figure(
+            name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note
+        )
     else:
-        first = Figure("Price today", _price(reading, price), "", reading.prices_by[1], reading.with_cache)
+        first = Figure(
+            "Price today", _price(reading, price), "", _words(reading), reading.with_cache
+        )
     return Figures(
-        (first, _missed(reading, shown), _rejected(reading)), "Price against missed turns", *_scatter(reading)
+        (first, _missed(reading, shown), _rejected(reading)),
+        "Price against missed turns",
+        *_scatter(reading),
     )
 
 
@@ -135,28 +147,36 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     share = reading.advice.cannot_rule_out
     note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure("Turns that would have missed something", percent(item.missed_turns), tone, line, note)  # type: ignore[arg-type]
+    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    return Figure(
+        "Turns that would have missed something", percent(item.missed_turns), tone, line, note
+    )
 
 
 def _rejected(reading: Reading) -> Figure:
     advice, least = reading.advice, reading.advice.theoretical_minimum
     item = reading.by_name.get(advice.cheapest_rejected or "")
-    runs, words = reading.prices_by
+    runs, _ = reading.prices_by
     today = reading.by_name.get(reading.compared.today)
     now = reading.price(today) if today else None
     floor = ""
     if least is not None and now is not None:
-        price = dollars(least * runs) if now.unit == "usd" else f"{count(round(least))} tokens"
-        floor = f"{price} {words}" + (f" ({change(least / now.per_run)})" if now.per_run else "")
+        price = dollars(least * runs) if now.unit == "usd" else count(round(least))
+        floor = f"{price} {_words(reading)}" + (
+            f" ({change(least / now.per_run)})" if now.per_run else ""
+        )
     if item is not None:
         price_of = reading.price(item)
         value = change(price_of.ratio) if price_of and price_of.ratio is not None else item.verdict
         why = "; ".join(filter(None, (rule_failed(rule) for rule in item.rules if not rule.passed)))
         note = f"theoretical minimum: {floor}" if floor else ""
-        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note)
+        return Figure(
+            f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note
+        )
     if floor and least is not None and now is not None and now.per_run:
-        return Figure("Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight")
+        return Figure(
+            "Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight"
+        )
     tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
     return Figure("Rejected", "none", "", f"of {count(tried)} tried", "")
 
@@ -170,17 +190,23 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
     points, (runs, words) = [], reading.prices_by
     for item in reading.ranked:
         price = reading.price(item)
-        if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
+        if (
+            price is None
+            or item.missed_turns is None
+            or not math.isfinite(price.per_run + item.missed_turns)
+        ):
             continue
         name, mark = reading.shown(item.strategy), reading.mark(item.strategy)
         title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
         points.append(Point(name, price.per_run * runs, item.missed_turns, mark, title))
     if len(points) < 2:
         return None, ""
-    unit = "usd" if any((price := reading.price(item)) and price.unit == "usd" for item in reading.ranked) else "tokens"
+    unit = "tokens" if reading.counts_tokens else "usd"
     limit = _limit(reading, "needed")
     sweeps = [[name for _, name in found] for _, found in swept(reading)]
-    axis = ", ".join(filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache]))
+    axis = ", ".join(
+        filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache])
+    )
     alt = f"{sentence_case(axis)}, against the share of turns that would have missed something. "
     alt += "; ".join(point.title for point in points[:8]) + "."
     caption = "Left is cheaper, low is safer."
@@ -193,43 +219,60 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
     if below:
         caption += f" {listed(below, 3)} {'is' if len(below) == 1 else 'are'} rejected for other reasons; the table says which."
     if sweeps:
-        caption += f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
+        caption += (
+            f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
+        )
     lines = tuple(tuple(names) for names in sweeps)
-    return Scatter(alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines), caption
+    return Scatter(
+        alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines
+    ), caption
 
 
 def _table(reading: Reading) -> Table:
-    unit_words = reading.prices_by[1]
-    other_words = {"cached": "without cache", "uncached": "with cache"}.get(reading.advice.basis, "")
+    other_words = {"cached": "without cache", "uncached": "with cache"}.get(
+        reading.advice.basis, ""
+    )
     both = bool(other_words) and any(item.cached and item.uncached for item in reading.ranked)
     bounds = [found for item in reading.ranked if (found := _bounds(reading.price(item)))]
     scale = (
         min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
     )  # fmt: skip
     intervals = bool(bounds)
-    main = ", ".join(filter(None, [f"price {unit_words}", reading.with_cache]))
-    columns = [Column("strategy"), Column(main, True, "price")]
+    words = _words(reading) if reading.counts_tokens else f"price {reading.prices_by[1]}"
+    main = ", ".join(filter(None, [words, reading.with_cache]))
+    columns = [
+        Column("strategy"),
+        Column(main, True, "tokens" if reading.counts_tokens else "price"),
+    ]
     columns += [Column("change, 95% interval", card="-")] if intervals else []
-    columns += [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")] if both else []
-    columns += [Column("missed turns", True, "missed"), Column("kept from far back", True, "far kept")]
+    columns += (
+        [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")]
+        if both
+        else []
+    )
+    columns += [
+        Column("missed turns", True, "missed"),
+        Column("kept from far back", True, "far kept"),
+    ]
     columns += [Column("verdict", card=" ")]
     rows = []
     for place, item in enumerate(reading.ranked, 1):
         mark, price = reading.mark(item.strategy), reading.price(item)
-        today, tone = mark == "today", {"advised": "good", "rejected": "bad"}.get(mark, "")
+        today, tone = mark == "today", TONE_OF[mark]
         number = f"{place} " if len(reading.ranked) > 12 else ""
-        spec = reading.compared.specs.get(item.strategy, item.spec)
-        about = "what runs today" if today else spec
+        about = "what runs today" if today else reading.spec(item.strategy)
         ratio = None if price is None else price.ratio
         cells = [Cell(number + reading.shown(item.strategy), about, mark=mark)]
-        cells.append(Cell(_price(reading, price), "" if today else change(ratio), tone))  # type: ignore[arg-type]
+        cells.append(Cell(_price(reading, price), "" if today else change(ratio), tone))
         if intervals:
-            cells.append(_interval(_bounds(price), ratio, scale, mark))  # type: ignore[arg-type]
+            cells.append(_interval(_bounds(price), ratio, scale, mark))
         if both:
             other = item.cached if reading.advice.basis == "uncached" else item.uncached
-            cells.append(Cell(_price(reading, other), "" if today or other is None else change(other.ratio)))
+            cells.append(
+                Cell(_price(reading, other), "" if today or other is None else change(other.ratio))
+            )
         cells += [Cell(percent(item.missed_turns)), Cell(percent(_far(reading, item)))]
-        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))  # type: ignore[arg-type]
+        cells.append(Cell((Span(item.verdict, tone, strong=True),), why(item)))
         rows.append(Row(tuple(cells), chosen=mark == "advised"))
     return Table("All strategies", tuple(columns), tuple(rows), "cards")
 
@@ -238,88 +281,29 @@ def _far(reading: Reading, item: Ranked) -> float | None:
     return item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
 
 
-def _interval(bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: str) -> Cell:
+def _interval(
+    bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: Mark
+) -> Cell:
     if mark == "today":
         return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
     if bounds is None or ratio is None:
         return Cell("")
     alt = f"{change(bounds[0])} to {change(bounds[1])}"
-    return Cell(alt, chart=Interval(alt, bounds[0] - 1, ratio - 1, bounds[1] - 1, scale, mark))  # type: ignore[arg-type]
-
-
-def _why(item: Ranked) -> str:
-    """Why a strategy has its verdict, with its marks."""
-    failed = [rule for rule in item.rules if not rule.passed]
-    first = [rule for rule in failed if rule.rule != "cheaper"] or failed
-    return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))
+    return Cell(alt, chart=Interval(alt, bounds[0] - 1, ratio - 1, bounds[1] - 1, scale, mark))
 
 
 def _note(reading: Reading) -> str:
     compared, notes = reading.compared, []
     shares = {run.facts.cache_shares for run in compared.runs}
-    if reading.advice.basis in ("cached", "uncached") and "assumed" in shares:
-        notes.append("Cache shares are assumed from the provider's rules, since these recordings hold no usage.")
-    elif "recorded" in shares:
+    priced = reading.advice.basis in ("cached", "uncached")
+    if priced and "assumed" in shares:
+        notes.append(
+            "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
+        )
+    elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
     if reading.advice.disagree:
         notes.append("With and without the cache the answer differs.")
     if compared.answers == "savings" and compared.strategies:
         notes.append("Shares are means over tasks.")
     return " ".join(notes)
-
-
-# ---------------------------------------------------------------- stores, evaluators, routers
-
-
-def _measured(reading: Reading) -> Figures:
-    """The three figures of a scenario that is not about savings: best, today, worst; a bar by strategy."""
-    metric = reading.measure
-    unit = reading.unit(metric)
-    found = [(value, item.strategy) for item in reading.ranked if (value := reading.value(item.strategy, metric)) is not None]
-    order = ("advised", "other", "rejected", "today")
-    found.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
-    name = sentence_case(label(metric, reading.info(metric)))
-
-    def figure(title: str, pair: tuple[float, str], tone: str) -> Figure:
-        return Figure(title, _of(reading, pair[1], metric), tone, name, f"{percent(pair[0])}")  # type: ignore[arg-type]
-
-    best, worst = found[0], found[-1]
-    today = next((pair for pair in found if pair[1] == reading.compared.today), None)
-    items = [figure(f"Best: {reading.shown(best[1])}", best, "good" if best[1] == reading.advice.advised else "")]
-    items += [figure("Today", today, "")] if today and today is not best else []
-    if worst[1] not in (best[1], reading.compared.today):
-        items.append(figure(f"Lowest: {worst[1]}", worst, "bad" if worst[0] < best[0] else ""))
-    kept = sum(item.verdict not in REFUSED and item.strategy != reading.compared.today for item in reading.ranked)
-    tried = sum(item.strategy != reading.compared.today for item in reading.ranked)
-    items += [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")] if len(items) < 3 else []
-    top = max(abs(best[0]), 1e-12) if unit != "fraction" else 1.0
-    bars = tuple((reading.shown(who), max(0.0, value) / top, _of(reading, who, metric), reading.mark(who)) for value, who in found)
-    alt = f"{name}: " + "; ".join(f"{who} {text}" for who, _, text, _ in bars[:8])
-    return Figures(tuple(items), name, Bars(alt, bars))
-
-
-def _of(reading: Reading, strategy: str, metric: str) -> str:
-    """A share as a count of what it is a share of, where that comes out whole: 251 of 364."""
-    number = reading.number(strategy, metric)
-    if number is None or number.value is None:
-        return quantity(None, "")
-    hits = number.value * number.weight
-    if reading.unit(metric) == "fraction" and number.weight > 1 and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {count(number.weight)}"
-    return quantity(number.value, reading.unit(metric))
-
-
-def _measures(reading: Reading) -> Table:
-    """A row by strategy with what it is measured by."""
-    shown = reading.measures
-    rows = []
-    for item in reading.ranked:
-        mark = reading.mark(item.strategy)
-        tone = {"advised": "good", "rejected": "bad"}.get(mark, "")
-        about = "what runs today" if mark == "today" else reading.compared.specs.get(item.strategy, item.spec)
-        cells = [Cell(reading.shown(item.strategy), about, mark=mark)]
-        cells += [Cell(_of(reading, item.strategy, name)) for name in shown]
-        cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))  # type: ignore[arg-type]
-        rows.append(Row(tuple(cells), chosen=mark == "advised"))
-    columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in shown), Column("verdict", card=" "))
-    return Table("All strategies", columns, tuple(rows), "cards")

@@ -11,7 +11,6 @@ from ..blocks import (
     Cell,
     Code,
     Column,
-    Drawing,
     Figure,
     Figures,
     Fold,
@@ -19,7 +18,6 @@ from ..blocks import (
     Gates,
     Gauge,
     Heading,
-    Histogram,
     Line,
     Pair,
     Prose,
@@ -30,13 +28,16 @@ from ..blocks import (
     SideBySide,
     Span,
     Table,
+    Tone,
 )
+from ..gates import bad_side, condition, failed_sentence
 from ..labels import label, sentence_case
 from ..numbers import change, count, difference, listed, of, quantity
-from ..reading import MISSED, RATE, Reading
+from ..reading import Reading
+from ..worse_runs import worse_runs
 
 ORDER = 20
-_MOVES, _RUNS = 20, 10
+_MOVES = 20
 
 
 def order(reading: Reading) -> int:
@@ -53,64 +54,19 @@ def sections(reading: Reading) -> Iterator[Section]:
     if compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
     elif compared.against:
-        yield Section("moved", "Changes", "Everything that moved", (Prose(f"Nothing moved against {compared.against}."),))
-    if worse := _worse(reading):
+        yield Section(
+            "moved",
+            "Changes",
+            "Everything that moved",
+            (Prose(f"Nothing moved against {compared.against}."),),
+        )
+    if worse := worse_runs(reading):
         yield Section("worse", "Runs", "Runs that got worse", tuple(worse))
     if reading.failed:
         yield Section("next", "Next", "Next", (_next(reading),))
 
 
 # ---------------------------------------------------------------- gates
-
-
-def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """How many gates failed, and the worst of them in words."""
-    failed = reading.failed
-    first = failed[0]
-    name = label(first.rule.metric, reading.info(first.rule.metric))
-    unit = reading.unit(first.rule.metric)
-    head = f"{count(len(failed))} of {of(len(reading.decided), 'gate')} failed."
-    if first.value is None:
-        return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
-    before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
-    limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
-    where = {"mean over tasks": ", mean over tasks"}.get(first.basis, f", {first.basis}" if first.basis else "")
-    return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
-
-
-def condition(gate: GateResult, unit: str) -> str:
-    """What a gate asks, in words.
-
-    >>> from bench.model import GateRule
-    >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
-    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
-    'at least 90%'
-    """
-    found = []
-    for name, value in gate.rule.settings.items():
-        words = {"min": "at least", "max": "at most", "max_drop": "a drop of at most", "max_increase": "an increase of at most"}.get(name)
-        if words is None or isinstance(value, bool):
-            continue
-        if isinstance(value, str):
-            text = value
-        elif name in ("max_drop", "max_increase") and unit == "fraction":
-            text = difference(0.0, float(value), unit).lstrip("+")
-            text = "no more than before" if value == 0 else text
-        else:
-            text = quantity(float(value), unit)
-        found.append(f"{words} {text}")
-    if not found and gate.limit is not None:
-        found = [f"limit {quantity(gate.limit, unit)}"]
-    return " and ".join(found) or gate.rule.gate
-
-
-def _bad_side(reading: Reading, gate: GateResult) -> str:
-    settings = gate.rule.settings
-    if "min" in settings or "max_drop" in settings:
-        return "below"
-    info = reading.info(gate.rule.metric)
-    higher = info is not None and info.better == "higher"
-    return "below" if higher and not {"max", "max_increase"} & settings.keys() else "above"
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
@@ -120,44 +76,87 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Sentence((Span(head, "bad", strong=True), f" {rest}"))
         yield _figures(reading)
     elif reading.decided:
-        yield Prose((Span("✓ ", "good", strong=True), f"All {of(len(passed), 'gate')} {'pass' if len(passed) != 1 else 'passes'}."))
+        yield Prose(
+            (
+                Span("✓ ", "good", strong=True),
+                f"All {of(len(passed), 'gate')} {'pass' if len(passed) != 1 else 'passes'}.",
+            )
+        )
     yield from _changed_lines(reading)
     if failed:
-        yield Heading("Failed gates, baseline → now" if any(gate.before is not None for gate in failed) else "Failed gates")
+        yield Heading(
+            "Failed gates, baseline → now"
+            if any(gate.before is not None for gate in failed)
+            else "Failed gates"
+        )
         yield Gates(tuple(_gate(reading, gate) for gate in failed))
     if passed:
         rows = tuple(_passed(reading, gate) for gate in passed)
         columns = (Column("strategy"), Column("metric"), Column("gate"), Column("value", True))
-        yield Fold(f"{of(len(passed), 'gate')} passed", (Table("Gates that passed", columns, rows, "cards"),))
+        yield Fold(
+            f"{of(len(passed), 'gate')} passed",
+            (Table("Gates that passed", columns, rows, "cards"),),
+        )
 
 
 def _passed(reading: Reading, gate: GateResult) -> Row:
     unit = reading.unit(gate.rule.metric)
     value = quantity(gate.value, unit)
     if gate.before is not None:
-        value = "unchanged" if gate.before == gate.value else f"{quantity(gate.before, unit)} → {value}"
-    return Row((Cell((Span("✓ ", "good", strong=True), gate.strategy)), Cell((Span(gate.rule.metric, code=True),)), Cell(condition(gate, unit)), Cell(value)))
+        value = (
+            "unchanged" if gate.before == gate.value else f"{quantity(gate.before, unit)} → {value}"
+        )
+    return Row(
+        (
+            Cell((Span("✓ ", "good", strong=True), gate.strategy)),
+            Cell((Span(gate.rule.metric, code=True),)),
+            Cell(condition(gate, unit)),
+            Cell(value),
+        )
+    )
 
 
 def _gate(reading: Reading, gate: GateResult) -> Gate:
     unit, metric = reading.unit(gate.rule.metric), gate.rule.metric
-    move = _move(reading, gate.strategy, metric)
+    move = reading.move(gate.strategy, metric)
     moved = difference(gate.before, gate.value, unit) or quantity(gate.value, unit)
-    counts = _counts(reading, move) if move else ", ".join(filter(None, [gate.basis, f"worst run {reading.name(gate.run)}" if gate.run else ""]))
+    counts = (
+        _counts(reading, move)
+        if move
+        else ", ".join(
+            filter(None, [gate.basis, f"worst run {reading.name(gate.run)}" if gate.run else ""])
+        )
+    )
     words = f"{condition(gate, unit)}, strategy {gate.strategy}"
     gauge = None
-    if gate.value is not None and math.isfinite(gate.value) and (gate.before is not None or gate.limit is not None):
+    if (
+        gate.value is not None
+        and math.isfinite(gate.value)
+        and (gate.before is not None or gate.limit is not None)
+    ):
         alt = ", ".join(
             f"{quantity(value, unit)} {name}" for name, value in (("before", gate.before), ("now", gate.value)) if value is not None
         ) + (f", limit {quantity(gate.limit, unit)}" if gate.limit is not None else "")  # fmt: skip
-        gauge = Gauge(alt, gate.value, unit, gate.before, gate.limit, "below" if _bad_side(reading, gate) == "below" else "above", gate.outcome != "pass")
+        gauge = Gauge(
+            alt,
+            gate.value,
+            unit,
+            gate.before,
+            gate.limit,
+            bad_side(reading, gate),
+            gate.outcome != "pass",
+        )
     else:
         counts = gate.reason or counts
-    return Gate(sentence_case(label(metric, reading.info(metric))), metric, words, moved, counts, gate.outcome == "pass", gauge)
-
-
-def _move(reading: Reading, strategy: str, metric: str) -> Move | None:
-    return next((move for move in reading.compared.moves if (move.strategy, move.metric) == (strategy, metric)), None)
+    return Gate(
+        sentence_case(label(metric, reading.info(metric))),
+        metric,
+        words,
+        moved,
+        counts,
+        gate.outcome == "pass",
+        gauge,
+    )
 
 
 def _counts(reading: Reading, move: Move) -> str:
@@ -170,24 +169,54 @@ def _figures(reading: Reading) -> Figures:
     for gate in reading.failed[:2]:
         unit, metric = reading.unit(gate.rule.metric), gate.rule.metric
         value = quantity(gate.value, unit)
-        before = "" if gate.before is None else f"{quantity(gate.before, unit).removesuffix('%' if value.endswith('%') else '')} → "
-        items.append(Figure(sentence_case(label(metric, reading.info(metric))), before + value, "bad", condition(gate, unit), f"strategy {gate.strategy}"))
+        before = (
+            ""
+            if gate.before is None
+            else f"{quantity(gate.before, unit).removesuffix('%' if value.endswith('%') else '')} → "
+        )
+        items.append(
+            Figure(
+                sentence_case(label(metric, reading.info(metric))),
+                before + value,
+                "bad",
+                condition(gate, unit),
+                f"strategy {gate.strategy}",
+            )
+        )
     first = reading.failed[0]
-    move = _move(reading, first.strategy, first.rule.metric)
+    move = reading.move(first.strategy, first.rule.metric)
     if move is not None and len(items) < 3:
         same = max(0, len(reading.compared.runs) - move.improved_runs - move.regressed_runs)
-        runs = Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", f"{count(same)} unchanged, {count(move.improved_runs)} better", f"strategy {first.strategy}")
+        runs = Figure(
+            "Runs",
+            f"{count(move.regressed_runs)} worse",
+            "bad",
+            f"{count(same)} unchanged, {count(move.improved_runs)} better",
+            f"strategy {first.strategy}",
+        )
         items = [items[0], runs, *items[1:]]
-    price = _move(reading, first.strategy, "cost.usd") or _move(reading, first.strategy, "cost.prompt_tokens")
+    price = reading.move(first.strategy, "cost.usd") or reading.move(
+        first.strategy, "cost.prompt_tokens"
+    )
     if price is not None and len(items) < 3 and price.before and price.after is not None:
         name = "Price with cache" if price.metric == "cost.usd" else "Prompt tokens"
-        value, tone = difference(price.before, price.after, reading.unit(price.metric)), "good" if price.better else "bad"
+        value, tone = (
+            difference(price.before, price.after, reading.unit(price.metric)),
+            "good" if price.better else "bad",
+        )
         unit = reading.unit(price.metric)
         line = f"{quantity(price.before, unit)} → {quantity(price.after, unit)}, {reading.size}"
         items.append(Figure(name, value, tone, line, f"strategy {first.strategy}"))  # type: ignore[arg-type]
     if len(items) < 3:
         passed = len(reading.decided) - len(reading.failed)
-        items.append(Figure("Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size))
+        items.append(
+            Figure(
+                "Gates that pass",
+                f"{count(passed)} of {count(len(reading.decided))}",
+                "",
+                reading.size,
+            )
+        )
     return Figures(tuple(items[:3]))
 
 
@@ -212,11 +241,25 @@ def _moved(reading: Reading) -> Iterator[Block]:
     moves = [*reading.compared.moves]
     names = list(dict.fromkeys(move.strategy for move in moves))
     rest = [reading.shown(name) for name in reading.compared.strategies if name not in names]
-    better, worse = sum(move.better is True for move in moves), sum(move.better is False for move in moves)
+    better, worse = (
+        sum(move.better is True for move in moves),
+        sum(move.better is False for move in moves),
+    )
     text = f"{of(len(moves), 'number')} of {listed(names)} moved: {count(better)} improved, {count(worse)} regressed."
-    text += f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline." if rest else ""
+    text += (
+        f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline."
+        if rest
+        else ""
+    )
     yield Prose(text)
-    moves.sort(key=lambda move: (move.better is not False, move.better is None, -move.regressed_runs, names.index(move.strategy)))
+    moves.sort(
+        key=lambda move: (
+            move.better is not False,
+            move.better is None,
+            -move.regressed_runs,
+            names.index(move.strategy),
+        )
+    )
     yield _moves(reading, moves[:_MOVES])
     if moves[_MOVES:]:
         yield Fold(f"{of(len(moves) - _MOVES, 'more number')}", (_moves(reading, moves[_MOVES:]),))
@@ -226,7 +269,7 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
     several = len({move.strategy for move in reading.compared.moves}) > 1
     runs, rows = len(reading.compared.runs), []
     for move in moves:
-        unit, tone = reading.unit(move.metric), {True: "good", False: "bad"}.get(move.better, "")  # type: ignore[call-overload]
+        unit, tone = reading.unit(move.metric), _tone(move.better)
         same = max(0, runs - move.improved_runs - move.regressed_runs)
         alt = f"{of(move.improved_runs, 'run')} better, {count(same)} unchanged, {count(move.regressed_runs)} worse"
         rows.append(Row((
@@ -242,60 +285,29 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
     return Table("Everything that moved", columns, tuple(rows), "cards")
 
 
-# ---------------------------------------------------------------- runs
-
-
-def _worse(reading: Reading) -> list[Block]:
-    """The runs in which missed turns, or else what the first failed gate judges, got worse."""
-    wanted = [*((gate.strategy, gate.rule.metric) for gate in reading.failed)]
-    moves = [move for key in wanted if (move := _move(reading, *key)) is not None and move.runs]
-    moves += [move for move in reading.compared.moves if move.runs and move.metric in (MISSED, RATE) and move.better is False]
-    if not moves:
-        return []
-    chosen = next((move for move in moves if move.metric == MISSED), moves[0])
-    unit, lower = reading.unit(chosen.metric), _lower(reading, chosen)
-    worse = [run for run in chosen.runs if (run.after > run.before) == lower and run.after != run.before]
-    if not worse:
-        return []
-    name = label(chosen.metric, reading.info(chosen.metric))
-    rows = tuple(
-        Row((Cell(reading.name(run.run)), Cell(quantity(run.before, unit)), Cell((Span(quantity(run.after, unit), "bad", strong=True),)),
-             Cell((Span(difference(run.before, run.after, unit), "bad"),))))
-        for run in worse[:_RUNS]
-    )  # fmt: skip
-    columns = (Column("run"), Column("before", True), Column("now", True), Column("change", True))
-    more = f"The {_RUNS} that got worse most; {count(len(worse) - _RUNS)} more did." if len(worse) > _RUNS else ""
-    drawn = _spread(reading, chosen) if unit == "turns" or chosen.metric == MISSED else None
-    return [*([Drawing(drawn, f"Change of {name} by run")] if drawn else []), Heading(f"{sentence_case(name)}, {chosen.strategy}"), Table("Runs that got worse", columns, rows, "cards", more)]
-
-
-def _lower(reading: Reading, move: Move) -> bool:
-    info = reading.info(move.metric)
-    return info.better == "lower" if info else True
-
-
-def _spread(reading: Reading, move: Move) -> Histogram:
-    """How many runs moved by how many turns."""
-    steps: dict[int, int] = {0: max(0, len(reading.compared.runs) - len(move.runs))}
-    for run in move.runs:
-        by = max(-6, min(6, round(run.after - run.before)))
-        steps[by] = steps.get(by, 0) + 1
-    places = range(min(steps), max(steps) + 1)
-    labels = tuple("same" if by == 0 else f"{by:+}".replace("-", "−") + ("…" if abs(by) == 6 else "") for by in places)
-    marks = tuple("other" if by == 0 else "rejected" if by > 0 else "advised" for by in places)
-    alt = "; ".join(f"{text}: {of(steps.get(by, 0), 'run')}" for by, text in zip(places, labels, strict=True))
-    return Histogram(alt, tuple(steps.get(by, 0) for by in places), labels, marks)  # type: ignore[arg-type]
+def _tone(better: bool | None) -> Tone:
+    return "" if better is None else "good" if better else "bad"
 
 
 def _next(reading: Reading) -> Pair:
     """What to do now: keep the gate or accept the loss."""
     failed = list(dict.fromkeys(gate.strategy for gate in reading.failed))
-    clean = [item for item in reading.ranked if item.strategy not in failed and item.strategy != reading.compared.today]
+    clean = [
+        item
+        for item in reading.ranked
+        if item.strategy not in failed and item.strategy != reading.compared.today
+    ]
     advised = reading.by_name.get(reading.advice.advised or "")
     good = advised if advised and advised in clean else None
     keep = "Take the change back, or change the strategy until every gate passes."
     if good is not None:
         price = reading.price(good)
-        keep = f"Take the change back, or take {good.strategy}: it passes every gate" + (f" and costs {change(price.ratio)} against today." if price and price.ratio else ".")
-    accept = (Heading("Accept the loss"), Prose("Raise the limits in the scenario, then store the new values:"), Code("", "bench run SCENARIO --update-baseline"))
+        keep = f"Take the change back, or take {good.strategy}: it passes every gate" + (
+            f" and costs {change(price.ratio)} against today." if price and price.ratio else "."
+        )
+    accept = (
+        Heading("Accept the loss"),
+        Prose("Raise the limits in the scenario, then store the new values:"),
+        Code("", "bench run SCENARIO --update-baseline"),
+    )
     return Pair((Heading("Keep the gate"), Prose(keep)), accept)

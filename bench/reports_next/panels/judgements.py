@@ -18,13 +18,25 @@ _COLUMNS = 6
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """What was judged, by strategy, then the judgements that changed. Nothing where nothing was judged."""
+    """What was judged, by strategy, then the judgements that changed.
+
+    Nothing where nothing was judged.
+    """
     answered = () if reading.compared.answers == "savings" else reading.measures
-    metrics = [name for name in _named(reading) if name not in answered and any(reading.value(one, name) is not None for one in reading.everyone)]
+    metrics = [
+        name
+        for name in _named(reading)
+        if name not in answered
+        and any(reading.value(one, name) is not None for one in reading.everyone)
+    ]
     changed = list(_changed(reading))
     if not metrics and not changed:
         return
-    moved = [name for name in metrics if len({reading.value(one, name) for one in reading.everyone} - {None}) > 1]
+    moved = [
+        name
+        for name in metrics
+        if len({reading.value(one, name) for one in reading.everyone} - {None}) > 1
+    ]
     still = [name for name in metrics if name not in moved]
     blocks: list[Block] = []
     if moved:
@@ -41,12 +53,17 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _named(reading: Reading) -> list[str]:
     names = dict.fromkeys(name for totals in reading.compared.totals.values() for name in totals)
-    return sorted((name for name in names if name.split(".")[0] in _FAMILIES), key=lambda name: _FAMILIES.index(name.split(".")[0]))
+    return sorted(
+        (name for name in names if name.split(".")[0] in _FAMILIES),
+        key=lambda name: _FAMILIES.index(name.split(".")[0]),
+    )
 
 
 def _any(reading: Reading, metric: str) -> str:
     values = (reading.value(name, metric) for name in reading.everyone)
-    return quantity(next((value for value in values if value is not None), None), reading.unit(metric))
+    return quantity(
+        next((value for value in values if value is not None), None), reading.unit(metric)
+    )
 
 
 def _table(reading: Reading, metrics: list[str]) -> Table:
@@ -56,10 +73,22 @@ def _table(reading: Reading, metrics: list[str]) -> Table:
         for metric in metrics:
             number = reading.number(item.strategy, metric)
             value = reading.value(item.strategy, metric)
-            weight = f"of {count(number.weight)}" if value is not None and number and number.weight > 1 and reading.unit(metric) == "fraction" else ""
-            cells.append(Cell(quantity(value, reading.unit(metric)) if value is not None else "–", weight))
+            weight = (
+                f"of {count(number.weight)}"
+                if value is not None
+                and number
+                and number.weight > 1
+                and reading.unit(metric) == "fraction"
+                else ""
+            )
+            cells.append(
+                Cell(quantity(value, reading.unit(metric)) if value is not None else "–", weight)
+            )
         rows.append(Row(tuple(cells), chosen=reading.mark(item.strategy) == "advised"))
-    columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in metrics))
+    columns = (
+        Column("strategy"),
+        *(Column(label(name, reading.info(name)), True) for name in metrics),
+    )
     return Table("Evaluations, routes and selections", columns, tuple(rows), "cards")
 
 
@@ -79,5 +108,9 @@ def _changes(reading: Reading, changed: list[tuple[str, str, Rule, Finding]]) ->
         for run, name, _, found in changed[:_SHOWN]
     ]  # fmt: skip
     columns = (Column("run"), Column("strategy"), Column("step"), Column("before"), Column("now"))
-    more = f"{of(len(changed) - _SHOWN, 'more changed', 'more changed')}." if len(changed) > _SHOWN else ""
+    more = (
+        f"{of(len(changed) - _SHOWN, 'more changed', 'more changed')}."
+        if len(changed) > _SHOWN
+        else ""
+    )
     return Table("Judgements that changed", columns, tuple(rows), "cards", more)

@@ -1,4 +1,7 @@
-"""Losses: the runs that lose most, then for a few of them what was needed, when, and what stood there instead."""
+"""Losses.
+
+The runs that lose most, then for a few of them what was needed, when, and what stood there instead.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,20 @@ from collections.abc import Iterator, Sequence
 
 from ...model.detail import MissedFact, RecordChange, ReplayDetail
 from ...model.scores import Finding, Rule
-from ..blocks import Arcs, Block, Cell, Column, Drawing, Fold, Heading, Prose, Row, Section, Span, Table
+from ..blocks import (
+    Arcs,
+    Block,
+    Cell,
+    Column,
+    Drawing,
+    Fold,
+    Heading,
+    Prose,
+    Row,
+    Section,
+    Span,
+    Table,
+)
 from ..numbers import count, listed, of
 from ..prompts import marked, prompts_of
 from ..reading import MISSED, Reading
@@ -37,40 +53,82 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _heat(reading: Reading) -> Iterator[Block]:
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
     missed = {
-        run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
+        run.id: {
+            name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None
+        }
         for run in reading.compared.runs
     }
     if not any(missed.values()):
         return
     total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
-    losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
+    losing, safe = (
+        [name for name in names if total[name]],
+        [name for name in names if not total[name]],
+    )
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
-    lead = f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. " if safe else ""
+    lead = (
+        f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. "
+        if safe
+        else ""
+    )
     worst = max(losing, key=lambda name: total[name])
     runs = sum(bool(values.get(worst)) for values in missed.values())
     lead += f"{worst} leaves {of(int(total[worst]), 'turn')} of {of(runs, 'run')} without something that they used."
     yield Prose(lead)
     shown = [*[name for name in names if name in safe][: max(0, 3)], *losing][:_STRATEGIES]
     if len(safe) + len(losing) > _STRATEGIES:
-        shown = [name for name in names if name in {*safe[:2], *sorted(losing, key=lambda one: -total[one])[: _STRATEGIES - 2]}]
-    yield Heading(f"The {of(min(_RUNS, runs_any := sum(any(values.values()) for values in missed.values())), 'run')} that {'loses' if runs_any == 1 else 'lose'} most")
-    yield Prose((Span("Turns that would have missed something. Darker: above 15% and above 35% of the turns of the run.", "muted"),))
+        shown = [
+            name
+            for name in names
+            if name in {*safe[:2], *sorted(losing, key=lambda one: -total[one])[: _STRATEGIES - 2]}
+        ]
+    yield Heading(
+        f"The {of(min(_RUNS, runs_any := sum(any(values.values()) for values in missed.values())), 'run')} that {'loses' if runs_any == 1 else 'lose'} most"
+    )
+    yield Prose(
+        (
+            Span(
+                "Turns that would have missed something. Darker: above 15% and above 35% of the turns of the run.",
+                "muted",
+            ),
+        )
+    )
     yield _heat_table(reading, missed, shown)
 
 
-def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Table:
+def _heat_table(
+    reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]
+) -> Table:
     turns = {run.id: run.facts.turns for run in reading.compared.runs}
-    order = sorted((run for run, values in missed.items() if any(values.values())), key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
+    order = sorted(
+        (run for run, values in missed.items() if any(values.values())),
+        key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run),
+    )
     rows = []
     for run in order[:_RUNS]:
-        cells = [Cell(reading.name(run)), *(_heat_cell(missed[run].get(name), turns[run]) for name in names)]
+        cells = [
+            Cell(reading.name(run)),
+            *(_heat_cell(missed[run].get(name), turns[run]) for name in names),
+        ]
         rows.append(Row((*cells, Cell(count(turns[run]), heat=0))))
     sums = (sum(bool(values.get(name)) for values in missed.values()) for name in names)
-    rows.append(Row((Cell("runs that miss any"), *(Cell(count(value), heat=0) for value in sums), Cell(count(len(missed)), heat=0))))
+    rows.append(
+        Row(
+            (
+                Cell("runs that miss any"),
+                *(Cell(count(value), heat=0) for value in sums),
+                Cell(count(len(missed)), heat=0),
+            )
+        )
+    )
     columns = (Column("run"), *(Column(name) for name in names), Column("turns"))
-    more = f"{of(len(order) - _RUNS, 'more run')} {'misses' if len(order) - _RUNS == 1 else 'miss'} something." if len(order) > _RUNS else ""
+    more = (
+        f"{of(len(order) - _RUNS, 'more run')} {'misses' if len(order) - _RUNS == 1 else 'miss'} something."
+        if len(order) > _RUNS
+        else ""
+    )
     return Table("Missed turns by run and strategy", columns, tuple(rows), "grid", more)
 
 
@@ -89,22 +147,52 @@ def _failures(reading: Reading) -> Iterator[Block]:
     for run in reading.compared.runs:
         for score in run.scores:
             if score.failure is not None:
-                rows.append(Row((Cell(score.strategy), Cell(reading.name(run.id)), Cell((Span(score.failure.said[:300], "bad", code=True),)))))
+                rows.append(
+                    Row(
+                        (
+                            Cell(score.strategy),
+                            Cell(reading.name(run.id)),
+                            Cell((Span(score.failure.said[:300], "bad", code=True),)),
+                        )
+                    )
+                )
             elif score.unstable_at is not None:
-                rows.append(Row((Cell(score.strategy), Cell(reading.name(run.id)), Cell(f"another result when replayed again, from step {score.unstable_at}"))))
+                rows.append(
+                    Row(
+                        (
+                            Cell(score.strategy),
+                            Cell(reading.name(run.id)),
+                            Cell(
+                                f"another result when replayed again, from step {score.unstable_at}"
+                            ),
+                        )
+                    )
+                )
     if rows:
         more = f"{of(len(rows) - _RUNS, 'more run')}." if len(rows) > _RUNS else ""
         yield Heading("Runs that failed")
-        yield Table("Runs that failed", (Column("strategy"), Column("run"), Column("error")), tuple(rows[:_RUNS]), "cards", more)
+        yield Table(
+            "Runs that failed",
+            (Column("strategy"), Column("run"), Column("error")),
+            tuple(rows[:_RUNS]),
+            "cards",
+            more,
+        )
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """What the rules refuse, with the words: the findings of the advice, one table by rule in one fold."""
+    """What the rules refuse, with the words.
+
+    The findings of the advice, one table by rule in one fold.
+    """
     rows: list[tuple[Rule, str, str, Finding]] = []
     for item in reading.ranked:
         for result in item.rules:
             if not result.passed and result.rule in _FOUND:
-                rows += [(result.rule, item.strategy, result.worst_run, finding) for finding in result.findings[:3]]
+                rows += [
+                    (result.rule, item.strategy, result.worst_run, finding)
+                    for finding in result.findings[:3]
+                ]
     if not rows:
         return
     cells = tuple(
@@ -114,14 +202,24 @@ def _findings(reading: Reading) -> Iterator[Block]:
     )  # fmt: skip
     more = f"{of(len(rows) - _VALUES, 'more example')}." if len(rows) > _VALUES else ""
     yield Heading("What the rules found")
-    yield Table("What the rules found", (Column("found"), Column("strategy"), Column("before"), Column("with the strategy")), cells, "cards", more)
+    yield Table(
+        "What the rules found",
+        (Column("found"), Column("strategy"), Column("before"), Column("with the strategy")),
+        cells,
+        "cards",
+        more,
+    )
 
 
 # ---------------------------------------------------------------- one run in detail
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
+    today = {
+        item.run: item
+        for item in reading.compared.details
+        if item.strategy == reading.compared.today
+    }
     shown = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     shown.sort(key=lambda item: -len(item.missed))
     for number, item in enumerate(shown):
@@ -134,15 +232,28 @@ def _details(reading: Reading) -> Iterator[Block]:
 
 def _title(reading: Reading, item: ReplayDetail) -> str:
     turns = len({fact.turn for fact in item.missed})
-    lost = f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}" if turns else "nothing is missed"
+    lost = (
+        f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}"
+        if turns
+        else "nothing is missed"
+    )
     return f"{reading.name(item.run)} with {item.strategy}: {lost}"
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
     yield Heading(_title(reading, item))
-    results = sorted({message.step for message in (today or item).messages if message.kind == "result" and message.step is not None})
+    results = sorted(
+        {
+            message.step
+            for message in (today or item).messages
+            if message.kind == "result" and message.step is not None
+        }
+    )
     if item.missed:
-        yield Drawing(_arcs(item.missed, results), note="Each arc leads from what gave a value (square) to the turn that needed it (circle). By then the value was no longer in the prompt.")
+        yield Drawing(
+            _arcs(item.missed, results),
+            note="Each arc leads from what gave a value (square) to the turn that needed it (circle). By then the value was no longer in the prompt.",
+        )
     step = _worst_turn(item)
     if step is not None:
         side = prompts_of(item, today, step, today_name=reading.shown(reading.compared.today))
@@ -155,7 +266,14 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
         yield Heading("Records that changed")
         yield _changes(item.changes)
     if item.compactions:
-        yield Prose((Span(f"The strategy rewrote its history at step {listed([str(at) for at in item.compactions], 12)}.", "muted"),))
+        yield Prose(
+            (
+                Span(
+                    f"The strategy rewrote its history at step {listed([str(at) for at in item.compactions], 12)}.",
+                    "muted",
+                ),
+            )
+        )
 
 
 def _worst_turn(item: ReplayDetail) -> int | None:
@@ -175,7 +293,11 @@ def _arcs(missed: Sequence[MissedFact], results: Sequence[int]) -> Arcs:
     turns = sorted({turn for _, turn in weights})
     alt = f"Arcs from results to the later turns that needed a value of them: {of(len(turns), 'turn')}, steps {listed([str(turn) for turn in turns], 8)}."
     used = {start for start, _ in weights}
-    return Arcs(alt, tuple(sorted({*results, *used})), tuple((start, end, many) for (start, end), many in sorted(weights.items())))
+    return Arcs(
+        alt,
+        tuple(sorted({*results, *used})),
+        tuple((start, end, many) for (start, end), many in sorted(weights.items())),
+    )
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
@@ -185,7 +307,13 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
         for fact in missed[:_VALUES]
     )  # fmt: skip
     more = f"{of(len(missed) - _VALUES, 'more value')}." if len(missed) > _VALUES else ""
-    columns = (Column("value"), Column("from"), Column("returned at", True), Column("needed at", True), Column("later", True))
+    columns = (
+        Column("value"),
+        Column("from"),
+        Column("returned at", True),
+        Column("needed at", True),
+        Column("later", True),
+    )
     return Table("Values that are gone", columns, rows, "cards", more)
 
 

@@ -1,125 +1,143 @@
-"""States of LangGraph runs: checkpoints, histories of a thread, and a thread as its server gives it; what was said and where the graph went."""
+"""States of LangGraph runs: checkpoints (as JSON, or in SQLite), histories of a thread, and a thread as its server gives it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...model import compact_json
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
-from ..langchain import fields_of, is_message, said_of
-from ..nodes import at, first_of, members, moment
+from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from ..checkpoints import is_sqlite, states_in
+from ..content import first_of
+from ..messages import is_langchain, message, unwrapped
+from ..parts import Unread
 from ..prompts import Prompts
+from ..session_log import dict_in, objects_of, time_of
 from ..steps import point_after
+
+State = dict[str, Any]
 
 _STATE = {"values", "next", "config", "metadata", "created_at", "parent_config", "parent_checkpoint", "tasks", "interrupts", "checkpoint",
           "checkpoint_id", "checkpoint_map", "parent_checkpoint_id", "channel_values", "channel_versions", "versions_seen", "v", "ts", "id",
-          "pending_writes", "pending_sends", "updated_channels", "thread_id", "updated_at", "status", "type"}  # fmt: skip
+          "pending_writes", "pending_sends", "updated_channels", "thread_id", "updated_at", "status", "type", "checkpoint_ns"}  # fmt: skip
 _INNER = ("__", "branch:", "start:", "lc_")
 """Beginnings of the names of the graph's own channels and nodes."""
 
 
 @register("reader", "langgraph")
 class LangGraph:
-    """One trace a thread of a graph, from its states: `StateSnapshot` (`values`, `next`), checkpoints (`channel_values`), or tuples of those.
+    """One trace a thread of a graph, from its states: `StateSnapshot` (`values`, `next`), checkpoints (`channel_values`),
+    tuples of those, or the SQLite file of `SqliteSaver`.
 
-    A file holds one state, a list or lines of them, in any order: they are sorted by their time, else by their step. New messages of a
-    state become steps; messages taken away make a ContextReset. What runs next (`next`, or the nodes that the following checkpoint has
-    seen run) is a RouteDecision of `langgraph` with the other values as its state; at the end it is `__end__`. A subgraph's states
-    (`checkpoint_ns`) are a thread of the trace. Interrupts are counted: what was answered to them is not recorded.
+    States may come in any order: they are sorted by their time, else by their step. New messages of a state become
+    steps; messages taken away make a ContextReset. What runs next (`next`, or the nodes that the following checkpoint has
+    seen run) is a RouteDecision of `langgraph` with the other values as its state; at the end it is `__end__`. A
+    subgraph's states (`checkpoint_ns`) are a thread of the trace. Interrupts are counted: what was answered to them is
+    not recorded.
 
-    Source: LangGraph reference, `langgraph.types.StateSnapshot`, `langgraph.checkpoint.base.Checkpoint`
+    Source: LangGraph reference, `langgraph.types.StateSnapshot`, `langgraph.checkpoint.base.Checkpoint`,
+    `langgraph.checkpoint.sqlite.SqliteSaver`, `langgraph.checkpoint.serde.jsonplus`
     """
 
     keeps = Keeps(
         results="untruncated",
         also=("usage", "times", "errors", "routes", "reasoning", "model"),
         never="tool definitions, what was answered to an interrupt",
-        tested="langgraph 1.2.22, recorded",
+        tested="langgraph 1.2.22 and langgraph-checkpoint-sqlite 3, recorded",
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        states = dicts(document.head if isinstance(document.head, list) else [document.head])
-        held = [values for state in states if (values := _held(state))]
-        messages = any(map(_speaks, (value for values in held for value in values.values())))
-        return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": messages})
+        if is_sqlite(document):
+            return Confidence.CERTAIN if states_in(document, Unread(), most=1) else Confidence.NO
+        head = document.head
+        held = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
+        speaks = any(map(_speaks, (value for values in held for value in values.values())))
+        return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": speaks})
 
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
-        threads: dict[str, list[Node]] = {}
-        for state in sorted(values_of(document), key=_order):
+        unread = Unread()
+        states = states_in(document, unread) if is_sqlite(document) else objects_of(document, unread)
+        threads: dict[str, list[State]] = {}
+        for state in sorted(states, key=_order):
             threads.setdefault(str(_configured(state, "thread_id")), []).append(state)
-        for name, mine in threads.items():
-            meta = {"thread_id": name} if name else {}
-            yield _Graph(mine).trace(document, "langgraph", mine[0], meta=meta)
+        graphs = [
+            (name, _Graph(mine, unread if not number else Unread()))
+            for number, (name, mine) in enumerate(threads.items())
+        ]
+        spoken = [(name, graph) for name, graph in graphs if graph.spoke] or graphs
+        for name, graph in spoken:
+            yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
 
 
-def _held(state: dict[str, Any]) -> dict[str, Any]:
-    """The values of a state before it is read; `{}` where it is none."""
+def _recorded(state: State) -> State:
+    """The values of a state, by the keys that tell one; `{}` where it is none."""
     held = as_dict(state.get("checkpoint")).get("channel_values") or state.get("channel_values")
     if not held and state.keys() & {"next", "thread_id", "config", "checkpoint"}:
         held = state.get("values")
     return as_dict(held)
 
 
-def _values(state: Node) -> Node:
-    inner = at(state, "checkpoint", "channel_values")
-    return inner if inner.value is not None else first_of(state, "values", "channel_values")
+def _values(state: State) -> State:
+    return as_dict(
+        as_dict(state.get("checkpoint")).get("channel_values") or first_of(state, ("values", "channel_values"))
+    )
 
 
-def _configured(state: Node, key: str) -> Any:
+def _configured(state: State, key: str) -> Any:
     """A key of the configuration that a state was saved under; `""` where it is not recorded."""
-    places = (at(state, "config", "configurable", key), at(state, "checkpoint", key), at(state, key))
-    return next((place.value for place in places if place.value is not None), "")
+    places = (dict_in(state, "config", "configurable"), dict_in(state, "checkpoint"), state)
+    return next((place[key] for place in places if place.get(key) is not None), "")
 
 
-def _time(state: Node) -> float | None:
-    saved = first_of(state, "created_at", "ts", "updated_at")
-    return moment(saved if saved.value is not None else at(state, "checkpoint", "ts"))
+def _time(state: State) -> float | None:
+    saved = first_of(state, ("created_at", "ts", "updated_at"))
+    return time_of(saved if saved is not None else dict_in(state, "checkpoint").get("ts"), Unread())
 
 
-def _order(state: Node) -> tuple[float, float]:
-    return _time(state) or 0.0, at(state, "metadata", "step").seconds() or 0.0
+def _order(state: State) -> tuple[float, float]:
+    step: Any = dict_in(state, "metadata").get("step")
+    return _time(state) or 0.0, float(step) if type(step) in (int, float) else 0.0
 
 
-def _spoken(state: Node) -> list[Node]:
+def _spoken(state: State) -> list[State]:
     """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
-    held = {key: value for key, value in members(_values(state)) if isinstance(value.value, list) and value.value}
-    found = held.get("messages") or next((value for value in held.values() if _speaks(value.value)), None)
-    return [] if found is None else found.items()
+    held = _values(state)
+    found = held.get("messages") or next((value for value in held.values() if _speaks(value)), None)
+    return dicts(found)
 
 
 def _speaks(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and is_message(value[0])
+    return isinstance(value, list) and bool(value) and is_langchain(value[0])
 
 
-def _identity(message: Node) -> str:
+def _identity(value: State) -> str:
     """The key of a message in the states of graph and subgraph: its id, else all of it."""
-    _, fields = fields_of(message)
-    return fields["id"].value if isinstance(fields["id"].value, str) else compact_json(fields.value)
+    _, fields = unwrapped(value)
+    return fields["id"] if isinstance(fields.get("id"), str) else compact_json(fields)
 
 
 class _Graph(Prompts):
     """The states of a thread on their way to a trace. What a subgraph says and hands on is told once, by the graph."""
 
-    def __init__(self, states: list[Node]) -> None:
+    def __init__(self, states: list[State], unread: Unread) -> None:
         super().__init__()
+        self.unread = unread
         placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
-        outer = {_identity(message) for state, space in placed if not space for message in _spoken(state)}
-        following: dict[str, Node] = {}
-        after: list[Node | None] = []  # the next state of the same graph
+        outer = {_identity(value) for state, space in placed if not space for value in _spoken(state)}
+        following: dict[str, State] = {}
+        after: list[State | None] = []  # the next state of the same graph
         for state, space in reversed(placed):
             after.append(following.get(space))
             following[space] = state
-        for state in states:
-            self.unread.keys(state, _STATE, "a state")
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         for (state, space), later in zip(placed, reversed(after), strict=True):
-            messages = [message for message in _spoken(state) if not space or _identity(message) not in outer]
-            self._state(state, space, messages, later)
+            unread.extra_keys(state, _STATE, "a state")
+            found = [value for value in _spoken(state) if not space or _identity(value) not in outer]
+            self._state(state, space, found, later)
 
-    def _state(self, state: Node, space: str, messages: list[Node], following: Node | None) -> None:
-        """Tell what is new in a state, and where the graph goes from it."""
-        said = [told for message in messages if (told := said_of(message, self.unread)) is not None]
+    def _state(self, state: State, space: str, found: list[State], following: State | None) -> None:
+        """Add what is new in a state, and where the graph goes from it."""
+        said = [one for value in found for one in message(value, self.unread)]
         group, before, t, thread = space.split("|")[-1].split(":")[0] or "agent", self.index, _time(state), "main"
         if said or group == "agent":
             thread = self.hold(said, group=group, agent=self.ran_last.get(space), t=t)
@@ -129,27 +147,29 @@ class _Graph(Prompts):
             return
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
-        values = {key: node.value for key, node in members(_values(state)) if not key.startswith(_INNER)}
-        others = {key: value for key, value in values.items() if not _speaks(value)}
-        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=others)
+        values = {
+            key: value for key, value in _values(state).items() if not key.startswith(_INNER) and not _speaks(value)
+        }
+        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=values)
 
 
-def _interrupts(state: Node) -> int:
-    """The number of interrupts that a state waits at; a task is an object, or the list of its fields, of which the fifth are its interrupts."""
-    tasks = state["tasks"].value if isinstance(state["tasks"].value, list) else []
+def _interrupts(state: State) -> int:
+    """The number of interrupts that a state waits at; a task is an object, or the list of its fields, of which the fifth
+    are its interrupts."""
+    tasks = state.get("tasks") if isinstance(state.get("tasks"), list) else []
     asked = [
         task.get("interrupts") if isinstance(task, dict) else task[4:5]
-        for task in tasks
+        for task in tasks or ()
         if isinstance(task, dict | list)
     ]
-    lists = [found if isinstance(found, list) else [found] for found in [*asked, state["interrupts"].value]]
+    lists = [found if isinstance(found, list) else [found] for found in [*asked, state.get("interrupts")]]
     return sum(bool(item) for found in lists for item in found)
 
 
-def _taken(state: Node, following: Node | None) -> list[str] | None:
+def _taken(state: State, following: State | None) -> list[str] | None:
     """The nodes that run after a state; none at the end; None where it is not recorded, or where the graph only begins."""
-    if state.has("next"):
-        names = [name.text() for name in state["next"].items()]
+    if isinstance(state.get("next"), list):
+        names = [str(name) for name in state["next"]]
         chosen = [name for name in names if not name.startswith(_INNER)]
         return None if names and not chosen else chosen
     if following is None:
@@ -159,6 +179,5 @@ def _taken(state: Node, following: Node | None) -> list[str] | None:
     return sorted(ran) or None
 
 
-def _seen(state: Node) -> dict[str, Any]:
-    seen = at(state, "checkpoint", "versions_seen")
-    return {name: node.value for name, node in members(seen if seen.value is not None else state["versions_seen"])}
+def _seen(state: State) -> State:
+    return as_dict(dict_in(state, "checkpoint").get("versions_seen") or state.get("versions_seen"))

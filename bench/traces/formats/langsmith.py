@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...model import Outcome
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
-from ..langchain import agent_of
-from ..nodes import at, first_of, inside, members, only_text, picked
-from ..observed import Observed, ObservedRun, inherited, observed, text_in, trees_of
-from ..parts import usage_of
+from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from ..content import first_of
+from ..parts import Unread
+from ..session_log import dict_in, objects_of, text
+from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
+from ..usage import usage_in
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 
 
 @register("reader", "langsmith")
 class LangSmith:
-    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with `child_runs` inside, or batches (`post`, `patch`).
+    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with `child_runs` inside, or
+    batches (`post`, `patch`).
 
-    Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as a text. Tool runs give outputs, errors
-    and times to the results, by the id of the call or by name and arguments. A sub-agent (a nested checkpoint namespace, or `lc_agent_name`)
-    has a thread of its own. A run that returned the name of a node, as the functions of conditional edges do, is a RouteDecision. Feedback
-    is a label, its first score the outcome; a root run that ended in an error failed.
+    Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as a text. Tool runs give
+    outputs, errors and times to the results. A sub-agent has a thread of its own. A run that returned the name of a node
+    is a RouteDecision. Feedback is a label, its first score the outcome; a root run that ended in an error failed.
 
     Source: LangSmith documentation "Run (span) data format" (docs.langchain.com/langsmith/run-data-format)
     """
@@ -43,60 +45,72 @@ class LangSmith:
 
     def read(self, document: Document) -> Traces:
         """The file's trees in the order in which they began."""
-        runs = [_observed(run, parent) for run, parent in _flat(_merged(values_of(document)), "")]
-        top: dict[str, str] = inherited({run.id: run.parent for run in runs}, lambda name, above: above or name)
-        for name, tree in trees_of((text_in(run.place["trace_id"]) or top[run.id], run) for run in runs).items():
-            root = next((run for run in tree if run.id == name), tree[0]).place
-            meta = {**picked(root, "name", "tags", "error", "session_name"), "run_id": root["id"].value}
-            labels = {"feedback": root["feedback_stats"].value} if root["feedback_stats"].value else {}
-            nodes = [node for run in tree if (node := inside(run.place, "extra", "metadata", "langgraph_node").value)]
-            run = ObservedRun(tree, nodes)
-            yield run.trace(document, "langsmith", root, labels=labels, meta=meta, outcome=_outcome(root))
+        unread = Unread()
+        runs = list(_flat(_merged(objects_of(document, unread)), ""))
+        records = {as_id(run.get("id")): run for run, _ in runs}
+        spans = [(run, _span(run, parent, unread)) for run, parent in runs]
+        top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
+        found: list[tuple[Tree, dict[str, Any]]] = []
+        for name, tree in in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans).items():
+            root = records.get(name) or records[tree[0].id]
+            meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
+            labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
+            nodes = [node for span in tree if (node := _metadata(records[span.id]).get("langgraph_node"))]
+            own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
+            found.append((Tree(tree, nodes), own))
+        yield from traces_of(document, "langsmith", found, unread)
 
 
-def _merged(values: list[Node]) -> list[Node]:
+def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Runs as they are, or put together from batches as clients send them: `post` begins runs, `patch` ends them."""
-    found: dict[str, Node] = {}
+    found: dict[str, dict[str, Any]] = {}
     for value in values:
-        batch = value.has("post") or value.has("patch")
-        for run in [*value["post"].items(), *value["patch"].items()] if batch else [value]:
-            name = text_in(run["id"]) or text_in(run["dotted_order"]).rpartition("Z")[2] or str(len(found))
-            known = {} if name not in found else found[name].value
-            news = {key: item for key, item in run.object().items() if item is not None}
-            found[name] = run.made({**known, **news, "id": name}) if known or not run.has("id") else run
+        batch = "post" in value or "patch" in value
+        for run in [*dicts(value.get("post")), *dicts(value.get("patch"))] if batch else [value]:
+            name = as_id(run.get("id")) or as_id(run.get("dotted_order")).rpartition("Z")[2] or str(len(found))
+            found[name] = {
+                **found.get(name, {}),
+                **{key: item for key, item in run.items() if item is not None},
+                "id": name,
+            }
     return list(found.values())
 
 
-def _flat(runs: list[Node], parent: str) -> Iterator[tuple[Node, str]]:
+def _flat(runs: list[dict[str, Any]], parent: str) -> Iterator[tuple[dict[str, Any], str]]:
     for run in runs:
-        yield run, text_in(run["parent_run_id"]) or parent
-        yield from _flat(run["child_runs"].items(), text_in(run["id"]))
+        yield run, as_id(run.get("parent_run_id")) or parent
+        yield from _flat(dicts(run.get("child_runs")), as_id(run.get("id")))
 
 
-def _outcome(root: Node) -> Outcome | None:
-    scores = members(root["feedback_stats"])
-    points = [(key, at(score, "avg").seconds()) for key, score in scores if isinstance(score.value, dict)]
-    if root["error"].value:
+def _outcome(root: dict[str, Any]) -> Outcome | None:
+    if root.get("error"):
         return Outcome(success=False, said_by="LangSmith: the root run ended with an error")
-    told = (Outcome(score=score, said_by=f"LangSmith feedback {key!r}") for key, score in points if score is not None)
-    return next(told, None)
+    for key, score in as_dict(root.get("feedback_stats")).items():
+        points: Any = as_dict(score).get("avg")
+        if type(points) in (int, float):
+            return Outcome(score=float(points), said_by=f"LangSmith feedback {key!r}")
+    return None
 
 
-def _observed(run: Node, parent: str) -> Observed:
-    invoked, error, kind = inside(run, "extra", "invocation_params"), run["error"], run["run_type"].text()
-    known = isinstance(invoked.value, dict)
-    offered = first_of(invoked, "tools", "functions") if known else inside(run, "inputs", "tools")
-    model = only_text(inside(run, "extra", "metadata", "ls_model_name"))
-    return observed(
+def _metadata(run: dict[str, Any]) -> dict[str, Any]:
+    return dict_in(run, "extra", "metadata")
+
+
+def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
+    invoked, kind, error = dict_in(run, "extra", "invocation_params"), text(run.get("run_type")) or "", run.get("error")
+    offered = first_of(invoked, ("tools", "functions")) if invoked else dict_in(run, "inputs").get("tools")
+    model = text(_metadata(run).get("ls_model_name")) or text(first_of(invoked, ("model_name", "model")))
+    return span_of(
         run,
-        _KINDS.get(kind, kind),
-        run["inputs"],
-        run["outputs"],
+        _KINDS.get(kind, kind or "unknown"),
+        run.get("inputs"),
+        run.get("outputs"),
+        unread,
         parent=parent,
-        error=None if error.value is None else only_text(error) or "",
-        agent=agent_of(as_dict(inside(run, "extra", "metadata").value)),
-        usage=usage_of(run),
-        model=model or (only_text(first_of(invoked, "model_name", "model")) if known else None),
-        tools=[tool.value for tool in offered.items()] if isinstance(offered.value, list) else None,
-        call_id=only_text(inside(run, "extra", "tool_call_id")) or "",
+        error=None if error is None else text(error) or "",
+        agent=agent_in(_metadata(run)),
+        usage=usage_in(run, unread) if kind == "llm" else None,
+        model=model,
+        tools=offered if isinstance(offered, list) else None,
+        call_id=text(dict_in(run, "extra").get("tool_call_id")) or "",
     )

@@ -9,15 +9,15 @@ from typing import Any
 
 from ...model import Outcome, ToolCall, text_of
 from .. import Confidence, Document, Keeps, Node, Traces, as_dict, dicts, register, strict_json
-from ..chat import Form, said_of_message
 from ..commands import calls_in, is_observation, observation, observation_text
+from ..exchange import end_of_items
+from ..messages import answer_of_items, message as read_message
 from ..nodes import at, inside
-from ..parts import CHAT_ROLES, content_of, usage_of
-from ..responses import answer_of_items, finish_of
+from ..parts import content_of
 from ..steps import Ran, Said, Steps
+from ..usage import usage_in
 
 _FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
-_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True)
 _GRADED = "result.json"
 
 
@@ -116,9 +116,13 @@ class _Trajectory(Steps):
             self._message(message, answer, extra, t, last)
 
     def _message(self, message: Node, answer: Node | None, extra: Node, t: float | None, last: bool) -> None:
-        said = said_of_message(message, self.unread, _FORM, self.index)
+        found = read_message({key: value for key, value in message.object().items() if key != "extra"}, self.unread)
+        if not found:
+            return
+        said = found[0]
         if said.role == "user" and self.commands and (last or is_observation(said.text)):
             raw_output = at(extra, "raw_output").text_or_none()
+            self.unread.parts(said.content)
             self.say(observation(self.commands.pop(0), said.text, raw_output), t=t)
             return
         if said.role == "assistant" and self.in_text:
@@ -128,17 +132,20 @@ class _Trajectory(Steps):
             self.commands = list(said.calls) if self.in_text else []
         response = at(extra, "response")
         reason = next((choice["finish_reason"].text_or_none() for choice in at(response, "choices").items()), None)
-        model, usage = at(response, "model").text_or_none() or self.model, usage_of(at(response, "usage"))
+        model, usage = (
+            at(response, "model").text_or_none() or self.model,
+            usage_in(at(response, "usage").value, self.unread),
+        )
         self.say(said, t=None if said.role == "system" else t, model=model, finish_reason=reason, usage=usage)
 
     def _response(self, message: Node, t: float | None) -> None:
         """An answer of the Responses interface: its output items are one model turn."""
         if message["tools"].value is not None:
             self.tools([tool.value for tool in message["tools"].items()])
-        turn, *results = answer_of_items(message, self.unread) or [Said("assistant")]
+        turn, *results = answer_of_items(message.value["output"], self.unread) or [Said("assistant")]
         self.unread.add("result of a tool that the server ran", len(results))
-        usage, model = usage_of(message["usage"]), message["model"].text_or_none() or self.model
-        self.say(turn, t=t, model=model, finish_reason=finish_of(message), usage=usage)
+        usage, model = usage_in(message["usage"].value, self.unread), message["model"].text_or_none() or self.model
+        self.say(turn, t=t, model=model, finish_reason=end_of_items(message.value), usage=usage)
 
     def _ran_tool(self, call_id: Node, content: Node, extra: Node, t: float | None) -> None:
         shown = content_of(content)

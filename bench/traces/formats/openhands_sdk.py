@@ -8,10 +8,11 @@ from typing import Any
 
 from ...model.errors import TraceError
 from .. import Confidence, Document, Keeps, Near, PartOf, Traces, as_dict, by_marks, register
+from ..exchange import answers_of, prompt_of
+from ..messages import messages
 from ..nodes import filled, first_of
 from ..parts import Unread
 from ..prompts import Prompts, key_of
-from ..requests import answer_of, prompt_of, said_by_any
 
 _CALL = {"messages", "tools", "kwargs", "args", "context_window", "response", "cost", "timestamp", "latency_sec", "usage_summary", "raw_response",
          "fncall_messages", "fncall_response", "llm_path", "metrics", "instructions", "input"}  # fmt: skip
@@ -77,11 +78,11 @@ class _Logged:
     def __init__(self, document: Document) -> None:
         self.document, self.whole, self.unread = document, document.node(), Unread()
         response, meant = first_of(self.whole, "fncall_response", "response"), self.whole["fncall_messages"]
-        self.prompt = said_by_any(meant.items(), self.unread) if meant.value else prompt_of(self.whole, self.unread)
-        answer = answer_of(response, self.unread)
-        if answer is None:
+        self.prompt = messages(meant.value, self.unread) if meant.value else prompt_of(self.whole.value, self.unread)
+        answers = answers_of(response.value, self.unread)
+        if not answers:
             raise response.fail("expected an answer, got none — the call failed; leave the file out")
-        self.answer = answer
+        self.answer = answers[0]
         self.keys = [key_of(said) for said in self.prompt]
 
     def goes_on_from(self, earlier: _Logged) -> bool:

@@ -90,7 +90,7 @@ class Pi:
         lines = document.first_objects
         header = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
         roles = {str(dict_in(line, "message").get("role")) for line in lines if line.get("type") == "message"}
-        entries = any(line.get("type") in _ENTRIES for line in lines[1:])
+        entries = any(str(line.get("type")) in _ENTRIES for line in lines[1:])
         if not header:
             return by_marks({"a first line of type session": False})
         return by_marks({"a first line of type session": header, "entries with a message": bool(roles) and entries})

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, case_id, dicts, register, strict_json
-from ..chat import calls_of
+from ..messages import calls_beside
 from ..nodes import at, picked
 from ..parts import reasoning_of, role_of, simple_content
 from ..sent import Edits, HistoryText, Masking, fits_sent, fitted
@@ -161,7 +161,7 @@ class _History(Steps):
 
     def _answer(self, entry: Node, content: Content, thread: str, agent: str) -> None:
         action, text = entry["action"].text_or_none(), text_of(content)
-        calls = calls_of(entry, self.index) if entry.has("tool_calls") else ()
+        calls = calls_beside(entry.object(), self.unread) if entry.has("tool_calls") else ()
         if not calls and action and action.strip():
             arguments, shown = {"command": action}, action.strip() in text
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=shown),)

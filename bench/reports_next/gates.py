@@ -1,0 +1,68 @@
+"""Gates in words: what each asks, which side of its limit is forbidden, which failed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..model.compared import GateResult
+from .labels import label, sentence_case
+from .numbers import count, difference, of, quantity
+from .reading import Reading
+
+
+def failed_sentence(reading: Reading) -> tuple[str, str]:
+    """How many gates failed, and the worst of them in words."""
+    failed = reading.failed
+    first = failed[0]
+    name = label(first.rule.metric, reading.info(first.rule.metric))
+    unit = reading.unit(first.rule.metric)
+    head = f"{count(len(failed))} of {of(len(reading.decided), 'gate')} failed."
+    if first.value is None:
+        return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
+    before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
+    limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
+    where = {"mean over tasks": ", mean over tasks"}.get(
+        first.basis, f", {first.basis}" if first.basis else ""
+    )
+    return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
+
+
+def condition(gate: GateResult, unit: str) -> str:
+    """What a gate asks, in words.
+
+    >>> from bench.model import GateRule
+    >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
+    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
+    'at least 90%'
+    """
+    found = []
+    for name, value in gate.rule.settings.items():
+        words = {
+            "min": "at least",
+            "max": "at most",
+            "max_drop": "a drop of at most",
+            "max_increase": "an increase of at most",
+        }.get(name)
+        if words is None or isinstance(value, bool):
+            continue
+        if isinstance(value, str):
+            text = value
+        elif name in ("max_drop", "max_increase") and unit == "fraction":
+            text = difference(0.0, float(value), unit).lstrip("+")
+            text = "no more than before" if value == 0 else text
+        else:
+            text = quantity(float(value), unit)
+        found.append(f"{words} {text}")
+    if not found and gate.limit is not None:
+        found = [f"limit {quantity(gate.limit, unit)}"]
+    return " and ".join(found) or gate.rule.gate
+
+
+def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:
+    """The side of a limit that a gate forbids."""
+    settings = gate.rule.settings
+    if "min" in settings or "max_drop" in settings:
+        return "below"
+    info = reading.info(gate.rule.metric)
+    higher = info is not None and info.better == "higher"
+    return "below" if higher and not {"max", "max_increase"} & settings.keys() else "above"

@@ -1,0 +1,298 @@
+"""Requests to models and their answers, in whichever interface they are written, and where in a record of a log or a
+proxy they stand."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import replace
+from typing import Any
+
+from .content import Blocks, first_of
+from .decoded import as_dict, dicts, strict_json
+from .messages import answer_of_items, is_langchain, message, messages, without_ids
+from .parts import Unread
+from .session_log import text
+from .steps import Said
+from .streams import assembled, events_of
+from .usage import usage_in
+
+_SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
+_LISTS = ("messages", "contents")
+_TEXTS = ("input", "prompts", "prompt", "inputText")
+_MODELS = ("model", "modelVersion", "model_version")
+_ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
+_FURTHER = "further answer of one model call"
+_BARE = {"completion": "", "generation": "", "outputText": "", "results": "outputText", "outputs": "text",
+         "generations": "text"}  # fmt: skip
+"""Keys of an answer that is a text alone, and the key of the text in the first of a list."""
+_COUNTED = ("prompt_token_count", "inputTextTokenCount", "prompt_eval_count")
+"""Counts of tokens that stand in the response itself."""
+
+
+# ---------------------------------------------------------------- prompts
+
+
+def instructions_in(request: dict[str, Any], unread: Unread) -> list[Said]:
+    """The system prompt that a request has beside its messages."""
+    config = as_dict(request.get("config"))
+    found: list[Said] = []
+    for held in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
+        held = held.get("parts", held.get("content", held)) if isinstance(held, dict) else held
+        content = Blocks().add_all(held, unread).content
+        found += [Said("system", content)] if content else []
+    return found
+
+
+def conversation_in(request: Any, unread: Unread) -> list[Said]:
+    """The messages that a request has, whatever they are called; of several prompts the first, others are counted."""
+    listed = first_of(request, _LISTS) if isinstance(request, dict) else None
+    found = listed or (first_of(request, _TEXTS) if isinstance(request, dict) else request)
+    if isinstance(found, str):
+        return [Said("user", found)]
+    if not isinstance(found, list):
+        unread.add("prompt that is neither text nor messages", found is not None)
+        return []
+    batched = bool(found) and isinstance(found[0], list)
+    if batched or (found is not listed and found and all(isinstance(item, str) for item in found)):
+        unread.add("further prompt of one model call", len(found) - 1)
+        found = found[0] if batched else found[:1]
+    told = messages(found, unread)
+    return list(map(without_ids, told)) if isinstance(request, dict) and request.get("contents") else told
+
+
+def prompt_of(request: Any, unread: Unread) -> list[Said]:
+    """The messages that a request sends: its system prompt, then the conversation."""
+    return [*instructions_in(as_dict(request), unread), *conversation_in(request, unread)]
+
+
+def tools_in(request: Any) -> list[Any] | None:
+    """The tool definitions of a request, in any interface's form; None where it names none."""
+    held = as_dict(request)
+    config = as_dict(held.get("toolConfig") or held.get("config"))
+    listed = first_of(held, ("tools", "functions")) or config.get("tools")
+    found: list[Any] = []
+    for tool in listed if isinstance(listed, list) else []:
+        inner = as_dict(tool)
+        declared = inner.get("functionDeclarations") or inner.get("function_declarations")
+        found += declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
+    return found or None
+
+
+# ---------------------------------------------------------------- answers
+
+
+def answers_of(response: Any, unread: Unread) -> list[Said]:
+    """The answer of a response: the turn, with model, usage and why it ended, then the results of tools that the
+    server ran in it. Of several answers the first, others are counted. `[]` where there is none."""
+    if isinstance(response, str):
+        return [Said("assistant", response)]
+    if isinstance(response, list):
+        told = messages(response, unread) if any("role" in item for item in dicts(response)) else None
+        if told is None:
+            return [said for inner in dicts(response) for said in answers_of(inner, unread)]
+        asked = max((at for at, said in enumerate(told) if said.role in ("user", "system")), default=-1)
+        return told[asked + 1 :]
+    if not isinstance(response, dict):
+        return []
+    found = _answers(response, unread)
+    if not found:
+        return []
+    turn, *results = found
+    model = turn.model or text(first_of(response, _MODELS))
+    reason = turn.finish_reason or text(first_of(response, _ENDS))
+    usage = turn.usage or _usage(response, unread)
+    return [replace(turn, model=model, usage=usage, finish_reason=reason), *results]
+
+
+def _usage(response: dict[str, Any], unread: Unread) -> Any:
+    held = [as_dict(response.get("llm_output")).get("token_usage"), as_dict(response.get("usage")).get("tokens")]
+    held += [response.get(key) for key in ("usage", "usage_metadata", "usageMetadata")]
+    held += [response] * any(key in response for key in _COUNTED)
+    return next((usage for value in held if (usage := usage_in(value, unread)) is not None), None)
+
+
+def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
+    output, choices = response.get("output"), dicts(response.get("choices"))
+    generations = response.get("generations")
+    if generations:
+        return _generated(generations, unread)
+    if choices:
+        unread.add(_FURTHER, len(choices) - 1)
+        return _ended(_choice(choices[0], unread), text(choices[0].get("finish_reason")))
+    if isinstance(output, list):
+        return _ended(answer_of_items(output, unread), end_of_items(response))
+    candidates = dicts(response.get("candidates"))
+    if candidates:
+        unread.add(_FURTHER, len(candidates) - 1)
+        told = message(as_dict(candidates[0].get("content")), unread, "assistant")
+        return _ended([without_ids(said) for said in told], text(first_of(candidates[0], _ENDS)))
+    for held in (as_dict(output).get("message"), response.get("message"), response):
+        inner = as_dict(held)
+        if "role" in inner or is_langchain(inner) or (inner and "parts" in inner):
+            told = message(inner, unread, "assistant")
+            turns = [said for said in told if said.role == "assistant"]
+            return [*turns, *(said for said in told if said.role == "tool")]
+        if isinstance(inner.get("content"), dict) and "parts" in inner["content"]:
+            return message(inner["content"], unread, "assistant")
+    bare = bare_text(response)
+    return [] if bare is None else [Said("assistant", bare)]
+
+
+def _choice(choice: dict[str, Any], unread: Unread) -> list[Said]:
+    held = choice.get("message")
+    if isinstance(held, dict):
+        return message({**held, "role": "assistant"}, unread)
+    return [Said("assistant", text(choice.get("text")) or "")]
+
+
+def _ended(found: list[Said], reason: str | None) -> list[Said]:
+    found[:1] = [replace(said, finish_reason=reason or said.finish_reason) for said in found[:1]]
+    return found
+
+
+def end_of_items(response: dict[str, Any]) -> str | None:
+    """Why an answer of the Responses interface ended: what kept it incomplete, else its status."""
+    return text(as_dict(response.get("incomplete_details")).get("reason")) or text(response.get("status"))
+
+
+def _generated(generations: Any, unread: Unread) -> list[Said]:
+    batch = generations if isinstance(generations, list) else []
+    inner = batch[0] if batch and isinstance(batch[0], list) else batch
+    unread.add(_FURTHER, len(batch) + len(inner) - 2 if inner is not batch else max(len(batch) - 1, 0))
+    first = as_dict(inner[0]) if inner else {}
+    if not first:
+        return []
+    if not isinstance(first.get("message"), dict):
+        return [Said("assistant", text(first.get("text")) or "")]
+    told = message(first["message"], unread, "assistant")
+    reason = text(as_dict(first.get("generation_info")).get("finish_reason"))
+    return [replace(said, finish_reason=said.finish_reason or reason) for said in told[:1]] + told[1:]
+
+
+def bare_text(value: Any) -> str | None:
+    """The text of an answer that is little more: of models on Bedrock that complete a text; None where it is none."""
+    body = as_dict(value)
+    for key, inner in _BARE.items():
+        held = body.get(key)
+        held = as_dict(held[0] if isinstance(held, list) and held else None).get(inner) if inner else held
+        if isinstance(held, str):
+            return held
+    completed = next(iter(dicts(body.get("completions"))), {})
+    return text(as_dict(completed.get("data")).get("text"))
+
+
+# ---------------------------------------------------------------- what is a request, what an answer
+
+
+def is_request(value: Any) -> bool:
+    """True for the body of a request: it has messages, or the input of the Responses interface."""
+    body = as_dict(value)
+    asked = body.get("input")
+    if isinstance(asked, str):
+        return bool(asked) and "embedding" not in str(body.get("model"))
+    lists = (body.get("messages"), ("role",)), (asked, ("role", "type")), (body.get("contents"), ("parts",))
+    return any(_objects(listed, *keys) for listed, keys in lists)
+
+
+def is_answer(value: Any) -> bool:
+    """True for the body of an answer of any of the interfaces."""
+    body = as_dict(value)
+    choices, output = body.get("choices"), body.get("output")
+    chosen = isinstance(choices, list) and _objects(choices[:1], "message", "text")
+    spoken = body.get("role") == "assistant" and isinstance(body.get("content"), list)
+    spoken = spoken or as_dict(body.get("message")).get("role") == "assistant"
+    spoken = spoken or as_dict(as_dict(output).get("message")).get("role") == "assistant"
+    return (chosen or spoken or output == [] or _objects(output, "type")
+            or _objects(body.get("candidates"), "content", "finishReason"))  # fmt: skip
+
+
+def _objects(values: Any, *keys: str) -> bool:
+    """True for a list with an object, each of which has one of some keys."""
+    found = dicts(values)
+    return bool(found) and all(any(key in item for key in keys) for item in found)
+
+
+# ---------------------------------------------------------------- records of logs and proxies
+
+
+def _places(listed: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(place.split(".")) for place in listed.split())
+
+
+_REQUESTS = (*_places(
+    "request.parsed_body request.body_segments request.body request.postData.text request.json request.content request request_body"
+    " requestBody req.body req reqPayload proxy_server_request.body proxy_server_request raw_request input kwargs"
+), ())  # fmt: skip
+_ANSWERS = (*_places(
+    "response.parsed_body response.body_segments response.content.data response.body.string response.body response.content.text"
+    " response.json response.content response response_body responseBody res.body res respPayload completion output"
+), ())  # fmt: skip
+_ALONE = (("response",), ("completion",), ("output",))
+"""Keys below which an answer may be its text alone."""
+_SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
+_USER = re.compile(r"_session_([0-9a-f-]{36})$")
+
+
+def request_in(record: Any) -> tuple[bool, dict[str, Any]] | None:
+    """The body of a record's request, and True where it stands below a key; None where the record has none."""
+    for keys in _REQUESTS:
+        value = _decoded(_inside(record, keys))
+        if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if is_request(value) or (keys and keys[0].startswith("req") and _is_completion(value)):
+            return bool(keys), value
+    return None
+
+
+def answer_in(record: Any) -> Any:
+    """The body of a record's answer: an object, or the bare text of one; None where it has none that can be read."""
+    for keys in _ANSWERS:
+        value = _inside(record, keys)
+        if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":
+            value = _unpacked(value)
+        if isinstance(value, str) and "data:" in value[:2000]:
+            value = assembled(events_of(value)) or value
+        value = _decoded(value)
+        if isinstance(value, list):
+            value = assembled(value)
+        alone = keys in _ALONE and isinstance(value, str) and value.strip()
+        if is_answer(value) or alone or (keys and bare_text(value) is not None):
+            return value
+    return None
+
+
+def _is_completion(value: Any) -> bool:
+    """True for a request that is one text to complete, as models on Bedrock take it."""
+    held = [value.get(key) for key in ("prompt", "inputText")] if isinstance(value, dict) else []
+    return any(bool(one) and isinstance(one[0] if isinstance(one, list) else one, str) for one in held)
+
+
+def _inside(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = _decoded(value)
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _decoded(value: Any) -> Any:
+    return strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
+
+
+def _unpacked(value: Any) -> str | None:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, TypeError, ValueError):
+        return None
+
+
+def session_in(record: Any) -> str:
+    """The session that a record names, also as Claude Code does in the id of its user; `""` where it names none."""
+    named = (_inside(record, keys) for keys in _SESSIONS)
+    if found := next((value for value in named if isinstance(value, str) and value), ""):
+        return found
+    request = request_in(record)
+    user = _inside(request[1], ("metadata", "user_id")) if request is not None else None
+    known = _USER.search(user) if isinstance(user, str) else None
+    return known.group(1) if known else ""

@@ -1,0 +1,118 @@
+"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or LangChain's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from ..calls import Calls, call_of
+from ..commands import calls_in, is_observation, observation
+from ..exchange import instructions_in, tools_in
+from ..messages import is_item, is_langchain, is_message, messages
+from ..parts import Unread
+from ..session_log import objects_of, text, time_of
+from ..steps import Said, Steps
+
+_FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
+          "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
+          "stop_sequences", "service_tier", "betas", "anthropic_version", "context_management", "mcp_servers", "container",
+          "output_config"}  # fmt: skip
+_LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request"}
+"""Keys beside the messages of what is a log of one call."""
+_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory"}
+
+
+@register("reader", "messages", also=("openai", "openai_responses", "anthropic", "langchain"))
+class Messages:
+    """One trace a conversation: a list of messages, `{"messages": […]}`, a list or lines of those, or lines of messages.
+
+    Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's with content blocks,
+    or LangChain's in any dump; `system`, `tools` and `model` may stand around them. Answers of the Responses interface
+    with what was asked beside them are calls. A command in a fence is a call where its output is the next message.
+
+    Source: OpenAI API reference "Create chat completion" and "Responses"; docs.anthropic.com "Messages" and "Tool use"; LangChain
+    reference `langchain_core.messages`, `langchain_core.load.dump`
+    """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "times", "errors", "reasoning", "tools", "model"),
+        never="the untruncated result but for LangChain's artifacts, how the run ended: a conversation has none of these",
+        tested="the interfaces' references, by hand; langchain-core 1.7.2, recorded",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        first = document.first
+        frame = first if isinstance(first.get("messages"), list) else {}
+        listed = frame.get("messages") or document.first_objects
+        typical = [item for item in listed if is_message(item)]
+        answers = bool(listed) and all(_is_answer(item) for item in dicts(listed)) and not frame
+        if not typical and not answers:
+            return Confidence.NO
+        marks = {"a list of messages": True}
+        marks["a known role in each message"] = answers or 2 * len(typical) > len(listed)
+        marks["a conversation by itself, not a log of calls"] = not frame.keys() & _LOG
+        foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
+        called = any(item.keys() & {"tool_calls", "function_call", "tool_call_id"} or is_item(item) or is_langchain(item) or
+                     any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
+                     for item in typical)  # fmt: skip
+        observed = any(
+            item.get("role") == "user" and is_observation(str(item.get("content"))) for item in dicts(listed)
+        )
+        sure = (called or answers or frame.keys() <= _FRAME) and not observed and not foreign
+        return by_marks(marks, Confidence.CERTAIN if sure and (called or answers) else Confidence.POSSIBLE)
+
+    def read(self, document: Document) -> Traces:
+        """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
+        unread = Unread()
+        objects = objects_of(document, unread)
+        framed = [item for item in objects if isinstance(item.get("messages"), list)]
+        if not framed and objects and all(map(_is_answer, objects)):
+            calls = Calls(document, "messages")
+            for item in objects:
+                call = call_of(item, item)
+                call.asked, call.answered = (time_of(item.get(key), unread) for key in ("created_at", "completed_at"))
+                calls.add(call)
+            yield from calls.traces()
+            return
+        unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
+        read = False
+        for frame in framed or [{"messages": objects}]:
+            steps = Steps()
+            steps.unread.counts |= unread.counts
+            unread = Unread()
+            _read(steps, frame)
+            if steps.spoke:
+                read = True
+                own, meta = frame.get("id"), as_dict(frame.get("metadata"))
+                yield steps.trace(document, "messages", id="" if own is None else str(own), meta=meta)
+            else:
+                unread.add("conversation without a message", 1)
+        if not read:
+            raise document.fail("holds no message that can be read — nothing was recorded")
+
+
+def _is_answer(item: dict[str, Any]) -> bool:
+    output = item.get("output") if "type" not in item and "request" not in item else None
+    return isinstance(output, list) and len(output) == len(dicts(output)) and all("type" in part for part in output)
+
+
+def _read(steps: Steps, frame: dict[str, Any]) -> None:
+    steps.unread.extra_keys(frame, _FRAME, "a conversation")
+    steps.tools(tools_in(frame) or [])
+    steps.tell(instructions_in(frame, steps.unread))
+    model = text(frame.get("model"))
+    told = messages(frame["messages"], steps.unread)
+    waiting: list[Any] = []  # commands, written in text, that still wait for their output
+    for at, said in enumerate(told):
+        if said.role == "user" and waiting and is_observation(said.text):
+            steps.say(observation(waiting.pop(0), said.text))
+            continue
+        reply = told[at + 1] if at + 1 < len(told) else Said("system")
+        waiting = []
+        if said.role == "assistant" and not said.calls and reply.role == "user" and is_observation(reply.text):
+            # a command block is a call only if its output follows: a chat may merely show one
+            waiting = list(calls_in(said.text, steps.index, reply.text))
+            said = replace(said, calls=tuple(waiting))
+        steps.say(said, model=said.model or model)

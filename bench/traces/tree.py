@@ -1,0 +1,319 @@
+"""The intake of spans: a tree of runs, each with its kind, inputs and outputs, of which model calls and tools make a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..model import Outcome, Trace, Usage, compact_json
+from .content import first_of
+from .decoded import as_dict, strict_json
+from .documents import Document
+from .exchange import answers_of, prompt_of, tools_in
+from .messages import is_langchain, unwrapped
+from .parts import Unread
+from .prompts import Prompts
+from .session_log import arguments, text, time_of
+from .steps import Ran, Said
+
+_T = TypeVar("_T")
+_PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id", "parent_span_id")
+_STARTS = ("startTime", "start_time", "started_at")
+_ENDS = ("endTime", "end_time", "ended_at")
+_PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
+"""Beginnings of names of runs, before the name of the function."""
+_SAME = "model call recorded a second time, by the span of a library under it"
+
+
+def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]) -> dict[str, _T]:
+    """The value of each member of a tree, made of its parent's; the top's is made of None. A circle of parents is gone
+    around once.
+
+    >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
+    {'a': 'a', 'b': 'ab', 'c': 'abc'}
+    """
+    found: dict[str, _T] = {}
+    for name in parents:
+        way: dict[str, None] = {}
+        while name in parents and name not in found and name not in way:
+            way[name] = None
+            name = parents[name]
+        path = list(way)
+        if name in way:  # a circle: once more around it, for what comes before a member that the way began at
+            path += [*path[path.index(name) :], name]
+        above = found.get(name)
+        for inner in reversed(path):
+            above = found[inner] = value_of(inner, above)
+    return found
+
+
+@dataclass(frozen=True)
+class Span:
+    """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function), `route` (its output
+    is who goes on), `""` for what only reshapes what calls show, or the service's own word, which is counted. `agent`
+    is whose run it is, where that is known; runs below it are that agent's too. `prompt` and `answers` are those of
+    a call that are not written as inputs and outputs."""
+
+    id: str
+    parent: str
+    kind: str
+    name: str
+    inputs: Any
+    outputs: Any
+    start: float | None = None
+    end: float | None = None
+    error: str | None = None
+    agent: str = ""
+    usage: Usage | None = None
+    model: str | None = None
+    tools: list[Any] | None = None
+    call_id: str = ""
+    finish_reason: str | None = None
+    prompt: list[Said] | None = None
+    answers: list[Said] | None = None
+
+
+def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any) -> Span:
+    """A run whose id, name, parent and times are found by whichever of their usual names it has; `own` is what the
+    service has elsewhere."""
+    found: dict[str, Any] = {
+        "id": as_id(record.get("id")),
+        "parent": as_id(first_of(record, _PARENTS)),
+        "name": text(record.get("name")) or "",
+        "start": time_of(first_of(record, _STARTS), unread),
+        "end": time_of(first_of(record, _ENDS), unread),
+    }
+    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**found, **own})
+
+
+class Tree(Prompts):
+    """One tree on its way to a trace. A call under a call is the same one, recorded by a library below, and counted; a
+    chain that bears the name of a function that the model called is the run of that tool; one that gave the name of
+    a node, or of several, decided where the graph goes. Where calls record no prompt, they are one conversation of
+    their agent, and runs of tools between them are its results."""
+
+    def __init__(self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None) -> None:
+        super().__init__()
+        if unread is not None:
+            self.unread = unread
+        self.nodes = {*map(str, nodes), "__end__"}
+        spans = _each_once(spans, self.unread)
+        tree = sorted(spans, key=lambda span: span.start or 0.0)
+        by_id = {span.id: span for span in tree}
+
+        def around(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
+            agent, in_call = above or ("", False)
+            return by_id[name].agent or agent, in_call or by_id[name].kind == "call"
+
+        self._around = inherited({name: span.parent for name, span in by_id.items()}, around)
+        calls = {span.id: self._messages(span) for span in tree if span.kind == "call" and not self._above(span)[1]}
+        names = {call.name for _, answers in calls.values() for answer in answers for call in answer.calls}
+        tools = [span for span in tree if span.kind == "tool" or _is_function(span, names)]
+        silent = self._ignored_prompts(tree, calls)
+        for span in tools:
+            if not silent:
+                self._note_tool(span)
+        for span in tree:
+            if span.id in calls:
+                self._call(span, *calls[span.id], silent=silent)
+            elif silent and span in tools:
+                self._run_tool(span)
+            else:
+                self._other(span, span in tools)
+        self.never_shown()
+        if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
+            self.hold(max((prompt for prompt, _ in calls.values()), key=len))
+
+    def _messages(self, span: Span) -> tuple[list[Said], list[Said]]:
+        if span.prompt is not None or span.answers is not None:
+            return span.prompt or [], span.answers or []
+        return prompt_of(span.inputs, self.unread), answers_of(span.outputs, self.unread)
+
+    def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[Said], list[Said]]]) -> bool:
+        """True if model calls after runs of tools record no prompt: results are then what ran between the calls."""
+        answered = [calls[span.id] for span in tree if span.id in calls and calls[span.id][1]]
+        later = answered[1:]
+        called = any(answer.calls for _, answers in answered for answer in answers)
+        return called and bool(later) and not any(prompt for prompt, _ in later)
+
+    def _above(self, span: Span) -> tuple[str, bool]:
+        """The agent that a run is within, and True if a model call is around it."""
+        return self._around.get(span.parent, ("", False))
+
+    def _agent(self, span: Span) -> str:
+        return span.agent or self._above(span)[0] or "agent"
+
+    def _other(self, span: Span, is_tool: bool) -> None:
+        if span.kind == "call":
+            self.unread.add(_SAME)
+        elif span.kind == "chain" and not is_tool:
+            outputs = span.outputs
+            self._route(span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs)
+        elif span.kind == "route" and isinstance(span.outputs, str):
+            self.nodes.add(span.outputs)
+            self._route(span, span.outputs)
+        elif span.kind == "other":
+            self.unread.add("span of another instrumentation")
+        elif span.kind not in ("tool", "chain", "route", ""):
+            self.unread.kind("span", span.kind)
+
+    def _route(self, span: Span, outputs: Any) -> None:
+        """Add a RouteDecision where a run gave the name of a node, or of several: the function of a conditional edge."""
+        chosen = [str(name) for name in (outputs if isinstance(outputs, list) else [outputs])]
+        if chosen and isinstance(outputs, str | list) and self.nodes.issuperset(chosen):
+            thread = self.steps[-1].thread if self.steps else "main"
+            self.route("+".join(chosen), function_name(span.name) or None, self._agent(span), thread, span.end)
+
+    def _call(self, span: Span, prompt: list[Said], answers: list[Said], *, silent: bool) -> None:
+        listed = span.prompt is not None or span.answers is not None
+        if not answers and (not listed or span.error is not None):
+            self.unread.add("model call without an answer")
+            return
+        self.unread.add("model call whose messages were not captured", listed and not (answers and prompt))
+        answer, *more = answers or [Said("assistant")]
+        self.ask(
+            prompt,
+            answer,
+            results=more,
+            group=self._agent(span),
+            tools=span.tools or tools_in(span.inputs),
+            asked=span.start,
+            answered=span.end,
+            usage=answer.usage or span.usage,
+            model=answer.model or span.model,
+            finish_reason=span.finish_reason,
+            goes_on=self.first_thread(self._agent(span)) if silent and not prompt else None,
+        )
+
+    def _ran(self, span: Span) -> tuple[str, Ran]:
+        call_id, output, failed = tool_output(span.outputs)
+        took = None if span.start is None or span.end is None or span.end < span.start else span.end - span.start
+        ran = Ran(
+            output=output or None,
+            failed=failed or span.error is not None,
+            error=span.error or None,
+            t=span.end,
+            duration_s=None if took is None else round(took, 6),
+        )
+        return span.call_id or call_id, ran
+
+    def _note_tool(self, span: Span) -> None:
+        """Note a tool's run, by the id of its call or else by name and arguments: it is known before the call that
+        asked for it."""
+        call_id, ran = self._ran(span)
+        if call_id:
+            self.ran[call_id] = ran
+        else:
+            self.ran_unnamed(function_name(span.name), _arguments_of(span), ran)
+
+    def _run_tool(self, span: Span) -> None:
+        """A run of a tool as the result of the waiting call of that id, else name and arguments, else name."""
+        call_id, ran = self._ran(span)
+        name, given = function_name(span.name), compact_json(_arguments_of(span))
+        waiting = [call for call in self.waiting_everywhere() if call.id == call_id or call.name == name]
+        waiting.sort(key=lambda call: (call.id != call_id, compact_json(call.arguments) != given))
+        if not waiting:
+            self.unread.add("run of a tool that no call asked for")
+            return
+        output = "" if ran.output is None else ran.output if isinstance(ran.output, str) else compact_json(ran.output)
+        thread, agent = self.place_of(waiting[0].id)
+        self.say(Said("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
+
+
+def _each_once(spans: Iterable[Span], unread: Unread) -> list[Span]:
+    """Spans without those that stand twice: of one id, the last that has an output."""
+    found: dict[str, Span] = {}
+    alone: list[Span] = []
+    for span in spans:
+        if not span.id:
+            alone.append(span)
+            continue
+        before = found.get(span.id)
+        unread.add("span that stands twice", before is not None)
+        if before is None or span.outputs not in (None, "", {}, []):
+            found[span.id] = span
+    return [*found.values(), *alone]
+
+
+def _is_function(span: Span, names: set[str]) -> bool:
+    return span.kind == "chain" and span.prompt is None and function_name(span.name) in names
+
+
+def _arguments_of(span: Span) -> Any:
+    return arguments(as_dict(span.inputs).get("input", span.inputs))
+
+
+def function_name(name: str) -> str:
+    """The name of a function out of the name of its run."""
+    for start in _PREFIXES:
+        name = name.removeprefix(start)
+    return name
+
+
+def tool_output(output: Any) -> tuple[str, Any, bool]:
+    """The id of a tool's call (`""` if not recorded), its output and True if it failed, from `{output: …}` or a message."""
+    while isinstance(output, dict) and "output" in output and output.keys() <= {"output", "kwargs"}:
+        output = output["output"]
+    if not is_langchain(output):
+        return "", output, False
+    _, fields = unwrapped(output)
+    artifact, call_id = fields.get("artifact"), fields.get("tool_call_id")
+    shown = artifact if artifact is not None else fields.get("content")
+    return call_id if isinstance(call_id, str) else "", shown, fields.get("status") == "error"
+
+
+def agent_in(metadata: Mapping[str, Any]) -> str:
+    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one of LangChain's own;
+    `""` where it has none."""
+    space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
+    nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
+    return nested or str(metadata.get("lc_agent_name") or "")
+
+
+def as_id(value: Any) -> str:
+    """A value as the id of a run; `""` for null."""
+    return "" if value is None else str(value)
+
+
+def decoded(value: Any) -> Any:
+    """A value that services keep as JSON within a text, also twice over; any other as it is."""
+    for _ in range(2):
+        inner = strict_json(value) if isinstance(value, str) and value[:1] in ("{", "[", '"') else None
+        if inner is None:
+            break
+        value = inner
+    return value
+
+
+def traces_of(
+    document: Document, reader: str, runs: Sequence[tuple[Tree, dict[str, Any]]], unread: Unread
+) -> Iterator[Trace]:
+    """The trees in which something was said, each with what is its own (`meta`, `labels`, …); what was left out of the
+    file, and trees without a message, are counted on the first. TraceError where there is none."""
+    spoken = [run for run in runs if run[0].spoke]
+    if not spoken:
+        raise document.fail("holds no model call or tool that said anything — nothing was recorded")
+    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
+    for what, count in unread.counts.items():
+        spoken[0][0].unread.add(what, count)
+    for tree, own in spoken:
+        yield tree.trace(document, reader, **own)
+
+
+def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:
+    """Spans by the tree that each is of, trees in the order in which they began."""
+    found: dict[str, list[Span]] = {}
+    for name, span in sorted(spans, key=lambda item: item[1].start or 0.0):
+        found.setdefault(name, []).append(span)
+    return found
+
+
+def scored(label: str, values: dict[str, Any], by: str) -> dict[str, Any]:
+    """The scores of a run as its label, and the first number or truth value among them as its outcome."""
+    said: dict[str, Any] = {"labels": {label: values}} if values else {}
+    for name, value in values.items():
+        if type(value) in (bool, int, float):
+            told = {"success": value} if isinstance(value, bool) else {"score": float(value)}
+            return said | {"outcome": Outcome(**told, said_by=f"{by} {name!r}")}
+    return said

@@ -1,0 +1,230 @@
+"""The numbers of replays: by hand on a small run, and against prompts that are rebuilt whole on shipped recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from reference import replayed
+
+from bench import load
+from bench.evidence.checks import CheckedReplay
+from bench.evidence.index import index_trace
+from bench.evidence.kept import ThreadCursor
+from bench.evidence.of_replay import TraceSession
+from bench.evidence.pairs import PromptRules
+from bench.metrics_next import metric_of, metrics, numbers_of
+from bench.model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model.errors import SpecError
+from bench.model.messages import recorded_messages
+from bench.model.replay import Call, Replay, StepOutcome
+from bench.model.run import Decision, Resolved
+from bench.replayer_next import Replayer
+from bench.strategies import parse_strategy
+
+ROOT = Path(__file__).parents[2]
+NAMES = """
+cost.cached_prompt_tokens cost.command_history_tokens cost.conversation_tokens cost.peak_prompt_tokens cost.prompt_tokens
+cost.refetch_usd cost.strategy_call_tokens cost.usd cost.usd_uncached cost.window_overflows
+faithful.changed faithful.hidden_errors faithful.invented
+findings.agreement findings.evaluation_agreement findings.extraction_agreement
+loss.commands_lost loss.fact_recall.end loss.fact_recall.shown loss.fact_recall.stored loss.leaf_recall.end
+loss.leaf_recall.shown loss.leaf_recall.stored loss.retrievable loss.silent_truncation
+needed.missed_turn_rate needed.missed_turns needed.recall needed.recall.far needed.refetches
+probes.recall prompt.invalid prompt.rules_missing prompt.system_missing prompt.task_missing
+routing.accuracy routing.false_aborts routing.false_loops routing.first_divergence routing.loops routing.missed_aborts
+routing.missed_loops routing.reply_errors routing.selection_recall_at_3 routing.selection_top1
+routing.unapproved_executions routing.unreset_states
+""".split()
+
+
+def test_the_names_are_these() -> None:
+    assert list(metrics()) == sorted(NAMES)
+    for metric in metrics().values():
+        assert metric.entry.source, metric.name
+        assert metric.aggregate in ("total", "mean over tasks")
+
+
+def test_a_name_that_is_none_names_the_nearest() -> None:
+    with pytest.raises(SpecError, match=r"needed\.recall"):
+        metric_of("needed.recal")
+
+
+# ---------------------------------------------------------------- by hand
+
+
+CALL = ToolCall(id="c1", name="read", arguments={"path": "orders.csv"})
+AGAIN = ToolCall(id="c2", name="read", arguments={"path": "orders.csv"})
+TEXT = "order W4417 costs 812.5\norder W9981 costs 73.25"
+TRACE = Trace(
+    id="hand",
+    source=Source(format="native"),
+    steps=(
+        UserTurn(index=0, content="Sum up my orders."),
+        ModelTurn(index=1, tool_calls=(CALL,), model="gpt-4o"),
+        ToolResult(index=2, call_id="c1", function="read", seen=TEXT),
+        ModelTurn(index=3, content="W4417 was 812.5.", tool_calls=(AGAIN,), model="gpt-4o"),
+        ToolResult(index=4, call_id="c2", function="read", seen=TEXT),
+        ModelTurn(index=5, content="And W9981 was 73.25.", model="gpt-4o"),
+    ),
+)
+
+
+def evidence(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> CheckedReplay:
+    """The evidence of a replay of the run above."""
+    replay = Replay(trace_sha256=TRACE.sha256, strategy="s", spec="", written=written, calls=calls, **fields)  # type: ignore[arg-type]
+    return CheckedReplay(TraceSession(TRACE, index_trace(TRACE)), replay)
+
+
+def shown(text: str, step: int = 2, call_id: str = "c1") -> Message:
+    return Message(role="tool", text=text, kind="result", step=step, call_id=call_id)
+
+
+WHOLE = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 2)), Call(5, "main", 3, (3, 4))
+
+
+def test_a_run_that_keeps_everything_misses_nothing() -> None:
+    found = numbers_of(evidence(*WHOLE))
+    assert found["needed.recall"].value == 1.0
+    assert found["needed.missed_turns"].value == 0.0
+    assert found["needed.refetches"].value == 0.0
+    assert found["loss.fact_recall.end"].value == 1.0
+    assert found["loss.commands_lost"].value == 0.0
+    assert found["cost.refetch_usd"].value == 0.0
+
+
+def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
+    cleared = shown("[cleared]"), shown("[cleared]", 4, "c2")
+    calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
+    found = numbers_of(evidence(*calls, written=cleared))
+    # turn 3 needs W4417 and 812.5 of the result; turn 5 needs W9981 and 73.25; "orders.csv" stands in the call
+    assert found["needed.missed_turns"].value == 2.0
+    assert found["needed.missed_turn_rate"].value == pytest.approx(2 / 3)
+    assert found["needed.refetches"].value == 1.0  # the second call reads again what was cleared
+    assert found["loss.silent_truncation"].value == 0.0  # "cleared" says so
+    assert found["loss.fact_recall.shown"].value == pytest.approx((0 + 2 / 4) / 2)  # turn 3 says two of the four again
+
+
+def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
+    stored = shown("stored as result_1")
+    outcome = StepOutcome(
+        step=2, call_id="c1", shown=6, stored=TEXT,
+        record=Record(step=2, call_id="c1", function="read", success=True, value=None, handle="result_1"),
+    )  # fmt: skip
+    calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 4))
+    with_handle = numbers_of(evidence(*calls, written=(stored,), results=(outcome,)))
+    without = numbers_of(evidence(*calls, written=(stored,)))
+    assert with_handle["needed.missed_turns"].value == 0.0
+    assert with_handle["loss.retrievable"].value == pytest.approx(2 / with_handle["needed.recall"].weight)
+    assert without["needed.missed_turns"].value == 1.0
+    assert with_handle["cost.usd"].value > without["cost.usd"].value
+    assert with_handle["cost.refetch_usd"].value == 0.0 < without["cost.refetch_usd"].value
+    other = numbers_of(evidence(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),)))
+    assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
+
+
+def test_prices_by_hand() -> None:
+    found = numbers_of(evidence(*WHOLE))
+    index = index_trace(TRACE)
+    size = [3 + sum(index.tokens[:1]), 3 + sum(index.tokens[:3]), 3 + sum(index.tokens[:5])]
+    answers = sum(index.answer_tokens.values())
+    assert found["cost.prompt_tokens"].value == sum(size)
+    assert found["cost.peak_prompt_tokens"].value == size[2]
+    assert found["cost.usd_uncached"].value == pytest.approx(sum(size) * 2.5e-6 + answers * 1e-5)
+    assert found["cost.cached_prompt_tokens"].value == 0.0  # below 1,024 tokens
+
+
+def test_routes_by_hand() -> None:
+    def decision(step: int, route: str, untruncated: str) -> Decision:
+        return Decision(step=step, router="r", at="result", route=route, untruncated=untruncated)
+
+    taken = decision(2, "go", "go"), decision(3, "abort", "go"), decision(4, "go", "abort"), decision(5, "go", "go")
+    found = numbers_of(evidence(*WHOLE, decisions=taken))
+    assert found["routing.accuracy"].value == 0.5
+    assert found["routing.first_divergence"].value == 0.25
+    assert (found["routing.false_aborts"].value, found["routing.missed_aborts"].value) == (1.0, 1.0)
+
+
+# ---------------------------------------------------------------- prompts that a provider refuses
+
+
+PARTS = st.lists(st.integers(0, 4), max_size=7)
+
+
+@settings(max_examples=200)
+@given(prompts=st.lists(st.tuples(st.integers(0, 7), PARTS), min_size=1, max_size=5))
+def test_pairs_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list[int]]]) -> None:
+    calls, length = [], 0
+    for at, (keep, tail) in enumerate(prompts):
+        keep = min(keep, length)
+        length = keep + len(tail)
+        calls.append(Call((1, 3, 5)[at % 3], "main", keep, tuple(tail)))
+    session = TraceSession(TRACE, index_trace(TRACE))
+    refused = {item.call for item in PromptRules(session.messages).refused(calls)}
+    replay = Replay(trace_sha256="", strategy="", spec="", calls=tuple(calls))
+    recorded = recorded_messages(TRACE).messages
+    for number, (call, messages) in enumerate(replayed.prompts(replay, recorded)):
+        steps = [message.step for message in messages]
+        ordered = steps == sorted(steps)
+        wrong = replayed.invalid(messages) or not ordered or not any(m.role == "user" for m in messages)
+        assert (number in refused) == wrong, (call, steps)
+
+
+def test_empty_messages_and_half_characters_are_refused() -> None:
+    made = [Message(role="user", text=text, kind="made") for text in ("Fine.", " \n", "half \ud83d")]
+    calls = [Call(1, "main", 0, (0, 6)), Call(3, "main", 1, (7,)), Call(5, "main", 1, (8,))]
+    found = [item.call for item in evidence(*calls, written=tuple(made)).refused]
+    assert found == [1, 2]
+
+
+@given(prompts=st.lists(st.tuples(st.integers(0, 6), PARTS), min_size=1, max_size=6), asked=st.lists(st.integers(0, 5)))
+def test_a_cursor_gives_the_messages_of_any_call(prompts: list[tuple[int, list[int]]], asked: list[int]) -> None:
+    calls, whole, last = [], [], []
+    for at, (keep, tail) in enumerate(prompts):
+        last = [*last[: min(keep, len(last))], *tail]
+        calls.append(Call(at, "main", min(keep, len(whole[-1]) if whole else 0), tuple(tail)))
+        whole.append(last)
+    cursor = ThreadCursor(calls, recorded=3)
+    for number in asked:
+        at = number % len(calls)
+        standing = cursor.at(calls[at])
+        assert standing.messages == set(whole[at])
+        assert standing.own == {n for n in whole[at] if n >= 3}
+
+
+# ---------------------------------------------------------------- whole prompts of shipped recordings
+
+
+STRATEGIES = (
+    "keep_all",
+    "drop_all",
+    "m=compactor=mask_observations:keep_last=2",
+    "w=compactor=sliding_window:keep_last=8",
+)
+FOLDERS = ("analysis", "terminal", "rounds")
+
+
+def shipped() -> list[Trace]:
+    return [trace for folder in FOLDERS for trace in load([ROOT / "traces" / folder]).traces[:3]]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
+    for trace in shipped():
+        index = index_trace(trace, calibrate=False)
+        session = TraceSession(trace, index)
+        replay = Replayer(trace, index, session.messages.count).replay(parse_strategy(strategy))
+        found = numbers_of(CheckedReplay(session, replay))
+        recorded = recorded_messages(trace, index.reasoning_tokens).messages
+        sizes = replayed.prompt_tokens(replay, recorded, index.encoding)
+        assert found["cost.prompt_tokens"].value == (sum(sizes) if sizes else None)
+        if found["cost.usd_uncached"].value is not None and not any(step.t for step in trace.steps):
+            assert found["cost.usd_uncached"].value == pytest.approx(replayed.uncached_usd(trace, sizes, index))
+        missed = {(item.step, item.need.fact) for item in CheckedReplay(session, replay).walked.missed}
+        for call, messages in replayed.prompts(replay, recorded):
+            for need in index.needs.get(call.step, ()):
+                fact = index.facts[need.fact]
+                if index.kinds[need.fact] in ("name", "path") and fact[0].isalnum():
+                    held = any(replayed.says(message, fact) for message in messages)
+                    assert held is ((call.step, need.fact) not in missed), (trace.id, call.step, fact)
