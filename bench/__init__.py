@@ -3,62 +3,46 @@
 The verbs, in the order of the flow. Importing this package costs nothing: a verb is imported when it is first asked for.
 
 >>> import bench
->>> result = bench.compare("traces/building_model/survey.jsonl", {"mine": len, "mask": "compactor=mask_observations"})  # doctest: +SKIP
->>> result.to_frame()                                                                                                 # doctest: +SKIP
+>>> found = bench.compare("traces/inventories", {"csv": "summarizer=csv_table"})  # doctest: +SKIP
+>>> found.advice.sentence                                                         # doctest: +SKIP
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from .run.auditing import audit as audit
-    from .run.case import measure as measure
-    from .run.verbs import (
-        check as check,
+    from .evidence.index import index_trace as index_trace
+    from .run.audits import audit as audit
+    from .run.measuring import measure as measure
+    from .run.verbs_next import (
         compare as compare,
         load as load,
         render as render,
-        replay as replay,
         run_scenario as run_scenario,
-        score as score,
     )
     from .strategies.offloading import offload as offload
 
 __version__ = VERSION
-__all__ = [
-    "audit",
-    "check",
-    "compare",
-    "load",
-    "measure",
-    "offload",
-    "render",
-    "replay",
-    "run_scenario",
-    "score",
-]
+_PLACES = {
+    "audit": ".run.audits",
+    "compare": ".run.verbs_next",
+    "index_trace": ".evidence.index",
+    "load": ".run.verbs_next",
+    "measure": ".run.measuring",
+    "offload": ".strategies.offloading",
+    "render": ".run.verbs_next",
+    "run_scenario": ".run.verbs_next",
+}
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "offload":
-        from .strategies.offloading import offload
-
-        return offload
-    if name == "measure":
-        from .run.case import measure
-
-        return measure
-    if name == "audit":
-        from .run.auditing import audit
-
-        return audit
-    if name in __all__:
-        from .run import verbs
-
-        return getattr(verbs, name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name], __name__), name)
     from .model.errors import nearest
 
     raise AttributeError(f"module 'bench' has no attribute {name!r}{nearest(name, __all__)}")

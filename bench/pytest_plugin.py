@@ -6,7 +6,8 @@ Items of one scenario carry an `xdist_group` mark: under pytest-xdist, `--dist l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ import pytest
 from .model.errors import BenchError, ScenarioError, SpecError, sayable
 
 if TYPE_CHECKING:
-    from .model import Comparison, Trace, Verdict
+    from .model import Trace
+    from .model.compared import Compared, GateResult
     from .run.scenario import Scenario
     from .strategies import Strategy
 
@@ -24,30 +26,33 @@ if TYPE_CHECKING:
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
 
+UPDATE, REQUIRE, UNDECIDED = "--bench-update-baseline", "--bench-require-baseline", "--bench-allow-inconclusive"
 ACCEPTED, ADVISED = "bench_accepted", "bench_advice"
 SECTIONS = {ADVISED: "bench advice", ACCEPTED: "bench baselines"}
-"""Properties of tests that are told at the end, each with its heading."""
+"""Properties of tests that are printed at the end, each with its heading."""
 
-_COMPARED = pytest.StashKey[dict[Path, "Comparison | BenchError"]]()
+_COMPARED = pytest.StashKey[dict[Path, "Compared | BenchError"]]()
+_WANTED = pytest.StashKey[set[str]]()
+_REPORTED = pytest.StashKey[set[str]]()
 
 
 class GateFailed(Exception):
-    """A gate that failed, or could not be judged: its text is the verdict and what was dropped."""
+    """A gate that failed, or could not be decided."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bench", "gates on recorded agent runs")
-    group.addoption(
-        "--bench-update-baseline", action="store_true", help="accept this run's values as the scenarios' baselines"
-    )
-    group.addoption(
-        "--bench-allow-inconclusive", action="store_true", help="skip gates that cannot decide instead of failing them"
-    )
+    group.addoption(UPDATE, action="store_true", help="accept this run's values as the scenarios' baselines")
+    group.addoption(REQUIRE, action="store_true", help="fail without a baseline, and where a gate was loosened or left out")
+    group.addoption(UNDECIDED, action="store_true", help="skip gates that cannot decide instead of failing them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COMPARED] = {}
+    config.stash[_WANTED], config.stash[_REPORTED] = set(), set()
     config.addinivalue_line("markers", "xdist_group(name): items that pytest-xdist runs in one process")
+    if config.getoption("bench_update_baseline") and UPDATE not in config.invocation_params.args:
+        raise pytest.UsageError(f"{UPDATE} is accepted from the command line alone, not from addopts")
 
 
 # ---------------------------------------------------------------- scenarios as tests
@@ -80,24 +85,18 @@ class ScenarioFile(pytest.File):
     """One scenario: replayed once, when the first of its items runs."""
 
     scenario: Scenario
-    made: Mapping[str, Sequence[str]]
 
     def collect(self) -> Iterator[pytest.Item]:
-        from .plugins.apart import Limits
         from .run.scenario import read_scenario
-        from .run.verbs import declared_by
 
         self.scenario = read_scenario(self.path)
-        try:
-            self.made = declared_by(self.scenario, Limits()).names
-        except BenchError:  # every item says it, where it is run
-            self.made = {name: (name,) for name in self.scenario.strategies}
         taken: dict[str, int] = {}
-        for name, place in [("measured something", None), *_items(self.scenario, self.made, str(self.path))]:
+        for name, place in [("measured something", None), *_items(self.scenario, str(self.path))]:
             taken[name] = taken.get(name, 0) + 1
             numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
             item = GateItem.from_parent(self, name=numbered, place=place)
             item.add_marker(pytest.mark.xdist_group(self.nodeid))
+            self.config.stash[_WANTED].add(item.nodeid)
             yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -105,51 +104,54 @@ class ScenarioFile(pytest.File):
             return sayable(f"error: {excinfo.value}")
         return super().repr_failure(excinfo)
 
-    def compared(self) -> tuple[Comparison, tuple[str, ...]]:
-        """The scenario replayed and judged, and what was accepted where a baseline was asked for. Raises BenchError, each time the same."""
+    def compared(self) -> tuple[Compared, str]:
+        """The scenario replayed and judged, and the baseline that was accepted now. Raises BenchError, each time the same."""
         from . import run_scenario
-        from .comparison.accepting import accept
-        from .model import Against
-        from .run.verbs import judged_against
+        from .run.kept import kept_here
 
-        known = self.config.stash[_COMPARED]
-        accepting = bool(self.config.getoption("bench_update_baseline"))
-        lines: tuple[str, ...] = ()
+        known, accepted = self.config.stash[_COMPARED], ""
         if self.path not in known:
+            accepting = bool(self.config.getoption("bench_update_baseline"))
+            required = bool(self.config.getoption("bench_require_baseline")) and not accepting
             try:
-                comparison = run_scenario(self.scenario, accepting=accepting)
+                found = run_scenario(self.scenario, accepting=accepting, require_baseline=required, kept=kept_here())
                 if accepting and self.scenario.baseline_path is not None:
-                    baseline, lines = accept(comparison, self.scenario.baseline_path)
-                    if baseline is not None:
-                        comparison = judged_against(comparison, Against(baseline=baseline))
-                known[self.path] = comparison
+                    found = _accept(found, self.scenario.baseline_path)
+                    accepted = f"accepted {self.scenario.baseline_path.name}"
+                known[self.path] = found
             except BenchError as error:
                 known[self.path] = error
-        found = known[self.path]
-        if isinstance(found, BenchError):
-            raise found
-        return found, lines
+        compared = known[self.path]
+        if isinstance(compared, BenchError):
+            raise compared
+        return compared, accepted
 
 
-def _items(scenario: Scenario, made: Mapping[str, Sequence[str]], where: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """One test a gate and strategy, in the order declared, with the number of the gate and the strategy. One that names no strategy of the
-    scenario means references; one that names nobody keeps its name, to be told. `made`: what each strategy as declared stands for.
-    """
-    from fnmatch import fnmatchcase
+def _accept(found: Compared, path: Path) -> Compared:
+    """The comparison held against itself as its baseline, which is written."""
+    import msgspec
 
-    from .comparison.judging import parse_rule
-    from .run.job import REFERENCES
+    from .comparison_next.baseline import score_bytes, score_file_of
+    from .comparison_next.gates import judge
+    from .files.writing import write_together
+
+    scores = score_file_of(found)
+    write_together({path: score_bytes(scores)})
+    return msgspec.structs.replace(found, gates=judge(found, scores), moves=())
+
+
+def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    """One test a gate and strategy as declared, with the number of the gate and the strategy; one that names nobody keeps its name."""
+    from .comparison_next.gates import parse_rule
+    from .run.comparing import REFERENCES, metric_infos
 
     for number, table in enumerate(scenario.gates, 1):
-        rule = parse_rule(table, f"{where}: gates[{number}]")
-        limits = " ".join(f"{name}={table[name]}" for name in rule.settings)
+        rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
+        limits = " ".join(f"{name}={value}" for name, value in rule.settings.items())
         limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
-        matching: dict[str, set[str]] = {}
-        for name in made:
-            if fnmatchcase(name, rule.strategy) and not any(told.issuperset(made[name]) for told in matching.values()):
-                matching[name] = {*made[name]}
+        names = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
-        for strategy in matching or around or [rule.strategy]:
+        for strategy in names or around or [rule.strategy]:
             yield f"{strategy}[{limit}]", (number, strategy)
 
 
@@ -161,49 +163,39 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
-        from .comparison.judging import conclude, measured_anything
-        from .reports.decision_sentence import advice_text
+        from .reports_next import first_line
 
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
             raise ScenarioError(f"{self.name}: not collected from a scenario file")
-        comparison, lines = parent.compared()
-        if lines:
-            self.user_properties.append((ACCEPTED, "\n".join(lines)))
+        compared, accepted = parent.compared()
+        if accepted:
+            self.user_properties.append((ACCEPTED, accepted))
         if self.place is None:
-            self.user_properties.append((ADVISED, f"{parent.path.name}: {advice_text(comparison)}"))
-            if not measured_anything(comparison):
-                raise GateFailed(conclude([comparison]).sentence)
-            self._require_nothing_left()
+            self.user_properties.append((ADVISED, f"{parent.path.name}: {first_line(compared)}"))
+            if not any(score.numbers for run in compared.runs for score in run.scores):
+                raise GateFailed("nothing was measured")
+            self._judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])
             return
         number, strategy = self.place
-        found = _verdicts(comparison, number, parent.made.get(strategy, (strategy,)))
-        if not found:
+        gates = [gate for gate in compared.gates if gate.rule.number == number and _is_of(gate.strategy, strategy)]
+        if not gates:
             raise GateFailed(f"no strategy is called {strategy!r}")
-        self._judge(found)
+        self._judge(compared, gates)
 
-    def _judge(self, found: Sequence[Verdict]) -> None:
-        """Fail or skip for the worst of some verdicts: a gate has one a setting and budget."""
-        from .reports.words import loss_lines, told
+    def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
+        """Fail or skip for the worst of some gates: one that is swept has one a setting."""
+        from .reports_next.junit import message
+        from .reports_next.reading import Reading
 
-        worst = min(found, key=lambda verdict: ("fail", "inconclusive", "skipped", "pass").index(verdict.outcome))
-        if worst.outcome == "skipped":
-            pytest.skip(worst.sentence)
-        if worst.outcome == "inconclusive" and self.config.getoption("bench_allow_inconclusive"):
-            pytest.skip(f"inconclusive: {worst.sentence}")
-        if worst.outcome != "pass":
-            raise GateFailed(
-                "\n".join((f"{worst.outcome}: {told(worst)}", *(f"  {line}" for line in loss_lines(worst))))
-            )
-
-    def _require_nothing_left(self) -> None:
-        """Fail for verdicts that no item stands for: a strategy that only the baseline knows."""
-        parent = self.parent
-        if isinstance(parent, ScenarioFile) and not self.config.getoption("bench_allow_inconclusive"):
-            comparison, _ = parent.compared()
-            for verdict in comparison.verdicts:
-                if verdict.outcome == "inconclusive" and verdict.strategy not in comparison.everyone:
-                    raise GateFailed(f"inconclusive: {verdict.sentence}")
+        order = ("fail", "undecided", "skipped", "pass")
+        for gate in sorted(gates, key=lambda gate: order.index(gate.outcome)):
+            text = f"{gate.outcome}: {gate.strategy}: {message(Reading(compared), gate)}"
+            allowed = self.config.getoption("bench_allow_inconclusive")
+            if gate.outcome == "fail" or (gate.outcome == "undecided" and not allowed):
+                raise GateFailed(text)
+            if gate.outcome != "pass" and self.place is not None:
+                pytest.skip(text)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, GateFailed | BenchError):
@@ -214,22 +206,39 @@ class GateItem(pytest.Item):
         return self.path, None, self.name
 
 
-def _verdicts(comparison: Comparison, number: int, names: Sequence[str]) -> list[Verdict]:
-    """The verdicts of one gate on some strategies: those that one stands for, at its settings and budgets."""
-    from .comparison.judging import judged
+def _is_of(name: str, declared: str) -> bool:
+    """True if a strategy is the declared one, or one of its settings."""
+    return name == declared or name.startswith(f"{declared}-")
 
-    verdicts = iter(comparison.verdicts)
-    each = [(rule, name, next(verdicts)) for rule in comparison.rules for name in judged(rule, comparison)]
-    return [verdict for rule, name, verdict in each if rule.number == number and name in names]
+
+# ---------------------------------------------------------------- the end of a session
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    item.config.stash[_REPORTED].add(item.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Under `--bench-require-baseline` a gate that was collected and did not run fails the session."""
+    config = session.config
+    if config.getoption("bench_require_baseline") and not hasattr(config, "workerinput"):
+        left = sorted(config.stash[_WANTED] - config.stash[_REPORTED])
+        if left and not config.option.collectonly:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            reporter = config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is not None:
+                reporter.write_line(sayable(f"bench: {len(left)} gates were left out, first {left[0]}"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [report for found in terminalreporter.stats.values() for report in found]
-    told = [item for report in reports for item in getattr(report, "user_properties", ())]
+    properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     for name, heading in SECTIONS.items():
-        if said := {value for given, value in told if given == name}:
+        if lines := {value for given, value in properties if given == name}:
             terminalreporter.section(heading)
-            for text in sorted(said):
+            for text in sorted(lines):
                 terminalreporter.write_line(sayable(text))
 
 
@@ -237,15 +246,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 class Measured(float):
-    """A value of the fixture. An assertion on it that fails says what was measured and what was dropped, as a gate does."""
+    """A value of the fixture. An assertion on it that fails says what was measured."""
 
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, value: float, said: Sequence[str]) -> Measured:
+    def of(cls, value: float, *lines: str) -> Measured:
         """A value, and the lines that say what it is."""
         found = cls(value)
-        found.said = tuple(said)
+        found.lines = lines
         return found
 
 
@@ -253,16 +262,14 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     """The lines that pytest prints for `assert bench.loss(…) <= 0.05`; None for other values."""
     if not isinstance(left, Measured) and not isinstance(right, Measured):
         return None
-    return [
-        f"{left} {op} {right}",
-        *(line for side in (left, right) if isinstance(side, Measured) for line in side.said),
-    ]
+    more = [line for side in (left, right) if isinstance(side, Measured) for line in side.lines]
+    return [f"{left} {op} {right}", *more]
 
 
 class Bench:
-    """The measures of one's own test. Paths of traces and strategies are relative to pytest's root folder.
+    """The measures of one's own test. Paths of recordings and strategies are relative to pytest's root folder.
 
-    A trace is a path (`messages:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
+    A recording is a path (`messages:runs/a.jsonl`; a folder stands for all of its recordings) or a Trace; a strategy is a spec string
     (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is a summarizer.
     """
 
@@ -270,56 +277,47 @@ class Bench:
         self._base = base
 
     def value(self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str) -> Measured:
-        """One metric over all of the traces; of one that is only a bound, the end that is worse, which is what a gate judges.
+        """One metric over all of the recordings.
 
-        What was not measured, or only in part, and a strategy that is unstable fail the test with the reason: that is never 0 or 1. A failed
-        assertion names what was dropped on the worst case. Raises TraceError for a damaged file: it may have held the case that fails.
+        What was not measured, and a strategy that failed or is unstable, fails the test with the reason: that is never 0 or 1. Raises
+        TraceError for a damaged file: it may have held the case that fails.
         """
         from . import compare
-        from .comparison.judging import unstable_on, value_text, why_not
-        from .metrics import metric_of
-        from .plugins.apart import Limits
-        from .reports.words import NAMED, loss_line
-        from .strategies.loading import put_together
+        from .metrics_next import metric_of
+        from .run.comparing import metric_infos
         from .traces import load
 
-        higher = metric_of(metric).info.better == "higher"
-        (built,) = put_together([(None, strategy)], self._base, Limits())
-        gate = {
-            "metric": metric,
-            "strategy": built.name,
-            "over": "worst_case",
-            **({"min": 1.0} if higher else {"max": 0.0}),
-        }
+        info = metric_infos()[metric_of(metric).name]
         traces = load([str(trace)], self._base, strict=True).traces if isinstance(trace, str | Path) else trace
-        found = compare(traces, [built], base=self._base, gates=[gate])
-        row, unstable = found.row(built.name, metric), unstable_on(found, built.name)
-        assert row is not None
-        value = row.least if higher else row.most
-        if value is None or row.partly:
-            how = "measured only in part" if row.partly else "not measured"
-            pytest.fail(f"{metric} was {how}: {why_not(row)}", pytrace=False)
-        if unstable:
-            pytest.fail(f"{metric} cannot be judged: {unstable}", pytrace=False)
-        verdict = found.verdicts[0]
-        said = f"{metric} of {row.strategy} is {value_text(row)}"
-        dropped = [loss_line(loss, NAMED) for loss in verdict.losses[:NAMED]]
-        if not dropped:
-            return Measured.of(value, [said])
-        where = f", worst on {verdict.case}" if verdict.case else ""
-        return Measured.of(value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
+        found = compare(traces, [strategy], base=self._base)
+        name = (found.strategies or found.references)[0]
+        if isinstance(strategy, str) and "=" not in strategy:
+            name = strategy
+        ran = [finding for run in found.runs for s in run.scores if s.strategy == name for finding in s.checks["ran"].findings]
+        if ran:
+            pytest.fail(f"{metric} cannot be judged: {ran[0].text}", pytrace=False)
+        number = found.number(name, metric)
+        if number is None or number.value is None:
+            reason = number.reason if number else "nothing to measure"
+            pytest.fail(f"{metric} was not measured: {reason}", pytrace=False)
+        each = [(run.id, found.number(name, metric, run.id)) for run in found.runs]
+        values = [(n.value, run) for run, n in each if n is not None and n.value is not None]
+        worst = (min if info.better == "higher" else max)(values) if values else None
+        where = f", worst run {worst[1]}: {worst[0]:g}" if worst else ""
+        return Measured.of(number.value, f"{metric} of {name} is {number.value:g}{where}")
 
     def loss(
         self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str = "loss.fact_recall.end"
     ) -> Measured:
-        """The share that is lost, 0 to 1: one minus a recall, over all of the traces. Raises SpecError for a metric that is no such share."""
-        from .metrics import metric_of
+        """The share that is lost, 0 to 1: one minus a recall, over all of the recordings. Raises SpecError for a metric that is no such share."""
+        from .metrics_next import metric_of
+        from .run.comparing import metric_infos
 
-        info = metric_of(metric).info
+        info = metric_infos()[metric_of(metric).name]
         if info.unit != "fraction" or info.better != "higher":
             raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
         kept = self.value(trace, strategy, metric)
-        return Measured.of(1.0 - kept, kept.said)
+        return Measured.of(1.0 - kept, *kept.lines)
 
 
 @pytest.fixture

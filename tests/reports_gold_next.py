@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from audits import audited
 from comparisons import comparison, empty, judged
 
 from bench.model.compared import Compared
 from bench.reports_next import rendered
+from bench.reports_next.audit import audit_rendered
 from bench.reports_next.terminal import terminal_text
 
 GOLD = Path(__file__).parent / "gold_next"
@@ -40,6 +42,8 @@ def current() -> dict[str, str]:
             if form == "html" or name not in ("hostile",):
                 found[f"{name}.{ending}"] = rendered(comparisons, form)
         found[f"{name}.terminal.txt"] = terminal_text(comparisons)
+    for form in ("html", "markdown", "text"):
+        found[f"audit.{ENDINGS[form]}"] = audit_rendered(audited(1), form)
     found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")
     return {name: _readable(text) for name, text in sorted(found.items())}
 

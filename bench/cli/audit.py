@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
 
 import click
@@ -21,29 +19,26 @@ from .saying import progress_bar, say
 def audit(
     sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None, call_s: float, memory_mib: int
 ) -> None:
-    """Say what happened in recorded sessions: where the money went, what was shortened, what was read twice, what could be saved.
+    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read twice, where the cache broke.
 
     PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format that is read. No strategy is needed.
     """
     from ..files.writing import write_together
-    from ..plugins.apart import Limits
-    from ..reports.audit import audit_bytes, audit_text, require_ending
-    from ..run.auditing import audit as audited
-    from ..text.wording import visible
+    from ..model.compared import Skipped
+    from ..plugins.worker import Limits
+    from ..reports_next import format_of
+    from ..reports_next.audit import audit_rendered
+    from ..run.audits import audit as audited
 
-    for path in outputs:
-        require_ending(path)
+    forms = {path: format_of(path) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
-    with progress_bar() as progress:
+    with progress_bar("runs") as progress:
         found = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
-    terminal = sys.stdout.isatty()
-    width = min(shutil.get_terminal_size().columns, 120) if terminal else 100
-    say(audit_text(found.sessions, width=width, colour=terminal).rstrip())
-    for file, reason in found.skipped[:3]:
-        say(f"left out {visible(file)}: {visible(reason)}", err=True)
-    if len(found.skipped) > 3:
-        say(f"left out {len(found.skipped) - 3} more", err=True)
-    write_together({path: audit_bytes(found.sessions, found.skipped, path) for path in outputs})
+    skipped = [Skipped(path=path, reason=reason) for path, reason in found.skipped]
+    say(audit_rendered(found.sessions, "text", skipped).rstrip(), coloured=True)
+    write_together(
+        {path: audit_rendered(found.sessions, form, skipped).encode("utf-8", "replace") for path, form in forms.items()}
+    )
     for path in outputs:
         say(f"wrote {path}")

@@ -13,12 +13,12 @@ from ..model.errors import BenchError, visible
 from .saying import obey
 
 if TYPE_CHECKING:
-    from ..model import Comparison
+    from ..model.compared import Compared
 
 MOST = 10
 """The most annotations of one kind that GitHub shows of one step."""
 
-KINDS = {"fail": "error", "inconclusive": "warning", "skipped": "warning"}
+KINDS = {"fail": "error", "undecided": "warning", "skipped": "warning"}
 
 
 def inside_actions() -> bool:
@@ -40,23 +40,23 @@ def quoted_output() -> Iterator[None]:
         obey(f"::{token}::")
 
 
-def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | None]) -> list[str]:
-    """A workflow command for each verdict that failed (an error), or was skipped or could not be judged (a warning), on its scenario's file.
+def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | None]) -> list[str]:
+    """A workflow command for each gate that failed (an error), or was skipped or could not be judged (a warning), on its scenario's file.
 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
-    from ..comparison.judging import measured_anything
-    from ..reports.words import loss_lines, told
+    from ..reports_next.junit import message
+    from ..reports_next.reading import Reading
 
     found: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):
-        if not measured_anything(comparison):
+        if not any(score.numbers for run in comparison.runs for score in run.scores):
             found["error"].append(_command("error", file, comparison.title, "nothing was measured"))
-        for verdict in comparison.verdicts:
-            kind = KINDS.get(verdict.outcome)
-            if kind is not None and not (verdict.outcome == "inconclusive" and comparison.allow_inconclusive):
-                message = "\n".join((told(verdict), *loss_lines(verdict)[1:]))
-                found[kind].append(_command(kind, file, f"bench: {verdict.gate}", message))
+        reading = Reading(comparison)
+        for gate in comparison.gates:
+            kind = KINDS.get(gate.outcome)
+            if kind is not None:
+                found[kind].append(_command(kind, file, f"bench: {gate.rule.metric or 'baseline'}", f"{gate.strategy}: {message(reading, gate)}"))
     lines = []
     for kind, commands in found.items():
         lines += commands if len(commands) <= MOST else commands[: MOST - 1]
@@ -90,18 +90,14 @@ def opened_summary() -> Iterator[TextIO | None]:
             summary.close()
 
 
-def append_summary(
-    summary: TextIO | None, comparisons: Sequence[Comparison], sentence: str, panels: Sequence[str] | None = None
-) -> None:
+def append_summary(summary: TextIO | None, comparisons: Sequence[Compared], sentence: str) -> None:
     """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
     if summary is None:
         return
-    from ..reports import rendered
+    from ..reports_next import rendered
 
-    text = rendered(comparisons, "markdown", panels)
-    shown = text if isinstance(text, str) else text.decode()
     try:
-        summary.write(f"{shown}\n{sentence}\n")
+        summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")
         summary.flush()
     except OSError as error:
         raise _unwritten(next(iter(summary_files())), error) from None

@@ -15,20 +15,26 @@ from .saying import say
 LISTED = {
     "traces": ("reader",),
     "strategies": ("reference", "summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
-    "metrics": ("metric",),
-    "gates": ("gate",),
-    "panels": ("panel", "renderer"),
+    "metrics": ("number",),
 }
+
+NAMES = {"number": "metric"}
+"""Kinds that people call otherwise than the registry."""
 
 
 @click.command(name="list")
-@click.argument("what", metavar="|".join(LISTED))
+@click.argument("what", metavar="[traces|strategies|metrics]", required=False)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
-def list_(what: str, words: tuple[str, ...], at_length: bool) -> None:
-    """Print what is registered, a line each. WORDs: only what holds all of them, in its name or its description."""
+def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
+    """Print what there is, a line each; without an argument the kinds with counts. WORDs: only what holds all of them."""
     from ..plugins.registry import entries
 
+    if what is None:
+        for name, kinds in LISTED.items():
+            counts = ", ".join(f"{len(entries(kind))} {NAMES.get(kind, kind)}s" for kind in kinds)
+            say(f"{name:<12}{counts}")
+        return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     listed = 0
@@ -36,7 +42,7 @@ def list_(what: str, words: tuple[str, ...], at_length: bool) -> None:
         found = {name: entry for name, entry in entries(kind).items() if _matches(name, entry, words)}
         listed += len(found)
         if found:
-            say(f"{kind}s")
+            say(f"{NAMES.get(kind, kind)}s")
         wide = min(max(map(len, found), default=0), 32)
         for name, entry in found.items():
             first = entry.doc.splitlines()[0] if entry.doc else ""
@@ -63,9 +69,9 @@ def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
 
 
 def _placeholders(entry: Any) -> str:
-    """The placeholders in the name of a metric, such as `.KIND`, in brackets where it may be left out; `""` for any other plug-in."""
-    values = entry.meta["parameters"] if entry.kind == "metric" else {}
-    return "".join(f"[.{name.upper()}]" if "" in of else f".{name.upper()}" for name, of in values.items())
+    """The places in the name of a metric, such as `.shown|stored|end`; `""` for any other plug-in."""
+    places = entry.meta.get("places", ()) if entry.kind == "number" else ()
+    return f".{'|'.join(filter(None, places))}" if any(places) else ""
 
 
 def _parameters(entry: Any) -> str:
@@ -111,10 +117,7 @@ def shown_type(kind: Any) -> str:
 
 
 def _declared(entry: Any) -> str:
-    if entry.kind == "metric":
-        values = "".join(
-            f"  {name.upper()}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items()
-        )
-        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
+    if entry.kind == "number":
+        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
     at, loop = entry.meta.get("at"), entry.meta.get("loop")
     return (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")

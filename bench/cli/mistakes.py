@@ -12,7 +12,7 @@ from click.exceptions import NoSuchCommand, NoSuchOption
 
 from ..model.errors import one_line
 
-LISTS = ("gates", "metrics", "panels", "strategies", "traces")
+LISTS = ("metrics", "strategies", "traces")
 """Things that `bench list` lists, for those who name one as a command."""
 
 FORMATS = ("csv", "html", "json", "md", "markdown", "txt")

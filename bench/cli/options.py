@@ -20,7 +20,7 @@ from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceErr
 from .saying import progress_bar, say
 
 if TYPE_CHECKING:
-    from ..reports.notebook import Compared
+    from ..model.compared import Compared
     from ..run.scenario import Scenario
 
 Command = Callable[..., Any]
@@ -107,11 +107,11 @@ def output(command: Command) -> Command:
 
 def require_outputs(outputs: Sequence[Path], form: str | None) -> tuple[Path, ...]:
     """Return where reports go: standard output for a format without a file. Raises BenchError for a format that is none."""
-    from ..reports import STREAM, require_renderer
+    from ..reports_next import format_of
 
-    wanted = tuple(outputs) or ((STREAM,) if form is not None else ())
+    wanted = tuple(outputs) or ((Path("-"),) if form is not None else ())
     for path in wanted:
-        require_renderer(path, form)
+        format_of(path, form)
     return wanted
 
 
@@ -217,36 +217,32 @@ class Replaying:
             raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
         if not self.strategies:
             named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
-            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named)]
+            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named, portfolio=True)]
         slots: dict[str, Any] = {}
         for text in self.strategies:
             name = text.partition("=")[0].strip()
             if name in slots:
                 raise SpecError(f"two strategies are called {name!r} — give each its own name")
             slots[name] = text
-        return [Scenario(title="From the command line", traces=self.traces, strategies=slots)]
+        return [Scenario(title="", traces=self.traces, strategies=slots)]
 
     def compared(self, plans: Sequence[Scenario], *, jobs: int | None = None, **more: Any) -> list[Compared]:
-        """The comparison of each scenario, with a bar on a terminal and a line on each strategy that is slow."""
+        """The comparison of each scenario, with a bar on a terminal."""
         from .. import run_scenario
-        from ..files.cache import cache_of_cases
-        from ..plugins.apart import Limits
-        from ..run.job import Times
+        from ..plugins.worker import Limits
+        from ..run.executors import dask
+        from ..run.kept import kept_here
 
-        limits, times = Limits(self.call_s, self.memory_mib), Times()
         processes = jobs or self.jobs or os.cpu_count() or 1
         if self.engine != "processes":
-            from ..run.cluster import dask
-
             if self.engine != "dask" and "://" not in self.engine:
                 raise ScenarioError(f"--engine {self.engine}: write processes, dask, or tcp://host:8786")
-            more.setdefault("engine", dask(None if self.engine == "dask" else self.engine, processes))
-        more.setdefault("case_cache", cache_of_cases())
-        with progress_bar() as progress:
-            found = [run_scenario(plan, progress, jobs=processes, limits=limits, times=times, **more) for plan in plans]
-        for line in times.slow():
-            say(line, err=True)
-        return found
+            at = None if self.engine == "dask" else self.engine
+            more.setdefault("executors", functools.partial(dask, at))
+        more.setdefault("kept", kept_here())
+        limits = Limits(self.call_s, self.memory_mib)
+        with progress_bar("runs") as progress:
+            return [run_scenario(plan, progress, jobs=processes, limits=limits, **more) for plan in plans]
 
 
 def replaying(command: Command) -> Command:
@@ -278,10 +274,8 @@ def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], g
     Traceback (most recent call last):
     bench.model.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
-    from ..reports import STREAM
-
     growing = growing or {}
-    outputs = [path for path in outputs if path != STREAM]
+    outputs = [path for path in outputs if path != Path("-")]
     read = {os.path.realpath(path): what for path, what in inputs}
     added_to = {os.path.realpath(path): what for path, what in growing.items()}
     for path, taken in (*((path, read | added_to) for path in outputs), *((path, read) for path in growing)):

@@ -34,8 +34,10 @@ _FILES = {
 }
 
 _GATES = (
-    ("needed.recall", "max_drop = 0.01", "What later turns needed must still be in the prompt, ..."),
-    ("changed.values", "max = 0", "... no value may be shown as another, ..."),
+    ("prompt.invalid", "max = 0", "A provider must take every prompt, ..."),
+    ("faithful.changed", "max = 0", "... no value may be shown as another, ..."),
+    ("faithful.hidden_errors", "max = 0", "... no failure as a success, ..."),
+    ("needed.missed_turn_rate", "max_increase = 0.01", "... what later turns used must still be there, ..."),
     ("cost.prompt_tokens", 'max_increase = "10%"', "... and prompts must not grow. Accept a change: `bench run --update-baseline`."),
 )  # fmt: skip
 """The gates of a scenario that was advised, each where its metric was measured."""
@@ -52,7 +54,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     With --traces the scenario is about your own recordings, and holds the policy that is advised for them.
     """
     from .. import run_scenario
-    from ..comparison.accepting import accept
+    from ..comparison_next.baseline import score_bytes, score_file_of
     from ..run.scenario import read_scenario
 
     if folder.exists() and not folder.is_dir():
@@ -71,7 +73,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         if traces:  # the scenario is not yet where its paths start
             plan = replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
         found = run_scenario(plan, accepting=True)
-        accept(found, stage / baseline)
+        write_together({stage / baseline: score_bytes(score_file_of(found))})
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
     for name in (*made, baseline):
         say(f"wrote {folder / name}")
@@ -86,21 +88,15 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
     from .. import compare
-    from ..reports.answered import Answered
-    from ..reports.decision_sentence import advice_text
     from ..strategies.portfolio import PORTFOLIO
 
-    comparison = Answered.of(compare(traces, jobs=os.cpu_count() or 1))
-    say(advice_text(comparison))
-    found = comparison.advice
-    named = next(
-        (
-            item.strategy
-            for item in (found.subject, found.alternative)
-            if item is not None and item.strategy in PORTFOLIO
-        ),
-        None,
-    )
+    found = compare(traces, jobs=os.cpu_count() or 1)
+    advice = found.advice
+    if advice is None:
+        raise BenchError(f"{traces[0]}: nothing was measured")
+    say(advice.sentence)
+    passing = [item.strategy for item in advice.ranked if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO]
+    named = next(iter(passing), None)
     if named is None:
         what = f"{traces[0]}: no policy is advised for these recordings"
         raise BenchError(f"{what} — write a scenario of your own with `bench init`")
@@ -115,7 +111,7 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         "@GATES@": "\n".join(
             f'# {why}\n[[gates]]\nmetric = "{metric}"\nstrategy = "{named}"\n{limit}\n'
             for metric, limit, why in _GATES
-            if comparison.value(named, metric) is not None
+            if (number := found.number(named, metric)) is not None and number.value is not None
         ).rstrip(),
         "@SLOTS@": "\n".join(f"{slot} = {json.dumps(spec)}" for slot, _, spec in slots),
     }

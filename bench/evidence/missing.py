@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
 from ..model.index import TraceIndex
-from ..text.instructions import Sentences, is_rule, sentences_of
+from ..text.instructions import COVERED, Sentences, is_rule, sentences_of
 from .kept import Standing
 
 
@@ -73,13 +75,33 @@ class PromptMessages(Protocol):
 
 
 class InstructionReader:
-    """The instructions of a trace, and which of them a strategy's own messages hold. Each message is read once."""
+    """The instructions of a trace, and which of its messages hold them. Each message is read once."""
 
-    def __init__(self, given: Sequence[Instruction], full: Mapping[int, int], messages: Sequence[Message]) -> None:
-        self.given, self.full, self._messages = given, full, messages
+    def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
+        self.given, self.full, self._index, self._messages = given, index.full, index, messages
+        self._elsewhere: dict[int, frozenset[int]] = {}
         self._sentences: dict[int, Sentences] = {}
         self._holds: dict[tuple[int, int], bool] = {}
         self._altered: dict[int, bool] = {}
+
+    def elsewhere(self, place: int) -> frozenset[int]:
+        """The recorded messages that repeat an instruction, or that say most of what later turns take from a request."""
+        if place not in self._elsewhere:
+            item = self.given[place]
+            text = " ".join(item.text.split())
+            found = {number for number, folded in enumerate(self._folded) if text in folded}
+            if item.kind == "task":
+                needs = (need for of_turn in self._index.needs.values() for need in of_turn)
+                facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
+                counts = Counter(number for fact in facts for number in self._index.holders[fact])
+                found.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+            self._elsewhere[place] = frozenset(found)
+        return self._elsewhere[place]
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        recorded = self._messages[: len(self._index.tokens)]
+        return [" ".join(message.text.split()) for message in recorded]
 
     def holds(self, number: int, place: int) -> bool:
         """True if a message holds an instruction; what is left of a system prompt is still one."""
@@ -132,6 +154,7 @@ def missing_instructions(
             and (item.last is None or step <= item.last)
             and reader.full[item.step] not in messages
             and (step, place) not in excused
+            and messages.isdisjoint(reader.elsewhere(place))
             and not any(reader.holds(number, place) for number in own)
         ]
         altered = sorted(number for number in own if reader.altered(number))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -10,8 +10,12 @@ from .advice import Advice
 from .base import Value
 from .comparison import GateRule, Signature
 from .detail import ReplayDetail
+from .errors import BenchError, nearest
 from .score import MetricInfo
 from .scores import MeasuredRun, Number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class GateResult(Value, frozen=True, kw_only=True):
@@ -113,3 +117,35 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The comparison as plain data, as JSON has it."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
+
+    def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
+        """The comparison as a pandas frame: a row for each strategy, metric and run (the default); `totals` over all runs; `gates`.
+
+        `value` is NaN where nothing was measured, `reason` says why. Raises BenchError for another table.
+        """
+        import pandas as pd
+
+        if what == "gates":
+            names = ("strategy", "outcome", "before", "value", "limit", "basis", "run", "reason")
+            rows = [{"metric": g.rule.metric, **{name: getattr(g, name) for name in names}} for g in self.gates]
+            return pd.DataFrame(rows, columns=["metric", *names])
+        columns = ["strategy", "metric", "run", "value", "weight", "unit", "reason"]
+        found: list[tuple[Any, ...]] = []
+        if what == "totals":
+            for strategy, numbers in self.totals.items():
+                found += [(strategy, name, "", n.value, n.weight, self._unit(name), n.reason) for name, n in numbers.items()]
+        elif what == "runs":
+            for run in self.runs:
+                for score in run.scores:
+                    found += [
+                        (score.strategy, name, run.id, n.value, n.weight, self._unit(name), n.reason)
+                        for name, n in score.numbers.items()
+                    ]
+        else:
+            raise BenchError(f"to_frame({what!r}): no such table{nearest(str(what), ('runs', 'totals', 'gates'))}")
+        frame = pd.DataFrame(found, columns=columns)
+        frame["value"] = frame["value"].astype("float64")
+        return frame
+
+    def _unit(self, metric: str) -> str:
+        return self.metrics[metric].unit if metric in self.metrics else ""

@@ -29,7 +29,7 @@ def cost(audit: AuditReading) -> Iterator[Block]:
     yield Sentence((Span(head + ("." if rest else ""), strong=True), f" {rest}" if rest else ""))
     if not audit.sessions:
         return
-    uses = [row for row in uses(audit) if row[1]]
+    uses = [row for row in uses_of(audit) if row[1]]
     bars: tuple[tuple[str, float, str, Mark], ...] = tuple(
         (
             name,
@@ -76,7 +76,7 @@ def cost(audit: AuditReading) -> Iterator[Block]:
         yield by_session(audit)
 
 
-def uses(audit: AuditReading) -> Iterator[tuple[str, int, float]]:
+def uses_of(audit: AuditReading) -> Iterator[tuple[str, int, float]]:
     """The tokens and dollars by what they were billed as."""
     charges = [one.charges for one in audit.sessions]
     new = sum(item.prompt_tokens - item.cached_tokens - item.written_tokens for item in charges)

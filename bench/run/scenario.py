@@ -22,13 +22,13 @@ from ..traces.paths import require_inside
 _KEYS: dict[str, Any] = {
     "title": str, "asks": Any, "traces": tuple[str, ...], "strategies": dict[str, dict[str, Any]], "gates": tuple[dict[str, Any], ...],
     "labels": dict[str, dict[str, Any]], "probes": list[dict[str, Any]], "seed": int, "calibrate": bool,
-    "model": str | None, "max_fault_rate": float, "min_far_recall": float, "cache": Any,
+    "model": str | None, "max_missed_turns": float, "min_far_recall": float, "cache": Any,
 }  # fmt: skip
 """The keys of a scenario, with what each holds."""
-_TELLING = ("traces", "strategies", "gates", "probes", "calibrate", "max_fault_rate", "min_far_recall")
+_TELLING = ("traces", "strategies", "gates", "probes", "calibrate", "max_missed_turns", "min_far_recall")
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _OLD = {
-    "keep": "write max_fault_rate, the share of turns that may miss something (default 0.05)",
+    "keep": "write max_missed_turns, the share of turns that may miss something (default 0.05)",
     "keep_far": "write min_far_recall, the share of what was needed from far back (default 0.9)",
 }
 """Keys of earlier versions, each with what to write now."""
@@ -40,12 +40,12 @@ class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy.
     With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
-    A strategy is recommended with at most `max_fault_rate` of turns that miss something, and at least `min_far_recall` of what was needed from
+    A strategy is recommended with at most `max_missed_turns` of turns that miss something, and at least `min_far_recall` of what was needed from
     far back. Prices are those with the provider's prompt `cache`, or with none.
     `asks` is the strategy that the title asks about.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
-    outside its repository, which a file cannot say of itself.
+    outside its repository, which a file cannot say of itself. `portfolio`: nobody named a strategy.
     """
 
     title: str
@@ -58,12 +58,13 @@ class Scenario:
     calibrate: bool = True
     model: str | None = None
     asks: str = ""
-    max_fault_rate: float = MAX_FAULT_RATE
+    max_missed_turns: float = MAX_FAULT_RATE
     min_far_recall: float = MIN_FAR_RECALL
     cache: Economy = "provider"
     base: Path = Path()
     path: Path | None = None
     outside: bool = False
+    portfolio: bool = False
 
     @property
     def baseline_path(self) -> Path | None:
@@ -92,7 +93,7 @@ def read_scenario(path: Path) -> Scenario:
         known = nearest(str(asks), given["strategies"])
         raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(asks)!r}{known}")
     try:
-        given |= {key: share_of(key, given[key]) for key in ("max_fault_rate", "min_far_recall") if key in given}
+        given |= {key: share_of(key, given[key]) for key in ("max_missed_turns", "min_far_recall") if key in given}
         given["cache"] = cache_named(given.get("cache", "provider"))
     except SpecError as error:
         raise ScenarioError(f"{path}: {error}") from None

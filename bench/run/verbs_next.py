@@ -10,6 +10,7 @@ from typing import Any
 
 from ..comparison_next.baseline import ScoreFile, read_scores, score_file_of
 from ..files.git import outermost_of, resolve, unpack
+from ..files.writing import write_together
 from ..model import Trace
 from ..model.compared import Compared, Skipped
 from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
@@ -98,6 +99,17 @@ def compare(
     )
 
 
+def render(comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None) -> Path:
+    """Write the report of one or more comparisons; the file's ending decides the format, unless `form` names one. Gives the path written."""
+    from ..reports_next import format_of, pieces
+
+    target = Path(path)
+    several = [comparisons] if isinstance(comparisons, Compared) else list(comparisons)
+    text = "".join(pieces(several, format_of(target, form)))
+    write_together({target: text.encode("utf-8", "replace")})
+    return target
+
+
 def run_scenario(
     scenario: Scenario | Path | str,
     progress: Progress | None = None,
@@ -151,9 +163,10 @@ def _ran(
         asks=plan.asks,
         model=plan.model,
         calibrate=plan.calibrate,
-        max_missed_turns=plan.max_fault_rate,
+        max_missed_turns=plan.max_missed_turns,
         min_far_recall=plan.min_far_recall,
         cache=plan.cache,
+        portfolio=plan.portfolio,
     )
     source = ScenarioTraces(plan, where, running.limits)
     return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)

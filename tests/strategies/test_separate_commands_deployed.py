@@ -69,14 +69,6 @@ def test_before_a_trigger_every_prompt_is_everything_and_the_last_commands() -> 
     assert replayed.prompts[-1].tokens > run_of(session(23), "keep_all").prompts[-1].tokens
 
 
-@pytest.mark.parametrize(("chars", "end"), [(300, ""), (301, "...")])
-def test_a_result_ends_in_dots_only_where_it_was_cut(chars: int, end: str) -> None:
-    shown = prompts_of(run(1, "max_tokens=100000", chars=chars))[-1][-1].text
-    line = shown.splitlines()[-1].removeprefix("  Result: ")
-    assert len(line) == 300 + len(end)
-    assert line.endswith(end)
-
-
 # ---------------------------------------------------------------- the trigger
 
 
@@ -85,12 +77,6 @@ def test_it_fires_at_a_share_of_the_maximum_not_counting_the_command_message() -
     assert summarised_at(run(12, f"threshold=1,max_tokens={tokens[9]}"))[0] == 9
     assert summarised_at(run(12, f"threshold=1,max_tokens={tokens[9] + 1}"))[0] == 10
     assert run(12, "max_tokens=100000").prompts[9].tokens > tokens[9]
-
-
-def test_it_needs_more_than_ten_messages() -> None:
-    first = summarised_at(run(12, "max_tokens=1"))[0]
-    assert [len(prompt) for prompt in prompts_of(run_of(session(12), "keep_all"))][first - 1 : first + 1] == [10, 12]
-    assert summarised_at(run(12, "max_tokens=1,more_than=5"))[0] < first
 
 
 def test_it_fires_again_only_when_it_uses_a_tenth_more_than_last_time() -> None:
@@ -116,31 +102,6 @@ def test_a_message_that_names_the_command_history_takes_its_place() -> None:
         for prompt in prompts_of(run_of(opened(steps), f"s=compactor={NAME}"))
     ]
     assert shown == [False, True, True, *[False] * (len(shown) - 3)]
-
-
-def test_a_label_before_a_result_is_no_part_of_it() -> None:
-    steps = [
-        msgspec.structs.replace(step, seen=f"Command result:\n{step.seen}") if isinstance(step, ToolResult) else step
-        for step in session(2).steps[2:]
-    ]
-    last = prompts_of(run_of(opened(steps), f"s=compactor={NAME}"))[-1][-1].text
-    assert "  Result: begin 1 " in last
-    assert "Command result:" not in last
-
-
-def test_commands_alone_are_not_summarised() -> None:
-    marked = [
-        step if not isinstance(step, ToolResult) else ToolResult(
-            index=step.index, call_id=step.call_id, function="bash", role="user", seen=f"Command result: {step.seen}"
-        )
-        for step in session(30).steps[2:-1]
-    ]  # fmt: skip
-    replayed = run_of(opened(marked), f"s=compactor={NAME}:max_tokens=1500")
-    assert replayed.writer_calls  # the user's opening request is conversation
-    alone = Trace(id="t", source=session(1).source, steps=(*marked[:-1], ModelTurn(index=99)))
-    replayed = run_of(alone, f"s=compactor={NAME}:max_tokens=1500")
-    assert replayed.writer_calls == ()
-    assert prompts_of(replayed)[-1][-1].text.startswith("Command History:")
 
 
 def test_the_new_history_and_that_it_stands() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 
-from bench.model import Message, ModelTurn, Run, SystemTurn, ToolCall, ToolResult, UserTurn
+from bench.model import Message, ModelTurn, Run, SystemTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.plugins.registry import build
 from bench.strategies import parse_strategy
@@ -50,24 +50,6 @@ def test_summarize_old_acts_again_only_when_the_threshold_is_reached_again() -> 
     limit = 0.8 * 4000
     assert all(prompt.tokens < limit for number, prompt in enumerate(run.prompts) if number not in acted)
     assert sum(message.kind == "made" for message in prompts_of(run)[-1]) == 1  # the earlier summary is summarised too
-
-
-def test_summarize_old_cuts_a_tool_call_from_its_result() -> None:
-    recording = opened([*shell(1, start=2), UserTurn(index=4, content="go on")])
-    run = run_of(recording, "s=compactor=summarize_old:max_tokens=1,keep_last=2")
-    assert [message.kind for message in prompts_of(run)[-1]] == ["system", "made", "result", "user"]
-
-
-def test_summarize_old_with_nothing_old_does_nothing_and_notes_it() -> None:
-    recording = opened(shell(2, start=2))
-    run = run_of(recording, "s=compactor=summarize_old:max_tokens=1")
-    assert run.writer_calls == ()
-    assert [note.text.partition(", ")[2] for note in run.notes] == ["but nothing is older than the last 8 messages"] * 3
-    assert not any(prompt.compacted for prompt in run.prompts)
-
-
-def test_summarize_old_default_window_is_the_models() -> None:
-    assert compacted(run_of(LONG, "s=compactor=summarize_old")) == []
 
 
 def test_what_the_writer_read_and_wrote_is_charged() -> None:
@@ -120,30 +102,12 @@ def test_separate_commands_summarises_conversation_only() -> None:
     )  # the summary stays as it is
 
 
-def test_separate_commands_history_is_whole_while_it_is_cheap() -> None:
-    steps = shell(12, start=2, chars=300)
-    run = run_of(opened(steps), "s=compactor=separate_commands:max_tokens=1000,full_below=100000")
-    results = [step.seen for step in steps if isinstance(step, ToolResult)]
-    text = history_of(prompts_of(run)[-1])
-    assert text == "Command History:\n" + "\n\n".join(
-        f"Step {number}: cat /data/part_{number - 1}.csv\nResult: {seen}" for number, seen in enumerate(results, 1)
-    )
-
-
 def test_separate_commands_history_is_cut_above_the_limit() -> None:
     run = run_of(LONG, "s=compactor=separate_commands:max_tokens=4000,full_below=100,last=3,result_chars=40")
     entries = history_of(prompts_of(run)[-1]).removeprefix("Command History:\n").split("\n\n")
     assert [entry.partition(":")[0] for entry in entries] == ["Step 28", "Step 29", "Step 30"]
     result_text = LONG.results[-1].text
     assert entries[-1] == f"Step 30: cat /data/part_29.csv\nResult: {result_text[:40]}..."
-
-
-def test_separate_commands_keeps_commands_among_the_last_messages_too() -> None:
-    run = run_of(LONG, "s=compactor=separate_commands:max_tokens=4000,full_below=100000")
-    prompt = prompts_of(run)[-1]
-    recent = [message for message in prompt[:-1] if message.kind == "result"]
-    assert recent
-    assert all(message.text in history_of(prompt) for message in recent)
 
 
 def test_separate_commands_counts_its_parts() -> None:
@@ -186,12 +150,6 @@ def test_separate_commands_parallel_calls_find_their_results() -> None:
     )
 
 
-def test_separate_commands_without_commands_has_no_history() -> None:
-    talk = [UserTurn(index=2 + n, content=f"word {n}") for n in range(10)]
-    run = run_of(opened(talk), "s=compactor=separate_commands:max_tokens=1")
-    assert [message.kind for message in prompts_of(run)[-1]] == ["system", "made", *["user"] * 8]
-
-
 def test_separate_commands_shows_results_as_the_strategy_shows_them() -> None:
     run = run_of(LONG, "s=summarizer=truncate:limit=20+compactor=separate_commands:max_tokens=1000")
     assert "Result: <returncode>0</retur" in history_of(prompts_of(run)[-1])
@@ -212,16 +170,6 @@ def test_mask_observations_leaves_the_last_results_and_says_how_long_the_others_
         assert masked.text == f"[tool result left out: {len(untouched.text)} characters, {lines} lines]"
         assert (masked.role, masked.call_id, masked.step) == (untouched.role, untouched.call_id, untouched.step)
     assert all(m.text == w.text for m, w in zip(prompt, whole, strict=True) if w.kind != "result")
-
-
-def test_mask_observations_edits_only_what_changed() -> None:
-    run = run_of(LONG, "s=compactor=mask_observations:keep_last=3")
-    assert all(sum(len(splice.added) for splice in prompt.splices) <= 3 for prompt in run.prompts[1:])
-
-
-def test_mask_observations_can_mask_everything() -> None:
-    prompts = prompts_of(run_of(LONG, "s=compactor=mask_observations:keep_last=0"))
-    assert not any(message.text.startswith("<returncode>") for prompt in prompts for message in prompt)
 
 
 @pytest.mark.parametrize("spec", ["mask_observations:keep_last=3", "sliding_window:keep_last=4"])
@@ -258,23 +206,6 @@ def test_window_never_separates_a_call_from_its_results(name: str, keep_last: in
         assert all(m.call_id in called for m in prompt if m.kind == "result" and m.call_id in asked)
 
 
-def test_window_moves_back_to_the_call_of_parallel_results() -> None:
-    calls = tuple(ToolCall(id=name, name="f") for name in "ab")
-    middle = [
-        UserTurn(index=2, content="old"),
-        ModelTurn(index=3, tool_calls=calls),
-        result("1", index=4, call_id="a"),
-        UserTurn(index=5, content="wait"),
-        result("2", index=6, call_id="b"),
-    ]
-    prompt = prompts_of(run_of(opened(middle), "s=compactor=sliding_window:keep_last=1"))[-1]
-    assert [message.step for message in prompt] == [0, 3, 4, 5, 6]
-
-
-def test_none_is_the_whole_history() -> None:
-    assert run_of(LONG, "s=compactor=none").prompts == run_of(LONG, "keep_all").prompts
-
-
 # ---------------------------------------------------------------- all of them
 
 
@@ -290,12 +221,6 @@ def test_system_messages_are_those_at_the_start() -> None:
         assert [message.kind for message in prompt] == ["system", "system", "made", "user", "user"]
     prompt = prompts_of(run_of(recording, "s=compactor=sliding_window:keep_last=2"))[0]
     assert [message.text for message in prompt] == ["one", "two", "u4", "u5"]
-
-
-@pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "mask_observations", "sliding_window"])
-def test_a_negative_count_is_refused(name: str) -> None:
-    with pytest.raises(SpecError, match=f"{name}.*keep_last=-1"):
-        build("compactor", f"{name}:keep_last=-1")
 
 
 @pytest.mark.parametrize("spec", ["threshold=0", "threshold=1.5", "writer=nobody", "max_tokens=-1"])

@@ -8,7 +8,6 @@ from handmade import SMALL, opened, prompts_of, result, run_of
 from hypothesis import given, strategies as st
 
 from bench.model import Record, ToolResult
-from bench.model.errors import StrategyError
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
@@ -32,14 +31,6 @@ def ran(function: str, value: Any, **fields: Any) -> ToolResult:
     """The result of one function: text, or data."""
     return result(value if isinstance(value, str) else None, function=function,
                   data=None if isinstance(value, str) else value, **fields)  # fmt: skip
-
-
-def test_full_keeps_the_value() -> None:
-    record = put("full", ran("f", ENRICHED))
-    assert record.value is not None
-    assert (record.value, record.result_type) == (ENRICHED, "structured")
-    assert record.summary == str(ENRICHED)[:100]
-    assert (put("full", ran("f", "text")).result_type, put("full", ran("f", "")).summary) == ("text", "Success")
 
 
 def test_truncate_is_str_cut_and_structure_is_gone() -> None:
@@ -89,14 +80,6 @@ def test_by_function_cuts_failures_and_other_functions(function: str) -> None:
     )
 
 
-def test_by_function_settings() -> None:
-    spec = "by_function:structured=[fetch],visualization_prefix=plot_,text_limit=4,summary_limit=2"
-    assert put(spec, ran("fetch", {"a": 1})).result_type == "structured"
-    assert put(spec, ran("plot_bars", "<p>")).result_type == "visualization"
-    record = put(spec, ran("process_cells", "abcdef"))
-    assert (record.value, record.summary) == ("abcd", "ab")
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -132,11 +115,6 @@ def test_external_keeps_apart_what_json_makes_equal() -> None:
     nan, none = keep(result(None, data=[math.nan])), keep(result(None, data=[None]))
     assert nan.handle != none.handle
     assert math.isnan(instance.resolve(nan.handle)[0])
-
-
-def test_external_refuses_a_handle_it_never_gave() -> None:
-    with pytest.raises(StrategyError, match="mem://no"):
-        build("store", "external").start()[0].resolve("mem://no")
 
 
 def test_what_is_stored_is_shown_where_there_is_no_summary() -> None:

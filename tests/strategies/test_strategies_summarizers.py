@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from handmade import LOG, SMALL, TABLE, opened, prompts_of, result, run_of
+from handmade import SMALL, opened, prompts_of, result, run_of
 
 from bench.model import ToolResult
 from bench.model.errors import SpecError
@@ -123,23 +123,6 @@ def test_which_line_of_a_log_is_shown(output: str, headers: list[str], first: li
     assert shown("first_result_line", script(output))["preview"] == first
 
 
-@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
-def test_a_log_of_status_lines_alone_gives_the_first(spec: str) -> None:
-    given = script("✅ Code executed successfully | Monday\n")
-    assert shown(spec, given) == {"type": "default", "message": "Code executed successfully"}
-    assert shown(spec, script("")) is None
-
-
-@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
-def test_a_table_that_cannot_be_read_falls_through(spec: str) -> None:
-    found = summary(spec, script(log(3), {"type": "table", "data": "[{"}, rows(8)))
-    assert found.notes == ("the first table's data is not JSON: rule falls through",)
-    assert found.shown["type"] == "console"
-    assert (
-        summary(spec, script("", {"type": "table", "data": "{}"})).notes[0].endswith("not a list: rule falls through")
-    )
-
-
 def test_count_only_has_the_conditions_of_table_console() -> None:
     assert shown("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
     assert shown("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}
@@ -192,28 +175,11 @@ def test_plain_text_counts_as_console_output(spec: str) -> None:
     assert shown(spec, result(None, data=[1, 2, 3])) is None
 
 
-def test_a_failed_script_is_summarised_by_the_same_rules() -> None:
-    failed = result(None, success=False, data={"is_success": False, "output": log(6), "error_message": "no"})
-    assert shown("table_console", failed)["type"] == "console"
-
-
 def test_no_summary_shows_the_result_or_what_is_stored() -> None:
     recording = opened([result("short", index=2)])
     assert prompts_of(run_of(recording, "s=summarizer=table_console"))[0][-1].text == "short"
     stored = run_of(recording, "s=summarizer=table_console+store=truncate:limit=2")
     assert prompts_of(stored)[0][-1].text == "sh"
-
-
-def test_truncate_is_str_cut() -> None:
-    data = {"a": [True, None, "é"]}
-    assert shown("truncate", result("ignored", data=data)) == str(data)
-    assert shown("truncate", result("x" * 501)) == "x" * 500
-    assert [shown("truncate", result(None, data=empty)) for empty in (None, {}, [], "")] == ["Success"] * 4
-
-
-def test_raw_and_recorded() -> None:
-    given = result("cut", full="cut no more")
-    assert (shown("untruncated", given), shown("recorded", given)) == ("cut no more", "cut")
 
 
 def test_head_tail_by_lines_and_characters() -> None:
@@ -228,8 +194,3 @@ def test_head_tail_by_lines_and_characters() -> None:
 def test_head_tail_cuts_the_lines_that_json_holds() -> None:
     given = result(json.dumps({"returncode": 0, "output": "\n".join(f"row {number}" for number in range(9))}))
     assert shown("head_tail:head=2,tail=1", given) == "returncode: 0\noutput:\n[8 lines left out]\nrow 8"
-
-
-def test_the_shipped_examples_trigger() -> None:
-    assert shown("table_console", script("", TABLE))["table"]["row_count"] == 36
-    assert shown("table_console", script(LOG))["console"]["line_count"] == 12

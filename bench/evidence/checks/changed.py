@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
-from ...text.fields import FieldTable, TextReading
+from ...text.fields import FieldTable
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
-
-_LEGEND = re.compile(r"^\s*(?:legend|keys|where|note)\b.*", re.IGNORECASE | re.MULTILINE)
-_PAIR = re.compile(r"([\w.$@#-]{1,40})\s*(?:=|:|->|→|for|means)\s*[\"'`]?([\w .$@#/-]{1,80})")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -20,8 +17,8 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. Fewer digits, separators, another layout or order, and text cut short are no
     change; a value that is absent is lost, not changed. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for. Arguments of a recorded call
-    that were altered are changed too.
+    change, unless a legend in the same text says what it stands for. A line of a text is changed
+    where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -33,11 +30,11 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(evidence, own)
         if own.result is None:
             continue
-        table = evidence.messages.table(own.result.index)
-        if not table.fields:
-            continue
         looked_at += 1
-        findings += _changed_fields(own, table)
+        known = evidence.session.changes
+        if own.number not in known:
+            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own)]
+        findings += known[own.number]
     return check_of(findings, looked_at)
 
 
@@ -55,14 +52,25 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ]
 
 
-def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
+def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines of one rewritten result that differ in a word."""
+    original = evidence.session.result_lines(own.message.step or 0)
+    known = evidence.session.lines_of(own.message.step)
+    for line in dict.fromkeys(own.text.split("\n")):
+        if line not in known and (was := original.altered(line)):
+            yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
+
+
+def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     """The fields of one rewritten result that differ."""
     step = own.message.step
-    reading = TextReading(own.text, table.names)
-    meant = _legend(own.text)
+    table = evidence.messages.table(step or 0)
+    if not table.fields:
+        return []
+    reading = evidence.messages.reading(step or 0, own.text)
     found: list[Finding] = []
     for record in reading.records:
-        pairs = tuple((meant.get(key, key), meant.get(text, text)) for key, text in record.pairs)
+        pairs = record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
             continue
@@ -83,11 +91,3 @@ def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
 
 def _origin(table: FieldTable, text: str) -> str:
     return next((f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), "")
-
-
-def _legend(text: str) -> dict[str, str]:
-    """The short keys and references that a text itself explains."""
-    found: dict[str, str] = {}
-    for match in _LEGEND.finditer(text):
-        found.update((short, long.strip()) for short, long in _PAIR.findall(match.group()))
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from os.path import commonprefix
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
@@ -67,11 +66,20 @@ def _without_ends(text: str, original: str) -> str:
     """A text without the whole original, or without the words that both begin and end with."""
     if original and original in text:
         return text.replace(original, "\n")
-    start = len(commonprefix((text, original)))
+    start = _common_length(text, original)
     start = text.rfind(" ", 0, start) + 1 if start < len(text) else start
     rest, left = text[start:], original[start:]
-    end = len(commonprefix((rest[::-1], left[::-1])))
+    end = _common_length(rest[::-1], left[::-1])
     return rest[: len(rest) - end]
+
+
+def _common_length(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return low
 
 
 def _behind_data(line: str) -> str:

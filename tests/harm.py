@@ -1,0 +1,82 @@
+"""Every harmful and harmless strategy on some runs, judged by the rules of the decision.
+
+As a script: `python tests/harm.py RECORDINGS… [--most N] [--only NAME]` prints what each is refused for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import bench
+from bench.comparison_next.rules import results_of
+from bench.comparison_next.totals import Runs
+from bench.evidence.false_alarms import false_alarms
+from bench.model import ToolResult, Trace
+from bench.model.advice import RuleResult
+from bench.run.measuring import Measuring, measure
+from bench.strategies import Strategy, compose, parse_strategy
+from data.adversarial.harmful import HARMFUL
+from data.adversarial.harmless import HARMLESS
+
+TODAY = "keep_all"
+
+
+def strategies(kinds: Mapping[str, Mapping[str, Any]]) -> tuple[Strategy, ...]:
+    """The strategies of some slots by name, and what runs today."""
+    found = [parse_strategy(TODAY)]
+    for name, slots in kinds.items():
+        if name != TODAY:
+            write = slots.get("summarizer")
+            found.append(compose(name, {"summarizer": on_text(write)} if callable(write) else slots))
+    return tuple(found)
+
+
+def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
+    """A summarizer that is given the untruncated text of a result."""
+    return lambda result: write(result.text)
+
+
+def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:
+    """By strategy the rules that refuse it; `[]` where all pass."""
+    asked = strategies(kinds)
+    runs = Runs(measure(trace, Measuring(asked)) for trace in traces)
+    return {
+        strategy.name: [
+            result
+            for result in results_of(runs, strategy.name, TODAY, spec=strategy.spec, rates=false_alarms())
+            if not result.passed
+        ]
+        for strategy in asked
+    }
+
+
+def main() -> None:
+    """Print what every strategy is refused for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("recordings", nargs="*")
+    parser.add_argument("--most", type=int, default=6)
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    from data.adversarial.service import service
+
+    traces = bench.load(asked.recordings).traces[: asked.most] if asked.recordings else [*map(service, range(6))]
+    for title, kinds in (("harmful", HARMFUL), ("harmless", HARMLESS)):
+        wanted = {name: slots for name, slots in kinds.items() if asked.only in name}
+        for name, found in refusals(traces, wanted).items():
+            wrong = name != TODAY and bool(found) != (title == "harmful")
+            rules = {item.rule: item.value for item in found}
+            print(f"{'<<<' if wrong else '   '} {title:8} {name:32} {rules}")
+            for item in found if wrong or asked.only else ():
+                print(f"        {item.rule} {item.value} {item.limit}: {[(f.step, f.text[:160], f.was[:100]) for f in item.findings[:2]]}")
+
+
+if __name__ == "__main__":
+    main()
