@@ -13,7 +13,7 @@ from .documents import Document
 from .exchange import answers_of, conversation_in, instructions_in, tools_in
 from .parts import Unread
 from .prompts import Prompts, PromptThread, key_of
-from .session_log import text
+from .records import text
 from .steps import Said
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")

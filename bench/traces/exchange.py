@@ -13,7 +13,7 @@ from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
 from .parts import Unread
-from .session_log import text
+from .records import text
 from .steps import Said
 from .streams import assembled, events_of
 from .usage import usage_in

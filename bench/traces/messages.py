@@ -15,7 +15,7 @@ from ..model import ToolCall, as_text, text_of
 from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
 from .parts import Role, Unread
-from .session_log import arguments, text
+from .records import arguments, text
 from .steps import Ran, Said
 from .usage import usage_in
 

@@ -16,7 +16,7 @@ from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
 from ..parts import Unread
-from ..session_log import objects_of
+from ..records import objects_of
 
 _FRAME = ("instance_id", "test_result", "metrics", "error", "git_patch", "instance", "history", "trajectory",
           "metadata", "instruction", "llm_completions", "attempt")  # fmt: skip
