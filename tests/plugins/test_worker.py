@@ -15,7 +15,7 @@ from bench.evidence.index import index_trace
 from bench.model import ModelTurn, UserTurn
 from bench.plugins import worker
 from bench.plugins.worker import Child, Limits, NoAnswer
-from bench.replayer_next import Replayer
+from bench.replayer_next.replaying import Replayer
 from bench.strategies.sandboxed import put_together
 
 LIMITS = Limits(1.5, 800)
