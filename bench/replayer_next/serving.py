@@ -69,7 +69,8 @@ def open_replay(
         return counter.text(given) if isinstance(given, str) else counter.message(given)
 
     loop = Loop(about, made(ready, item, name, place), count, own=True)
-    contextlib.ExitStack().enter_context(offline(place.base, loop.charge))
+    asking = contextlib.ExitStack()
+    asking.enter_context(offline(place.base, loop.charge))
     last: list[AnyStep] = []
     started: list[bool] = []
 
@@ -82,6 +83,7 @@ def open_replay(
                 loop.start()
             if request == END:
                 loop.end(last[-1])
+                asking.close()
             else:
                 stream = io.BytesIO(request)
                 while stream.tell() < len(request):
