@@ -27,11 +27,15 @@ from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 
 TODAY = "keep_all"
+SAME_TEXT, SAME_HISTORY = "same text", "same history"
+"""Strategies of the user's own that change nothing: one whose numbers equal theirs did not act."""
+
 
 
 def strategies(kinds: Mapping[str, Mapping[str, Any]]) -> tuple[Strategy, ...]:
     """The strategies of some slots by name, and what runs today."""
-    found = [parse_strategy(TODAY)]
+    found = [parse_strategy(TODAY), compose(SAME_TEXT, {"summarizer": on_text(str)})]
+    found.append(compose(SAME_HISTORY, {"compactor": lambda messages: None}))
     for name, slots in kinds.items():
         if name != TODAY:
             write = slots.get("summarizer")
@@ -45,7 +49,7 @@ def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
 
 
 def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:
-    """By strategy the rules that refuse it; `[]` where all pass."""
+    """By strategy that acted at all the rules that refuse it; `[]` where all pass."""
     asked = strategies(kinds)
     runs = Runs(measure(trace, Measuring(asked)) for trace in traces)
     return {
@@ -55,7 +59,15 @@ def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) ->
             if not result.passed
         ]
         for strategy in asked
+        if strategy.name not in (SAME_TEXT, SAME_HISTORY)
+        and all(_differs(runs, strategy.name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
     }
+
+
+def _differs(runs: Runs, name: str, other: str) -> bool:
+    """True if the numbers of two strategies differ on any run."""
+    scores = ((runs.score(run, name), runs.score(run, other)) for run in runs.all)
+    return any(not a or not b or (a.numbers, a.checks, a.failure) != (b.numbers, b.checks, b.failure) for a, b in scores)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ..model import as_text
@@ -34,6 +34,16 @@ _TOKEN = re.compile(r"\w+")
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
+
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key as it is compared: in small letters, a blank for what joins its words.
+
+    >>> plain_key("Switch_Type"), plain_key("#")
+    ('switch type', '#')
+    """
+    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
 
 
 class Field(NamedTuple):
@@ -61,7 +71,9 @@ class FieldTable:
                 value = parse_json(value)
             except NothingParsed:
                 value = None
-        self._records = list(_records(decode_strings(value)))
+        value = decode_strings(value)
+        self._records = list(_records(value))
+        self._containers = frozenset(plain_key(key) for _, inner in _container_keys(value) for key in inner)
         self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
         """Every key that has a scalar."""
 
@@ -73,7 +85,7 @@ class FieldTable:
 
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                if not key or _is_prose(text):
+                if not key or is_prose(text):
                     self.prose.append(text)
                 else:
                     self.fields.append(Field(key, text, number))
@@ -90,7 +102,7 @@ class FieldTable:
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
         """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
-        counts, names = self._counts, {name.casefold() for name in self.names}
+        counts, names = self._counts, {plain_key(name) for name in self.names}
         alone = [
             frozenset(
                 text.casefold()
@@ -141,15 +153,19 @@ class FieldTable:
 
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, whatever its case."""
-        return key.casefold() in self._columns
+        return plain_key(key) in self._columns
+
+    def has_container(self, key: str) -> bool:
+        """True if the value has a mapping or list under a key."""
+        return plain_key(key) in self._containers
 
     def column(self, key: str) -> list[str]:
         """Every value under a key, in order."""
-        return self._columns.get(key.casefold(), [])
+        return self._columns.get(plain_key(key), [])
 
     def values(self, record: int, key: str) -> list[str]:
         """The values that one record, or a record around it, has under a key."""
-        return [text for name, text in self.pairs(record) if name.casefold() == key.casefold()]
+        return [text for name, text in self.pairs(record) if plain_key(name) == plain_key(key)]
 
     def says_value(self, text: str) -> bool:
         """True if a text is a value of some field, other than a common word of data."""
@@ -157,7 +173,7 @@ class FieldTable:
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
-        shown = {(key.casefold(), text.casefold()) for key, text in pairs}
+        shown = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in shown)
         scores: dict[int, tuple[int, int]] = {}
         for pair in shown:
@@ -175,7 +191,7 @@ class FieldTable:
         found: dict[str, list[str]] = {}
         for pairs, _ in self._records:
             for key, text in pairs:
-                found.setdefault(key.casefold(), []).append(text)
+                found.setdefault(plain_key(key), []).append(text)
         return found
 
     @cached_property
@@ -187,7 +203,7 @@ class FieldTable:
         found: dict[Pair, list[int]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                found.setdefault((key.casefold(), text.casefold()), []).append(number)
+                found.setdefault((plain_key(key), text.casefold()), []).append(number)
         return found
 
     @cached_property
@@ -207,10 +223,10 @@ class FieldTable:
         return True
 
     def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
-        keys = {key.casefold() for key, text in record.pairs if says(text, fact)}
+        keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
         values = record.around.union(text.casefold() for _, text in record.pairs)
         for item in sources:
-            if item.key.casefold() not in keys:
+            if plain_key(item.key) not in keys:
                 continue
             own = self._identities[item.record] - {item.text.casefold()}
             others = (self._all_identities - self._identities[item.record]) & values
@@ -296,9 +312,13 @@ class TextReading:
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
         values, rest = values_of(text, names)
+        values = [decode_strings(value) for value in values]
         rest = decoded(rest)
+        self.containers = tuple(keys for value in values for keys in _container_keys(value))
+        """The keys of each mapping that holds others, and those of them that lead to these."""
+
         for value in values:
-            found = list(_records(decode_strings(value)))
+            found = list(_records(value))
             for pairs, around in found:
                 near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
                 records.append(TextRecord(tuple(pairs), near))
@@ -347,14 +367,28 @@ def _records(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
         waiting.extend(reversed(inner))
 
 
+def _container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the keys of each mapping, and those of them that lead to mappings or lists, where it has any."""
+    waiting = [node]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            inner = [
+                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, Mapping | list | tuple)
+            ]
+            if any(inner):
+                yield [str(key).removesuffix("[]") for key in value], inner
+        waiting.extend(value.values() if isinstance(value, Mapping) else _listed(value))
+
+
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """True if a value is a text and no field.
 
-    >>> [_is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
+    >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
     """
     words = text.split()

@@ -65,7 +65,7 @@ def paths(node: Any, path: str = "") -> Iterator[str]:
 
 def xml(node: Any, name: str) -> str:
     if isinstance(node, dict):
-        return f"<{name}>" + "".join(xml(item, key) for key, item in node.items()) + f"</{name}>"
+        return f"<{name}>" + "".join(xml(item, re.sub(r"\W", "_", key)) for key, item in node.items()) + f"</{name}>"
     if isinstance(node, list):
         return f"<{name}>" + "".join(xml(item, "item") for item in node) + f"</{name}>"
     return f"<{name}>{escape(str(node))}</{name}>"
@@ -96,10 +96,15 @@ def repeated_lines(text: str) -> str:
     return "\n".join(lines)
 
 
+def nested(item: Any) -> bool:
+    return isinstance(item, dict) or (isinstance(item, list) and any(isinstance(one, dict | list) for one in item))
+
+
 def key_lines_of(value: Any) -> str:
     blocks = []
     for record in records(value):
-        blocks.append("\n".join(f"{key}: {item}" for key, item in record.items() if not isinstance(item, dict | list)))
+        flat = {key: ", ".join(map(str, item)) if isinstance(item, list) else item for key, item in record.items() if not nested(item)}
+        blocks.append("\n".join(f"{key}: {item}" for key, item in flat.items()))
     return "\n\n".join(filter(None, blocks))
 
 
@@ -189,6 +194,5 @@ HONEST: dict[str, Any] = {
     "swe_agent": {"compactor": "swe_agent.last_n:n=12"},
     "openhands": {"compactor": "openhands.mask"},
     "window": {"compactor": "sliding_window:keep_last=40"},
-    "clairvoyant": {"compactor": "clairvoyant"},
 }
 HARMLESS = {**{name: {"summarizer": function} for name, function in LAYOUTS.items()}, **HONEST}
