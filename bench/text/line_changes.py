@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from functools import cached_property
 from html import unescape
 
 from .quantities import same_value
@@ -15,7 +16,13 @@ _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
 )
-_MARK = re.compile(r"…|\.{3}|\[[^\]]*\]")
+_PAIR = re.compile(
+    r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
+)
+_MARK = re.compile(
+    r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
+    re.IGNORECASE,
+)
 _SAME = 0.6
 """The share of words, in order, by which a line is taken for one of the result."""
 
@@ -54,7 +61,11 @@ class ResultLines:
         plain = unescape(line) if "&" in line else line
         found = ""
         readings = [_tokens(text) for text in dict.fromkeys((plain, _FRONT.sub("", plain, count=1)))]
-        if any(len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings):
+        if was := self._altered_pair(plain, cut):
+            return was
+        if any(
+            len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
+        ):
             return ""
         if any(tuple(tokens) in self._exact for tokens in readings):
             return ""
@@ -65,6 +76,25 @@ class ResultLines:
                     return ""
                 if verdict and not found:
                     found = self._lines[number]
+        return found
+
+    def _altered_pair(self, line: str, cut: bool) -> str:
+        """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
+        pair = _PAIR.fullmatch(line)
+        known = self._pairs.get(pair[1].casefold(), []) if pair else []
+        if not pair or not known or len(known) > _MOST_LINES:
+            return ""
+        value = pair[2]
+        if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
+            return ""
+        return known[0][1]
+
+    @cached_property
+    def _pairs(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for line in self._lines:
+            if pair := _PAIR.fullmatch(line):
+                found.setdefault(pair[1].casefold(), []).append((pair[2], line))
         return found
 
     def _candidates(self, tokens: list[str]) -> Iterator[int]:

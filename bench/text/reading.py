@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from .decode import NothingParsed, containers_in, parse_prefix
+from .decode import NothingParsed, containers_in, parse_prefix, unescape
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
@@ -143,7 +143,8 @@ def _xml_values(text: str) -> Iterator[Any]:
 def _cell(text: str) -> Any:
     for entity, char in _ENTITIES.items():
         text = text.replace(entity, char)
-    return read_cell(text.strip().rstrip(",;"))
+    bare = text.strip().rstrip(",;")
+    return read_cell(unescape(bare) if bare[:1] == '"' else bare)
 
 
 def _pair_values(text: str) -> list[Any]:

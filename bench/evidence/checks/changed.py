@@ -79,10 +79,10 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     reading = evidence.messages.reading(step or 0, own.text)
     found: list[Finding] = []
     for keys, inner in reading.containers:
-        strange = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
-        known = [key for key in keys if table.has_container(key) or table.has_key(key)]
-        if strange and len(known) * 2 >= len(keys):
-            found.append(Finding(step, f"{strange[0]}: …", ""))
+        unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
+        own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
+        if unknown and len(own_keys) * 2 >= len(keys):
+            found.append(Finding(step, f"{unknown[0]}: …", ""))
     for record in reading.records:
         pairs = record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]

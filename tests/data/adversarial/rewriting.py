@@ -97,9 +97,10 @@ def as_table(write: Callable[[list[dict[str, Any]]], str]) -> Rewrite:
 
     def rewrite(text: str) -> str:
         others, rows = table_of(value_of(text))
-        if not rows:
+        written = write(rows) if rows else ""
+        if not written:
             return text
-        return f"{json.dumps(others)}\n{write(rows)}" if others else write(rows)
+        return f"{json.dumps(others)}\n{written}" if others else written
 
     return rewrite
 
