@@ -69,9 +69,7 @@ def main(control_number: int, forks: bool) -> NoReturn:
     """Be a child: import the code, then fork a process for each session until the control closes."""
     control = _socket(fileno=control_number)
     os.set_inheritable(control_number, False)
-    sys.stdout = sys.stderr = os.fdopen(
-        2, "w", buffering=1, errors="backslashreplace", closefd=False
-    )
+    sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     prctl(_SUBREAPER, 1)
     for name in pickle.loads(_received(control)):
         importlib.import_module(name)

@@ -16,8 +16,8 @@ import msgspec
 
 from ..model import Source, Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
-from ..plugins.worker import Limits
 from ..plugins.registry import build, entries, register as register
+from ..plugins.worker import Limits
 from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
 from .documents import Document as Document, Node as Node, values_of as values_of
 from .far import FarPath

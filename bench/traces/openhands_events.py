@@ -111,6 +111,8 @@ class Events(Steps):
         """Finish the last answer, give turns the usage of theirs, and say how the run stands."""
         self._answer()
         for answer, index in self.answers.items():
+            if index >= self.index:  # an answer that could not be read
+                continue
             usage, model = self.usage.get(answer, (None, None))
             self.steps[index] = msgspec.structs.replace(self.steps[index], usage=usage, model=model)
         others = [usage for answer, (usage, _) in self.usage.items() if answer not in self.answers and usage]

@@ -238,13 +238,6 @@ class Steps:
             raise call_id.fail(what)
         return call_id.text()
 
-    def require_call_of(self, name: Node) -> str:
-        """The id of the last call of a function. TraceError where there is none."""
-        for calls in reversed(self._calls.values()):
-            if any(call.name == name.text() for call in calls):
-                return calls[0].id
-        raise name.fail(f"no function {one_line(name.value)[:60]!r} was called before this result")
-
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
         thread, agent = self._places.get(call_id, ("main", "agent"))

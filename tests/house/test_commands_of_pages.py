@@ -27,7 +27,6 @@ NOT_RUN = {
     "python docs/validity.py": "measures for a minute; tests/metrics/test_findings.py runs its parts",
     "python traces/record_": "tests/traces/test_shipped_recordings.py runs it",
     "python -m pytest": "tests/traces/test_readers_page.py runs it",
-    "python tests/reread.py": "writes into the tests",
     "bench show tests/data/formats/deskbot.jsonl": "a reader that the page shows; test_newcomers.py adds and uses it",
     "bench run --traces traces/terminal --strategy 'mine=summarizer=first_lines": "a rule that the page shows; test_newcomers.py adds and uses it",
     "OPENAI_BASE_URL=": "your agent is not here",

@@ -10,9 +10,11 @@ import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
 from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
+from ..content import Blocks
 from ..nodes import filled
 from ..parts import simple
-from ..session_log import Blocks, add_blocks, claude_code_run, count_unknown, dict_in, text, time_of, typed
+from ..records import count_unknown, dict_in, text, time_of, typed
+from ..session_log import claude_code_run
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -233,7 +235,7 @@ class _Trajectories(Steps):
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call):
             blocks = Blocks()
-            add_blocks(blocks, [{"tool_use_id": call, **raw, "type": "tool_result"}], self.document, self.unread)
+            blocks.add_all([{"tool_use_id": call, **raw, "type": "tool_result"}], self.unread)
             said = blocks.results[0]
             self.ran[said.call_id] = claude_code_run(metadata.get("tool_use_result"), text_of(said.content))
             self.say(said, thread, agent, t)

@@ -11,7 +11,7 @@ from ...model import ToolCall
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
 from ..nodes import filled
 from ..parts import Unread
-from ..session_log import arguments, dict_in, objects_of, text, time_of, typed
+from ..records import arguments, dict_in, objects_of, text, time_of, typed
 from ..steps import Said, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}

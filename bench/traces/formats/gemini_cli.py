@@ -9,9 +9,10 @@ import msgspec
 
 from ...model import ContextReset, TextPart, ToolCall, Usage, as_text, text_of
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import Unread, picture, simple
-from ..session_log import Blocks, dict_in, objects_of, text, time_of, typed
+from ..records import dict_in, objects_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _TURNS = ("user", "gemini", "model")

@@ -13,9 +13,10 @@ import msgspec
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from ...model.errors import TraceError
 from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
-from ..session_log import Blocks, dict_in, text, time_of, typed
+from ..records import dict_in, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _CLEARED = "[Old tool result content cleared]"

@@ -16,7 +16,7 @@ from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
 from ..parts import Unread
-from ..session_log import objects_of
+from ..records import objects_of
 
 _FRAME = ("instance_id", "test_result", "metrics", "error", "git_patch", "instance", "history", "trajectory",
           "metadata", "instruction", "llm_completions", "attempt")  # fmt: skip
@@ -74,7 +74,7 @@ class OpenHands:
             yield _folder(document, whole[0])
         for run in runs:
             yield _trace(document, run, first_of(run, *_LISTS).items(), framed=True)
-        if not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
+        if whole and not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
             yield _trace(document, whole[0], whole if lined else whole[0].items(), skipped=skipped)
 
 

@@ -8,9 +8,10 @@ import msgspec
 
 from ...model import Content, ContextReset, ModelTurn, TextPart, ToolCall, ToolResult, Usage
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
-from ..session_log import Blocks, dict_in, objects_of, time_of, typed
+from ..records import dict_in, objects_of, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _ENTRIES = {"message", "compaction", "branch_summary", "custom_message", "model_change", "thinking_level_change"}
