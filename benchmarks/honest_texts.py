@@ -106,7 +106,9 @@ def main() -> None:
                         )
     for kind, rule in sorted(of):
         texts, wrong = of[kind, rule], hits[kind, rule]
-        print(f"[{rule}.{kind}]\ntexts = {texts}\nflagged = {wrong}  # at most {1 - lowest_rate(texts - wrong, texts):.3f}")
+        print(
+            f"[{rule}.{kind}]\ntexts = {texts}\nflagged = {wrong}  # at most {1 - lowest_rate(texts - wrong, texts):.3f}"
+        )
 
 
 if __name__ == "__main__":
