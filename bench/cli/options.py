@@ -107,7 +107,7 @@ def output(command: Command) -> Command:
 
 def require_outputs(outputs: Sequence[Path], form: str | None) -> tuple[Path, ...]:
     """Return where reports go: standard output for a format without a file. Raises BenchError for a format that is none."""
-    from ..reports_next import format_of
+    from ..reports import format_of
 
     wanted = tuple(outputs) or ((Path("-"),) if form is not None else ())
     for path in wanted:

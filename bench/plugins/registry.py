@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
     "consumer": ("bench.strategies.documents", "consume"),
     "reference": ("bench.strategies", None),
     "metric": ("bench.metrics", None),
-    "number": ("bench.metrics_next", None),
+    "number": ("bench.metrics", None),
     "gate": ("bench.comparison.gates", None),
     "panel": ("bench.reports.panels", None),
     "renderer": ("bench.reports", None),

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from ..comparison_next.baseline import ScoreFile
-from ..comparison_next.building import compared
-from ..comparison_next.gates import parse_rule
+from ..comparison.baseline import ScoreFile
+from ..comparison.building import compared
+from ..comparison.gates import parse_rule
 from ..evidence.detail import detail_of
-from ..metrics_next import metrics
+from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail

@@ -29,7 +29,7 @@ from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
 from .loading import code_of
 
-_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer_next.serving:warm_up")
+_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
 """Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""
 
 

@@ -14,13 +14,13 @@ from bench.evidence.index import index_trace
 from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
-from bench.metrics_next import metric_of, metrics, numbers_of
+from bench.metrics import metric_of, metrics, numbers_of
 from bench.model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.replay import Call, Replay, StepOutcome
 from bench.model.run import Decision, Resolved
-from bench.replayer_next.replaying import Replayer
+from bench.replayer.replaying import Replayer
 from bench.strategies import parse_strategy
 
 ROOT = Path(__file__).parents[2]

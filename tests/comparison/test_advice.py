@@ -9,8 +9,8 @@ import pytest
 from built import priced, run, score
 from hypothesis import given, settings, strategies as st
 
-from bench.comparison_next.advice import advise
-from bench.comparison_next.rules import TABLE
+from bench.comparison.advice import advise
+from bench.comparison.rules import TABLE
 from bench.model.advice import Advice, Ranked
 from bench.model.run import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number

@@ -9,11 +9,11 @@ from audits import audited
 from comparisons import comparison, empty, judged
 
 from bench.model.compared import Compared
-from bench.reports_next import rendered
-from bench.reports_next.audit import audit_rendered
-from bench.reports_next.terminal import terminal_text
+from bench.reports import rendered
+from bench.reports.audit import audit_rendered
+from bench.reports.terminal import terminal_text
 
-GOLD = Path(__file__).parent / "gold_next"
+GOLD = Path(__file__).parent / "gold"
 ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}
 
 

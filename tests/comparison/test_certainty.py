@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bench.comparison_next.certainty import (
+from bench.comparison.certainty import (
     ALPHA,
     cannot_rule_out,
     certain,
