@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handmade import result, trace
-
 from bench.evidence.of_run import PromptEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.validity import Checked
+from handmade import result, trace
+
 from bench.model import Message, ModelTurn, SystemTurn, ToolCall, Trace, UserTurn
 from bench.plugins.registry import Entry, Plugin
 from bench.plugins.spec import Spec

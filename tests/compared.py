@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 import msgspec
-
 from bench.evidence.case import prompt_data
 from bench.evidence.shown import calls_shown, notes_shown, routes_shown, window_shown
 from bench.evidence.side_by_side import excerpt
+
 from bench.model import (
     Against,
     Asked,

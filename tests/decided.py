@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-
 from bench.comparison.accepting import baseline_of
 from bench.comparison.decision import decide
 from bench.comparison.judging import check, parse_rule
 from bench.comparison.rows import NOTHING, summarized
+
 from bench.model import (
     Against,
     Baseline,

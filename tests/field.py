@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from hypothesis import strategies as st
 
 from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
-from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from bench.strategies import Edits, Window
 from bench.tokens.counting import TokenCounter
 

@@ -6,9 +6,10 @@ What depends on the trace alone is found once for the trace asked about last, as
 from __future__ import annotations
 
 from bench.comparison.rows import aggregate
-from bench.evidence.dependencies import Dependency
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
+
+from bench.evidence.dependencies import Dependency
 from bench.evidence.oracle import Need
 from bench.metrics import metric_of
 from bench.model import Run, Sample, Trace

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from bench.reports.text import terminal_text
 
 from bench import audit, compare, load
 from bench.model import Case, Comparison, grouped
 from bench.reports import rendered
-from bench.reports.text import terminal_text
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(__file__).parent / "data"

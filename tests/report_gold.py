@@ -6,13 +6,13 @@ import itertools
 import re
 from pathlib import Path
 
+from bench.reports.html_blocks import unpacked
+from bench.reports.text import terminal_text
 from compared import comparison, hostile, unmeasured
 from decided import BROKEN, UNMEASURED, against, one
 
 from bench.model import Comparison
 from bench.reports import rendered
-from bench.reports.html_blocks import unpacked
-from bench.reports.text import terminal_text
 
 GOLD = Path(__file__).parent / "gold"
 FORMATS = {"html": "html", "text": "txt", "markdown": "md", "junit": "xml", "json": "json", "csv": "csv"}

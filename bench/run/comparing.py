@@ -278,7 +278,6 @@ def _signature(runs: Sequence[MeasuredRun], question: Question) -> Signature:
         seed=0,
         calibration=CALIBRATION_VERSION if question.calibrate else "off",
         model=question.model or "",
-        code={spec: sha for item in question.strategies for spec, sha in item.code.items()},
     )
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.comparison.baselines import read_baseline
 from handmade import opened
 from repository import bench as command
 from warm import run_warm
 
-from bench.comparison.baselines import read_baseline
 from bench.evidence.dependencies import suffixes
 from bench.evidence.probes import search
 from bench.files.limits import read_regular

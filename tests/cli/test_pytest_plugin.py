@@ -10,11 +10,11 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from bench.reports.decision_sentence import advice_text
 from plugged import run
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 from bench import run_scenario
-from bench.reports.decision_sentence import advice_text
 
 ROOT = Path(__file__).parents[2]
 ITEMS = [

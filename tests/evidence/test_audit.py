@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-
 from bench.evidence.audit import audit_of
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.recorded_cut import rereads
 from bench.evidence.spending import OUTSIDE, Charges, carried, turns_spent
+from bench.run.auditing import audit, audited
+
+from bench.evidence.recorded_cut import rereads
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -27,7 +28,6 @@ from bench.model import (
     UserTurn,
 )
 from bench.replayer.loop import Replayer
-from bench.run.auditing import audit, audited
 from bench.strategies import parse_strategy
 from bench.tokens.prices import unit_prices
 

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 import pytest
-
 from bench.evidence.changed import Returned
 from bench.evidence.meaning import _identifies
+
 from bench.model import ToolResult
 
 ROWS = [{"order": f"W{n}", "gate": f"G{n}", "price": n * 10.5, "note": "fine"} for n in range(1, 9)]

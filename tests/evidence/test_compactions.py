@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from bench.evidence.shown import CURVE_CALLS, calls_shown, window_shown
+from bench.evidence.tiers import Survivors, compaction_steps
 from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import evidence_of, measured
 from reference import lost
 
-from bench.evidence.shown import CURVE_CALLS, calls_shown, window_shown
-from bench.evidence.tiers import Survivors, compaction_steps
 from bench.metrics import example
 from bench.model import Compaction, ContextReset, ModelTurn, Prompt, Run, Splice, Trace, UserTurn, WriterCall
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
 from dependencies_labels import FORMS, Corpus, Label, read_labels
 
 from bench.evidence.dependencies import Dependency
-from bench.evidence.of_trace import TraceEvidence
 from bench.model import RouteDecision
 from bench.text.facts import number_value
 

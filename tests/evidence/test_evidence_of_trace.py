@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
 from handmade import opened, result, run_of, trace
 from measured import evidence_of
 
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
 from bench.metrics import example
 from bench.model import ContextReset, Message, ModelTurn, ToolCall, Usage, UserTurn
 from bench.tokens.counting import TokenCounter

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import trace
-
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.pricing import CachePrefix, PricedCall, Refetch, kept_prefixes, own_usd, spent
+from handmade import trace
+
 from bench.model import Counting, Message, ModelTurn, Prompt, Run, Spent, Splice, Usage, UserTurn, WriterCall
 from bench.tokens.prices import UnitPrices
 

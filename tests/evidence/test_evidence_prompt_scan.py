@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bench.evidence.tiers import ResultHeld
 from handmade import opened, result, run_of, trace
 from measured import evidence_of
 
-from bench.evidence.tiers import ResultHeld
 from bench.metrics import example
 from bench.model import ModelTurn, UserTurn
 

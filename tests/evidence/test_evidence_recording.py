@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import result, trace
-
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.recording import recording_shown, stated_usd, usage_usd
+from bench.tokens.calibration import Calibration
+from handmade import result, trace
+
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -22,7 +23,6 @@ from bench.model import (
     Usage,
     UserTurn,
 )
-from bench.tokens.calibration import Calibration
 from bench.tokens.counting import TokenCounter
 
 COUNT = TokenCounter()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from handmade import result, trace
-
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.validity import Checked, MessageShape, Problem, check_prompts, problems
+from handmade import result, trace
+
 from bench.model import ContextReset, Message, ModelTurn, Prompt, Run, Splice, SystemTurn, ToolCall, UserTurn
 
 RECORDED = TraceEvidence(trace()).recorded

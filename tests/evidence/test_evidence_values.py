@@ -9,11 +9,11 @@ import pkgutil
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.own_words import OwnText, OwnWords
 from handmade import opened, result, run_of
 
 import bench
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.own_words import OwnText, OwnWords
 from bench.model import ContextReset, Message
 
 MUTABLE = {"_Told", "_Parts", "_CauseFound", "_Sides", "ScenarioTraces"}

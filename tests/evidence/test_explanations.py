@@ -6,11 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from bench.evidence.explanations import explain
 from generated import json_values
 from hypothesis import given, strategies as st
 from work import lines_run
-
-from bench.evidence.explanations import explain
 
 SAME = ["Nothing is missing or changed."]
 WALLS = [{"Name": f"Wall_{n}", "Type": "Basic", "Area": n * 1.5} for n in range(36)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from bench.evidence.losses import FACTS, MOST, losses_of
+from bench.reports.words import LISTED, NAMED, loss_lines, told
 from compared import HOSTILE
 from handmade import opened, result
 
-from bench.evidence.losses import FACTS, MOST, losses_of
 from bench.metrics import metric_of
 from bench.model import Asked, Lost, Missed, ModelTurn, Sample, Told, Turned, Verdict
-from bench.reports.words import LISTED, NAMED, loss_lines, told
 
 KEPT = "loss.fact_recall.end"
 TRACE = opened(

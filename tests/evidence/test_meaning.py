@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from bench.evidence.meaning import Meaning
+
 from bench.model import ToolResult
 from bench.text.texts import Texts
 

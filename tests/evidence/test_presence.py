@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from bench.evidence.of_run import same_prompts
+from bench.evidence.presence import MessageTexts
 from generated import traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import evidence_of, replayer_of
 from reference import rebuilt
 
-from bench.evidence.of_run import same_prompts
-from bench.evidence.presence import MessageTexts
 from bench.evidence.spoken import message_texts
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.text.cut import without_halves

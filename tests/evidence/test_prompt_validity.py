@@ -10,6 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.instructions import rules_in
+from bench.evidence.of_run import PromptEvidence, RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.shown import calls_of_run, window_shown
+from bench.evidence.validity import problems
+from bench.text.prompts_shown import happened
 from checked_prompts import Compact, backwards, checked, compacting, last_five, session, turn, without
 from examples import some
 from generated import traces
@@ -17,16 +23,10 @@ from handmade import opened, result, shell, trace
 from hypothesis import given, strategies as st
 
 from bench import load
-from bench.evidence.instructions import rules_in
-from bench.evidence.of_run import PromptEvidence, RunEvidence
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.shown import calls_of_run, window_shown
-from bench.evidence.validity import problems
 from bench.metrics import metric_of
 from bench.model import ContextReset, Message, SystemTurn, Told, Trace, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import Strategy, Window
-from bench.text.prompts_shown import happened
 
 ROOT = Path(__file__).parents[2]
 

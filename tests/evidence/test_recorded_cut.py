@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from bench.evidence.of_trace import TraceEvidence
 from generated import traces
 from handmade import opened, result, shell, trace
 from hypothesis import given
 
 import bench
-from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.recorded_cut import NAMED
 from bench.evidence.spoken import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of

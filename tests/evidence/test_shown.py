@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import opened, result
-
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import (
@@ -19,6 +17,8 @@ from bench.evidence.shown import (
     window_shown,
 )
 from bench.evidence.validity import Checked
+from handmade import opened, result
+
 from bench.metrics import example
 from bench.model import Decision, Judgement, Message, ModelTurn, Note, Prompt, Run, Splice, ToolCall
 from bench.replayer.loop import Replayer

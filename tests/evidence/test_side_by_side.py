@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from bench.evidence import side_by_side
 from bench.evidence.losses import Damage
 from bench.evidence.side_by_side import beside, excerpt, table_in, whole, worst_results
+
+from bench.evidence import side_by_side
 
 A, B = "a " * 250, " b" * 250  # 500 characters each
 

@@ -6,14 +6,14 @@ import json
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.tiers import TIERS, Behind, Handles, ResultHeld, Tiered
 from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import dependencies_of, measured, value
 from reference import lost
 
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.tiers import TIERS, Behind, Handles, ResultHeld, Tiered
 from bench.model import Message, ModelTurn, Prompt, Resolved, Run, Splice, Trace
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from handmade import SMALL, opened, result
 
-from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages, register
 from bench.plugins.spec import Spec, parse_spec
 from bench.replayer.loop import replay
-from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from bench.strategies import DECISION_POINTS, Edits, Strategy, Window, compose, parse_strategy
 from bench.tokens.counting import TokenCounter
 

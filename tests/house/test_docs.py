@@ -15,10 +15,10 @@ from typing import get_args
 
 import click
 import pytest
+from bench.comparison.judging import parse_rule
 
 import bench
 from bench.cli import cli
-from bench.comparison.judging import parse_rule
 from bench.metrics import metrics
 from bench.model import AnyStep, Step
 from bench.plugins.registry import KINDS, build, entries

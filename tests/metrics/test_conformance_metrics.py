@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.comparison.rows import aggregate
+from bench.run.case import Measuring, measure
 from generated import traces
 from handmade import SMALL, opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import evidence_of, measured, replayer_of, value
 
-from bench.comparison.rows import aggregate
 from bench.metrics import Metric, metrics
 from bench.model import ModelTurn, Run, Sample, ToolResult, Trace
 from bench.plugins.registry import Entry, Plugin, entries
 from bench.plugins.spec import Spec
-from bench.run.case import Measuring, measure
 from bench.strategies import Strategy, parse_strategy
 from bench.traces import load
 

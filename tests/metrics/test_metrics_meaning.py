@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-
 from bench.comparison.rows import combine
 from bench.evidence.of_run import RunEvidence
+
 from bench.metrics import example, metric_of, metrics
 from bench.model import WriterCall
 from bench.plugins.registry import entries

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
+from bench.tokens.calibration import count_error
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, strategies as st
@@ -16,7 +17,6 @@ from reference.dependencies import dependencies
 
 from bench.model import ContextReset, ModelTurn, Run, Sample, Trace
 from bench.text.common_words import COMMON_WORDS
-from bench.tokens.calibration import count_error
 from bench.tokens.counting import TokenCounter
 
 STRATEGIES = (

@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.losses import finding_changes
+from bench.evidence.recording import recording_shown
+from bench.tokens.calibration import Calibration, count_error
 from handmade import opened, result, run_of, trace
 from measured import COUNT, measured, replayer_of, value
 
-from bench.evidence.losses import finding_changes
-from bench.evidence.recording import recording_shown
 from bench.metrics import metrics
 from bench.model import (
     Counting,
@@ -37,7 +38,6 @@ from bench.model import (
     WriterCall,
 )
 from bench.plugins.registry import entries
-from bench.tokens.calibration import Calibration, count_error
 
 
 def test_the_examples_of_the_page(monkeypatch):

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
 from handmade import opened, result, run_of, trace
 
 import bench
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.probes import Questions, probes_of, search, turn_after
 from bench.metrics import metric_of
 from bench.metrics.probes import SHOWN_CHARS

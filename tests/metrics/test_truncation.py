@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 from generated import SHORTENING, traces
 from handmade import opened, result, run_of
 from hypothesis import given, strategies as st
@@ -14,7 +15,6 @@ from measured import measured, value
 from reference import lost
 
 from bench.model import Run, Told, Trace
-from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 from bench.text.texts import Texts
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]

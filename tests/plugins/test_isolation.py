@@ -11,11 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.run.case import Measuring, measure
 from generated import traces
 from handmade import LOG, TABLE, result
 from hypothesis import given
 
-from bench.evidence.of_trace import TraceEvidence
 from bench.metrics import metrics
 from bench.model import (
     Approval,
@@ -34,7 +35,6 @@ from bench.model import (
 from bench.plugins.registry import Entry, Plugin
 from bench.plugins.spec import Spec
 from bench.replayer.loop import Replayer
-from bench.run.case import Measuring, measure
 from bench.strategies import DECISION_POINTS, Edits, Reply, Strategy, Window, compose, parse_strategy
 from bench.strategies.forms import FORMS
 

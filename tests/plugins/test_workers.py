@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+from bench.run.case import Measuring, measured
+from bench.run.engines import Task, processes
 from compared import untimed, untimed_xml
 from generated import traces as drawn_traces
 from handmade import SMALL, opened, result, shell
@@ -23,8 +25,6 @@ from bench.metrics import metrics
 from bench.model import ModelTurn
 from bench.model.errors import BenchError, SpecError
 from bench.plugins.apart import Limits
-from bench.run.case import Measuring, measured
-from bench.run.engines import Task, processes
 from bench.strategies import parse_strategy
 from bench.traces.formats.native import encode_trace
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.replayer.offered import MOST_TRIED, words_tried
 from handmade import opened, result
 from measured import evidence_of, measured, replayer_of, value
 
 import bench
 from bench.model import Message, ModelTurn, Run, Trace
 from bench.model.errors import StrategyError
-from bench.replayer.offered import MOST_TRIED, words_tried
 from bench.strategies import Edits, Strategy, Window, parse_strategy, strategy_of
 from bench.strategies.offloading import offload
 

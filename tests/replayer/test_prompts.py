@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from hypothesis import given, strategies as st
 from measured import COUNT
 
 from bench.model import ImagePart, Message, ModelTurn, Run, SystemTurn, TextPart, ToolCall, ToolResult, UserTurn
 from bench.model.errors import StrategyError
-from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from bench.strategies import Edits
 from bench.tokens.counting import PROMPT_TOKENS, TokenCounter
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.tokens.calibration import Calibration, calibrated, count_error
 from handmade import result, trace
 from recorded_usage import session
 
 from bench import load
-from bench.evidence.of_trace import TraceEvidence
 from bench.model import Counting, Message, ModelTurn, Run, ToolCall, Trace, UserTurn, WriterCall
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
-from bench.tokens.calibration import Calibration, calibrated, count_error
 from bench.tokens.counting import TokenCounter, encoding_for
 
 RULE = Counting(prompt_tokens=9, message_tokens=6)

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.case import MOST_CALLS, MOST_CHARS
+from bench.run.case import Measuring, measure, unmeasured
+from bench.text.prompts_shown import unpacked
 from handmade import opened, shell
 
 import bench
-from bench.evidence.case import MOST_CALLS, MOST_CHARS
 from bench.metrics import metrics
 from bench.model import Case, ContextReset, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace
-from bench.run.case import Measuring, measure, unmeasured
 from bench.strategies import parse_strategy
-from bench.text.prompts_shown import unpacked
 
 STRATEGIES = (
     "mask=compactor=mask_observations:keep_last=2",

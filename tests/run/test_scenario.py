@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import repository
+from bench.comparison.gates.regression import relative_limit
+from bench.comparison.judging import parse_rule
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.gates.regression import relative_limit
-from bench.comparison.judging import parse_rule
 from bench.model import GateRule
 from bench.model.errors import ScenarioError, SpecError, TraceError
 from bench.run.scenario import read_scenario

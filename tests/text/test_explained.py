@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from bench.text.explained import canonical, explained, iso_dates
 
 # original: what says the same, what says something else

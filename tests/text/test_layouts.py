@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from bench.text.layouts import keys_in, read_layout, spelled_out
 
 from bench.text.decode import NothingParsed
-from bench.text.layouts import keys_in, read_layout, spelled_out
 
 NAMES = {"id", "n", "paid", "items", "note", "o"}
 ROWS = [{"id": "W1", "n": 2}, {"id": "W2", "n": 3}]

@@ -8,11 +8,11 @@ import random
 from typing import Any
 
 import pytest
+from bench.text.found_leaves import names_of, read_held
 from generated import json_values
 from hypothesis import given, strategies as st
 from reference import leaves
 
-from bench.text.found_leaves import names_of, read_held
 from bench.text.leaves import Leaves, flatten, match, together
 
 

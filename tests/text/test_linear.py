@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from bench.text.found_leaves import LabelsOf
 from hypothesis import given, strategies as st
 
 from bench.evidence import copied, spoken
@@ -16,7 +17,6 @@ from bench.evidence.spoken import parts_by_turn
 from bench.model import ModelTurn, Source, Trace, UserTurn
 from bench.text import facts, notices, tables
 from bench.text.common_words import COMMON_WORDS
-from bench.text.found_leaves import LabelsOf
 from bench.text.leaves import Leaves
 from bench.text.texts import Texts
 from bench.traces.commands import commands_in

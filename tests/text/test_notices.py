@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from bench.text.notices import is_placeholder, says_more, stated_left_out, stated_totals
+
 from bench.text.scripts import scripts_of
 from bench.text.texts import Texts
 

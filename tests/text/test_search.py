@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bench.text.found_leaves import TokensOf
 from hypothesis import given, strategies as st
 
 from bench.evidence.oracle import Bundle, Future, Need
 from bench.strategies.documents import clairvoyant
 from bench.text.facts import anchor, flat, places_of, words_of
-from bench.text.found_leaves import TokensOf
 from bench.text.search import Strings, first_places
 from bench.text.texts import FactsHeld, Texts, longer_holding
 

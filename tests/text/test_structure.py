@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_run import RunEvidence
+from bench.text.found_leaves import match_read
 from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import measured, value
 from reference import structure
 
-from bench.evidence.of_run import RunEvidence
 from bench.metrics import example, metric_of
 from bench.model import ModelTurn, Run, ToolCall, Trace
-from bench.text.found_leaves import match_read
 from bench.text.leaves import flatten
 from bench.text.tables import find_tables, read_cell
 

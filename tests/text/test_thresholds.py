@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-
 from bench.tokens.fitting import Constant
 
 DECIDE = {
