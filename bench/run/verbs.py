@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
-from ..model import Trace
+from ..model import Economy, Trace
 from ..model.compared import Compared, Skipped
 from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
 from ..plugins.worker import Limits
@@ -21,7 +22,7 @@ from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
 from .kept import Kept
-from .scenario import Scenario, ScenarioTraces, cache_named, read_scenario, share_of, traces_given
+from .scenario import Scenario, ScenarioTraces, Share, checked, read_scenario, traces_given
 
 BASELINE = "the baseline"
 """The name of the baseline that a scenario keeps in a file."""
@@ -86,9 +87,9 @@ def compare(
         rules=rules_of(gates, names, ""),
         model=model,
         calibrate=calibrate,
-        max_missed_turns=None if max_missed_turns is None else share_of("max_missed_turns", max_missed_turns),
-        min_far_recall=None if min_far_recall is None else share_of("min_far_recall", min_far_recall),
-        cache=cache_named(cache),
+        max_missed_turns=checked("max_missed_turns", max_missed_turns, Share | None),
+        min_far_recall=checked("min_far_recall", min_far_recall, Share | None),
+        cache=checked("cache", cache, Economy),
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)
@@ -186,7 +187,8 @@ def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, Sc
         if not then_path.is_file():
             raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
         then = read_scenario(then_path)
-        moved = replace(then, traces=plan.traces, base=plan.base, path=plan.path, title=plan.title, labels=plan.labels)
+        now = {name: getattr(plan, name) for name in ("traces", "base", "path", "title", "labels")}
+        moved = msgspec.structs.replace(then, **now)
         place = Place(then_path.parent, top, files)
         found = _ran(moved, f"{inside} at {sha[:9]}", running, place, None, "", required=False)
     return sha, score_file_of(found, metric_infos())
