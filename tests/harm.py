@@ -1,19 +1,16 @@
 """Every harmful and harmless strategy on some runs, judged by the rules of the decision.
 
-As a script: `python tests/harm.py RECORDINGS… [--most N] [--only NAME]` prints what each is refused for.
+As a script: `PYTHONPATH=.:tests python tests/harm.py RECORDINGS… [--most N] [--only NAME]` prints what each is refused for.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+from data.adversarial.harmful import HARMFUL
+from data.adversarial.harmless import HARMLESS
 
 import bench
 from bench.comparison_next.rules import results_of
@@ -23,15 +20,16 @@ from bench.model import ToolResult, Trace
 from bench.model.advice import RuleResult
 from bench.run.measuring import Measuring, measure
 from bench.strategies import Strategy, compose, parse_strategy
-from data.adversarial.harmful import HARMFUL
-from data.adversarial.harmless import HARMLESS
 
 TODAY = "keep_all"
+SAME_TEXT, SAME_HISTORY = "same text", "same history"
+"""Strategies of the user's own that change nothing: one whose numbers equal theirs did not act."""
 
 
 def strategies(kinds: Mapping[str, Mapping[str, Any]]) -> tuple[Strategy, ...]:
     """The strategies of some slots by name, and what runs today."""
-    found = [parse_strategy(TODAY)]
+    found = [parse_strategy(TODAY), compose(SAME_TEXT, {"summarizer": on_text(str)})]
+    found.append(compose(SAME_HISTORY, {"compactor": lambda messages: None}))
     for name, slots in kinds.items():
         if name != TODAY:
             write = slots.get("summarizer")
@@ -45,7 +43,7 @@ def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
 
 
 def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:
-    """By strategy the rules that refuse it; `[]` where all pass."""
+    """By strategy that acted at all the rules that refuse it; `[]` where all pass."""
     asked = strategies(kinds)
     runs = Runs(measure(trace, Measuring(asked)) for trace in traces)
     return {
@@ -55,7 +53,17 @@ def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) ->
             if not result.passed
         ]
         for strategy in asked
+        if strategy.name not in (SAME_TEXT, SAME_HISTORY)
+        and all(_differs(runs, strategy.name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
     }
+
+
+def _differs(runs: Runs, name: str, other: str) -> bool:
+    """True if the numbers of two strategies differ on any run."""
+    scores = ((runs.score(run, name), runs.score(run, other)) for run in runs.all)
+    return any(
+        not a or not b or (a.numbers, a.checks, a.failure) != (b.numbers, b.checks, b.failure) for a, b in scores
+    )
 
 
 def main() -> None:
@@ -75,7 +83,9 @@ def main() -> None:
             rules = {item.rule: item.value for item in found}
             print(f"{'<<<' if wrong else '   '} {title:8} {name:32} {rules}")
             for item in found if wrong or asked.only else ():
-                print(f"        {item.rule} {item.value} {item.limit}: {[(f.step, f.text[:160], f.was[:100]) for f in item.findings[:2]]}")
+                print(
+                    f"        {item.rule} {item.value} {item.limit}: {[(f.step, f.text[:160], f.was[:100]) for f in item.findings[:2]]}"
+                )
 
 
 if __name__ == "__main__":

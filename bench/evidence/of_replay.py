@@ -10,6 +10,7 @@ from ..model import ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
+from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
@@ -73,7 +74,9 @@ class TraceSession:
         if step not in self._result_lines:
             table = self.messages.table(step)
             texts = table.prose if table.fields else [self.messages.contents.results[step].text]
-            self._result_lines[step] = ResultLines(line for text in texts for line in text.split("\n"))
+            self._result_lines[step] = ResultLines(
+                part for text in texts for line in text.split("\n") for part in (line, *unescape(line).split("\n"))
+            )
         return self._result_lines[step]
 
     def says_omission(self, result: ToolResult, text: str) -> bool:

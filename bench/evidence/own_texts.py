@@ -10,7 +10,8 @@ from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat, is_number
-from ..text.fields import FieldTable, TextReading
+from ..text.fields import FieldTable
+from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
 from .index import counter_of, reading_texts
 from .needs import MessageContents, field_table

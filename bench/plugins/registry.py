@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import importlib.metadata
 import inspect
 import pkgutil
 import posixpath
@@ -175,7 +174,9 @@ def _scan(package_name: str) -> None:
 
 @functools.cache
 def _scan_entry_points(kind: str) -> None:
-    for point in importlib.metadata.entry_points(group=f"bench.{kind}s"):
+    from importlib.metadata import entry_points  # costs much memory, and each replay forks
+
+    for point in entry_points(group=f"bench.{kind}s"):
         try:
             target = point.load()
         except Exception as error:
@@ -204,6 +205,8 @@ def entries(kind: str) -> dict[str, Entry]:
 
 def entry(kind: str, name: str) -> Entry:
     """The plug-in of this kind and name; SpecError with the nearest names where there is none."""
+    if name in _entries[kind]:
+        return _entries[kind][name]
     known = entries(kind)
     if name not in known:
         elsewhere = next((other for other in SLOT_OF if kind in SLOT_OF and name in entries(other)), None)

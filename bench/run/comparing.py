@@ -45,6 +45,9 @@ Executors = Callable[[int], Any]
 _HELD_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
+_REPLAYED_TWICE = 3
+"""The runs with results on which user code is replayed a second time: the first ones, wherever they are measured."""
+
 _MOST_DETAILED_RUNS, _RUNS_EACH = 6, 3
 
 
@@ -207,6 +210,7 @@ class _Plan:
 class _Task:
     trace: Trace
     labels: Mapping[str, Any]
+    twice: bool
 
 
 def _measured(
@@ -217,10 +221,10 @@ def _measured(
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
     known: set[str] = set()
-    room = _HELD_CHARS
+    room, again = _HELD_CHARS, _REPLAYED_TWICE
 
     def tasks() -> Iterator[_Task]:
-        nonlocal room
+        nonlocal room, again
         for trace, labels in runs:
             if trace.id in known:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
@@ -229,7 +233,8 @@ def _measured(
             if size <= room:
                 room -= size
                 held[trace.id] = trace, labels
-            yield _Task(trace, labels)
+            again -= bool(trace.results)
+            yield _Task(trace, labels, twice=again >= 0)
 
     plan = _Plan(measuring, running.kept)
     if running.executors is None and running.jobs <= 1:
@@ -246,7 +251,7 @@ def _measured(
 
 
 def _work(plan: _Plan, task: _Task) -> MeasuredRun:
-    return measure(task.trace, plan.measuring, task.labels, plan.kept)
+    return measure(task.trace, plan.measuring, task.labels, plan.kept, twice=task.twice)
 
 
 def _died(measuring: Measuring, task: _Task, problem: str) -> MeasuredRun:
@@ -306,7 +311,7 @@ def _details(
     strategies = [item for item in measuring.strategies if item.name in opened]
     for run in chosen[:_MOST_DETAILED_RUNS]:
         trace, labels = held[run]
-        session = RunSession(labelled(trace, labels), measuring)
+        session = RunSession(labelled(trace, labels), measuring, twice=False)
         for strategy in strategies:
             with contextlib.suppress(BenchError):
                 evidence = session.evidence(strategy)

@@ -8,32 +8,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ..model import as_text
 from .decode import (
     NothingParsed,
     decode_strings,
-    decoded,
     parse_json,
 )
-from .facts import is_number, number_value, numbers_in, occurs, words_of
-from .reading import values_of
+from .facts import is_number, number_value, numbers_in, occurs
 from .scripts import FUNCTION_WORDS
+from .text_records import Line, Pair, TextReading, TextRecord, by_word, container_keys, records_of, says, word_of
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
 
 _STEM_CHARS = 5
-_LINE_CHARS = 400
 _IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
-_SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
 
-Pair = tuple[str, str]
-"""A key and the text of its value."""
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key as it is compared: in small letters, a blank for what joins its words.
+
+    >>> plain_key("Switch_Type"), plain_key("#")
+    ('switch type', '#')
+    """
+    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
 
 
 class Field(NamedTuple):
@@ -61,7 +64,9 @@ class FieldTable:
                 value = parse_json(value)
             except NothingParsed:
                 value = None
-        self._records = list(_records(decode_strings(value)))
+        value = decode_strings(value)
+        self._records = list(records_of(value))
+        self._containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
         self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
         """Every key that has a scalar."""
 
@@ -73,14 +78,14 @@ class FieldTable:
 
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                if not key or _is_prose(text):
+                if not key or is_prose(text):
                     self.prose.append(text)
                 else:
                     self.fields.append(Field(key, text, number))
 
     @cached_property
     def _by_word(self) -> dict[str, list[Field]]:
-        return _by_word((item.text, item) for item in self.fields)
+        return by_word((item.text, item) for item in self.fields)
 
     @cached_property
     def _counts(self) -> Counter[Pair]:
@@ -90,7 +95,7 @@ class FieldTable:
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
         """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
-        counts, names = self._counts, {name.casefold() for name in self.names}
+        counts, names = self._counts, {plain_key(name) for name in self.names}
         alone = [
             frozenset(
                 text.casefold()
@@ -109,7 +114,7 @@ class FieldTable:
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact, in order."""
-        return [item for item in self._by_word.get(_word(fact), ()) if says(item.text, fact)]
+        return [item for item in self._by_word.get(word_of(fact), ()) if says(item.text, fact)]
 
     def key_of(self, fact: str) -> str:
         """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
@@ -141,15 +146,19 @@ class FieldTable:
 
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, whatever its case."""
-        return key.casefold() in self._columns
+        return plain_key(key) in self._columns
+
+    def has_container(self, key: str) -> bool:
+        """True if the value has a mapping or list under a key."""
+        return plain_key(key) in self._containers
 
     def column(self, key: str) -> list[str]:
         """Every value under a key, in order."""
-        return self._columns.get(key.casefold(), [])
+        return self._columns.get(plain_key(key), [])
 
     def values(self, record: int, key: str) -> list[str]:
         """The values that one record, or a record around it, has under a key."""
-        return [text for name, text in self.pairs(record) if name.casefold() == key.casefold()]
+        return [text for name, text in self.pairs(record) if plain_key(name) == plain_key(key)]
 
     def says_value(self, text: str) -> bool:
         """True if a text is a value of some field, other than a common word of data."""
@@ -157,7 +166,7 @@ class FieldTable:
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
-        shown = {(key.casefold(), text.casefold()) for key, text in pairs}
+        shown = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in shown)
         scores: dict[int, tuple[int, int]] = {}
         for pair in shown:
@@ -175,7 +184,7 @@ class FieldTable:
         found: dict[str, list[str]] = {}
         for pairs, _ in self._records:
             for key, text in pairs:
-                found.setdefault(key.casefold(), []).append(text)
+                found.setdefault(plain_key(key), []).append(text)
         return found
 
     @cached_property
@@ -187,7 +196,7 @@ class FieldTable:
         found: dict[Pair, list[int]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                found.setdefault((key.casefold(), text.casefold()), []).append(number)
+                found.setdefault((plain_key(key), text.casefold()), []).append(number)
         return found
 
     @cached_property
@@ -207,10 +216,10 @@ class FieldTable:
         return True
 
     def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
-        keys = {key.casefold() for key, text in record.pairs if says(text, fact)}
+        keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
         values = record.around.union(text.casefold() for _, text in record.pairs)
         for item in sources:
-            if item.key.casefold() not in keys:
+            if plain_key(item.key) not in keys:
                 continue
             own = self._identities[item.record] - {item.text.casefold()}
             others = (self._all_identities - self._identities[item.record]) & values
@@ -272,89 +281,10 @@ def _next(places: list[tuple[int, str]], at: int) -> int | None:
     return next((place for place, _ in places if place > at), None)
 
 
-class Line(NamedTuple):
-    """One sentence of a text: itself, the heading above it in small letters, and the stems of both."""
-
-    text: str
-    heading: str
-    stems: frozenset[str]
-
-
-class TextRecord(NamedTuple):
-    """One record as a text shows it: its keys and values, and the values of the records around it in small letters."""
-
-    pairs: tuple[Pair, ...]
-    around: frozenset[str]
-
-
-class TextReading:
-    """A text as somebody reads it: the records of its data and tables, and its sentences.
-
-    `names` are the keys by which the header of a table is recognised. Linear in the text.
-    """
-
-    def __init__(self, text: str, names: Iterable[str]) -> None:
-        records: list[TextRecord] = []
-        values, rest = values_of(text, names)
-        rest = decoded(rest)
-        for value in values:
-            found = list(_records(decode_strings(value)))
-            for pairs, around in found:
-                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
-                records.append(TextRecord(tuple(pairs), near))
-        self.records = tuple(records)
-        """The records of its data and tables, in order."""
-
-        self._records = _by_word((" ".join(text for _, text in item.pairs), item) for item in records)
-        self._lines = _by_word((line.text, line) for line in _sentences(rest))
-
-    def records_with(self, fact: str) -> Iterator[TextRecord]:
-        """Yield the records of the text that say a fact."""
-        return (item for item in self._records.get(_word(fact), ()) if any(says(text, fact) for _, text in item.pairs))
-
-    def lines_with(self, fact: str) -> Iterator[Line]:
-        """Yield the sentences of the text that say a fact."""
-        return (line for line in self._lines.get(_word(fact), ()) if says(line.text, fact))
-
-
-def says(text: str, fact: str) -> bool:
-    """True if a text says a fact: that number by value, or those words whatever their case."""
-    if is_number(fact):
-        return fact in numbers_in(text)
-    return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
-
-
-def _records(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
-    """Yield every mapping of a value as its scalars by key, with the numbers of the mappings around it."""
-    waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
-    number = 0
-    while waiting:
-        value, name, around = waiting.pop()
-        items = list(value.items()) if isinstance(value, Mapping) else [(name, item) for item in _listed(value)]
-        own: list[Pair] = []
-        inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, Mapping) else around
-        for key, item in items:
-            if isinstance(item, Mapping | list | tuple):
-                inner.append((item, str(key), within))
-            else:
-                own.append((str(key), as_text(item)))
-        if own or isinstance(value, Mapping):
-            yield own, around
-            number += 1
-        else:
-            inner = [(item, key, around) for item, key, _ in inner]
-        waiting.extend(reversed(inner))
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
-
-
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """True if a value is a text and no field.
 
-    >>> [_is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
+    >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
     """
     words = text.split()
@@ -384,21 +314,6 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
 
 
-def _sentences(plain: str) -> Iterator[Line]:
-    heading = ""
-    for line in plain.split("\n"):
-        if not line.strip():
-            continue
-        for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
-            for sentence in _SENTENCES.split(chunk):
-                stems = frozenset(
-                    w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit()
-                )
-                yield Line(sentence, heading.casefold(), stems)
-        if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
-            heading = line[:_LINE_CHARS]
-
-
 def _facts_of(text: str) -> list[str]:
     """The text of a field as facts: its number where it is one, else itself; nothing for an empty one."""
     number = number_value(text)
@@ -409,16 +324,3 @@ def _place(text: str, fact: str) -> int:
     if not is_number(fact):
         return text.find(fact.casefold())
     return next((match.start() for match in re.finditer(r"[\d][\d.,]*", text) if fact in numbers_in(match.group())), 0)
-
-
-def _word(fact: str) -> str:
-    return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
-
-
-def _by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Things by each word and number of their texts."""
-    found: dict[str, list[Any]] = {}
-    for text, item in items:
-        for word in {*map(str.casefold, words_of(text)), *numbers_in(text)}:
-            found.setdefault(word, []).append(item)
-    return found

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from functools import cached_property
+from html import unescape
 
 from .quantities import same_value
 
@@ -14,11 +16,18 @@ _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
 )
-_MARK = re.compile(r"…|\.{3}|\[[^\]]*\]")
+_PAIR = re.compile(
+    r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
+)
+_MARK = re.compile(
+    r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
+    re.IGNORECASE,
+)
 _SAME = 0.6
 """The share of words, in order, by which a line is taken for one of the result."""
 
-_FEWEST_TOKENS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 3, 200, 200, 5
+_FEWEST_CHARS = 3
+_FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 3, 200, 200, 5
 
 
 class ResultLines:
@@ -35,26 +44,57 @@ class ResultLines:
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = [line for line in dict.fromkeys(lines) if line.strip()]
         self._tokens = [_tokens(line) for line in self._lines]
+        self._exact = frozenset(map(tuple, self._tokens))
         self._by_token: dict[str, list[int]] = {}
         for number, tokens in enumerate(self._tokens):
             for token in set(tokens):
                 self._by_token.setdefault(token, []).append(number)
 
-    def altered(self, line: str) -> str:
+    def altered(self, line: str, *, cut: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
 
-        Fewer words, fewer digits and words cut short are no alteration, nor is a line of other words.
+        Fewer words, fewer digits and words cut short are no alteration, nor is a line of other words,
+        or one behind its number or a dash. `cut`: the text ends here, in the middle of a word perhaps.
         """
-        tokens = _tokens(line)
-        if not _FEWEST_TOKENS <= len(tokens) <= _MOST_TOKENS or _MARK.search(line):
+        if _MARK.search(line):
             return ""
+        plain = unescape(line) if "&" in line else line
         found = ""
-        for number in self._candidates(tokens):
-            verdict = _alters(tokens, self._tokens[number])
-            if verdict is False:
-                return ""
-            if verdict and not found:
-                found = self._lines[number]
+        readings = [_tokens(text) for text in dict.fromkeys((plain, _FRONT.sub("", plain, count=1)))]
+        if was := self._altered_pair(plain, cut):
+            return was
+        if any(
+            len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
+        ):
+            return ""
+        if any(tuple(tokens) in self._exact for tokens in readings):
+            return ""
+        for tokens in readings:
+            for number in self._candidates(tokens):
+                verdict = _alters(tokens, self._tokens[number], cut)
+                if verdict is False:
+                    return ""
+                if verdict and not found:
+                    found = self._lines[number]
+        return found
+
+    def _altered_pair(self, line: str, cut: bool) -> str:
+        """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
+        pair = _PAIR.fullmatch(line)
+        known = self._pairs.get(pair[1].casefold(), []) if pair else []
+        if not pair or not known or len(known) > _MOST_LINES:
+            return ""
+        value = pair[2]
+        if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
+            return ""
+        return known[0][1]
+
+    @cached_property
+    def _pairs(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for line in self._lines:
+            if pair := _PAIR.fullmatch(line):
+                found.setdefault(pair[1].casefold(), []).append((pair[2], line))
         return found
 
     def _candidates(self, tokens: list[str]) -> Iterator[int]:
@@ -67,10 +107,10 @@ class ResultLines:
 
 
 def _tokens(line: str) -> list[str]:
-    return [match.group().casefold() for match in _TOKEN.finditer(_FRONT.sub("", line, count=1))][: _MOST_TOKENS + 1]
+    return [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
 
 
-def _alters(shown: list[str], original: list[str]) -> bool | None:
+def _alters(shown: list[str], original: list[str], cut: bool) -> bool | None:
     """True if one line is the other with another word in it, False if with none, None if they are different lines."""
     if len(original) > _MOST_TOKENS:
         return None
@@ -86,7 +126,8 @@ def _alters(shown: list[str], original: list[str]) -> bool | None:
             if len(old) != len(new) and stop != len(shown):
                 return None
             at_end = stop == len(shown) or begin == 0
-            replaced = replaced or not all(_same(*pair, at_end) for pair in zip(old, new, strict=False))
+            fewest = 0 if cut and stop == len(shown) else _FEWEST_CHARS if at_end else None
+            replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True
         elif kind == "insert" and stop != len(shown) and begin != 0:
@@ -96,6 +137,8 @@ def _alters(shown: list[str], original: list[str]) -> bool | None:
     return replaced or denied
 
 
-def _same(old: str, new: str, at_end: bool) -> bool:
-    """True if a word is the original, or at the end of a line what a cut left of it."""
-    return same_value(new, old) or (at_end and len(new) > 2 and (old.startswith(new) or old.endswith(new)))
+def _same(old: str, new: str, fewest: int | None) -> bool:
+    """True if a word is the original, or what a cut left of it: so many characters at least (None: no cut)."""
+    if same_value(new, old):
+        return True
+    return fewest is not None and len(new) >= fewest and (old.startswith(new) or old.endswith(new))

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from .decode import NothingParsed, containers_in, parse_prefix
+from .decode import NothingParsed, containers_in, parse_prefix, unescape
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
 _MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
 _NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\s+(?=[A-Za-z_][\w.-]{0,40}=\S)")
-_PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])+)\s*[:=]\s*(.*)")
+_PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _MOST_DEPTH = 60
@@ -57,12 +57,35 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 def _without_legend(text: str) -> tuple[dict[str, str], str]:
     """What short names stand for, and the text without the line that says so."""
     for line in text.split("\n", 3)[:3]:
-        match = _LEGEND.match(line)
-        parts = match[1].split(", ") if match else []
-        pairs = [found for part in parts if (found := _MEANING.fullmatch(part))]
-        if pairs and len(pairs) == len(parts):
-            return {pair[1]: pair[2].strip() for pair in pairs}, text.replace(line, "", 1).lstrip("\n")
+        meanings = _meanings(line)
+        if meanings:
+            return meanings, text.replace(line, "", 1).lstrip("\n")
     return {}, text
+
+
+def is_legend(line: str) -> bool:
+    """True if a line says what short names stand for.
+
+    >>> is_legend("Legend: k0=id, k1=status"), is_legend("Keys: all of them")
+    (True, False)
+    """
+    return bool(_meanings(line))
+
+
+def is_path(line: str) -> bool:
+    """True if a line gives a value behind its dotted path.
+
+    >>> is_path('orders.0.id = "W1"'), is_path("see: main.py")
+    (True, False)
+    """
+    return bool(_PATH.fullmatch(line.strip()))
+
+
+def _meanings(line: str) -> dict[str, str]:
+    match = _LEGEND.match(line)
+    parts = re.split(r", (?=\S{1,40}?(?:=|->|→|: | means | for ))", match[1]) if match else []
+    pairs = [found for part in parts if (found := _MEANING.fullmatch(part))]
+    return {pair[1]: pair[2].strip() for pair in pairs} if len(pairs) == len(parts) else {}
 
 
 def _plain(value: Any, legend: Mapping[str, str], depth: int = 0) -> Any:
@@ -120,7 +143,8 @@ def _xml_values(text: str) -> Iterator[Any]:
 def _cell(text: str) -> Any:
     for entity, char in _ENTITIES.items():
         text = text.replace(entity, char)
-    return read_cell(text.strip().rstrip(",;"))
+    bare = text.strip().rstrip(",;")
+    return read_cell(unescape(bare) if bare[:1] == '"' else bare)
 
 
 def _pair_values(text: str) -> list[Any]:
@@ -135,7 +159,7 @@ def _pair_values(text: str) -> list[Any]:
             continue
         path = _PATH.fullmatch(bare)
         if path:
-            _put(by_path, re.findall(r"[\w-]+", path[1]), _cell(path[2]))
+            _put(by_path, re.findall(r"[\w /-]+", path[1]), _cell(path[2]))
             continue
         indent = len(line) - len(line.lstrip())
         item = re.match(r"[-*•]\s+", bare)

@@ -20,7 +20,7 @@ from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.replay import Call, Replay, StepOutcome
 from bench.model.run import Decision, Resolved
-from bench.replayer_next import Replayer
+from bench.replayer_next.replaying import Replayer
 from bench.strategies import parse_strategy
 
 ROOT = Path(__file__).parents[2]

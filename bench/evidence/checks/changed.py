@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
-from ...text.fields import FieldTable
+from ...text.decode import unescape
+from ...text.fields import FieldTable, is_prose
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
@@ -54,11 +55,19 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 
 def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
+    for line, was in _altered(evidence, own, own.text.split("\n")):
+        yield Finding(own.message.step, line, was)
+
+
+def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines that show one of the result with another word in it, each with that one."""
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
-    for line in dict.fromkeys(own.text.split("\n")):
-        if line not in known and (was := original.altered(line)):
-            yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
+    for line in dict.fromkeys(lines):
+        parts = unescape(line).split("\n") if "\\" in line else [line]
+        for part in parts if line not in known else ():
+            if was := original.altered(part, cut=line is lines[-1] and part is parts[-1]):
+                yield part.strip()[:200], was.strip()[:200]
 
 
 def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
@@ -69,6 +78,11 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
         return []
     reading = evidence.messages.reading(step or 0, own.text)
     found: list[Finding] = []
+    for keys, inner in reading.containers:
+        unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
+        own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
+        if unknown and len(own_keys) * 2 >= len(keys):
+            found.append(Finding(step, f"{unknown[0]}: …", ""))
     for record in reading.records:
         pairs = record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
@@ -83,10 +97,25 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
-            values = values or (table.column(key) if best else [])
-            if values and not any(same_value(text, value) for value in values):
+            values = values or (table.column(key) if best or len(known) > 1 else [])
+            if any(map(is_prose, values)):
+                found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
+                continue
+            if values and not _is_one_of(own.text, text, values) and not _are_all(text, table.column(key)):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
     return found
+
+
+def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
+    """True if a value is one of some; at the end of the text what a cut left of it is enough."""
+    at_end = bool(text) and shown.rstrip("\"'…. ]}").endswith(text)
+    return any(same_value(text, value) or (at_end and value.startswith(text)) for value in values)
+
+
+def _are_all(text: str, column: list[str]) -> bool:
+    """True if a value is a list of values that stand under its key."""
+    parts = text.strip("[]").split(", ")
+    return len(parts) > 1 and all(any(same_value(part, value) for value in column) for part in parts)
 
 
 def _origin(table: FieldTable, text: str) -> str:

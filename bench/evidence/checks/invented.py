@@ -9,13 +9,14 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
 from ...text.instructions import is_command, is_order, repeats
+from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts, template_lines
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
+_NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
 _IDENTIFIER = re.compile(
     r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)[#@]?(?=[\w/.@:-]*\d)(?=[\w/.@:-]*[A-Za-z])\w[\w/.@:-]{2,}\w|[\w.+-]+@[\w-]+\.\w+|https?://\S+\w"
 )
@@ -57,7 +58,7 @@ def _strange(
     near: list[str] = []
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
-        if table and (pair := _KEY.match(line)) and table.has_key(pair[1]):
+        if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
             continue  # data, which the rule `changed` holds against the record
         near = [*near[-_LINES_NEAR:], line]
         for sentence in map(str.strip, _SENTENCE.split(line)):

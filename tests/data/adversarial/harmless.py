@@ -42,12 +42,14 @@ def markdown_table(rows: list[dict[str, Any]]) -> str:
 def columns(rows: list[dict[str, Any]]) -> str:
     cells = [list(rows[0]), *([str(item) for item in row.values()] for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    )
 
 
 def nested_lines(node: Any, depth: int = 0) -> Iterator[str]:
     for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-        name = key if isinstance(node, dict) else f"item {key}"
+        name = key if isinstance(node, dict) else "item"
         if isinstance(item, dict | list):
             yield f"{'  ' * depth}{name}:"
             yield from nested_lines(item, depth + 1)
@@ -65,7 +67,7 @@ def paths(node: Any, path: str = "") -> Iterator[str]:
 
 def xml(node: Any, name: str) -> str:
     if isinstance(node, dict):
-        return f"<{name}>" + "".join(xml(item, key) for key, item in node.items()) + f"</{name}>"
+        return f"<{name}>" + "".join(xml(item, re.sub(r"\W", "_", key)) for key, item in node.items()) + f"</{name}>"
     if isinstance(node, list):
         return f"<{name}>" + "".join(xml(item, "item") for item in node) + f"</{name}>"
     return f"<{name}>{escape(str(node))}</{name}>"
@@ -79,7 +81,11 @@ def short_keys(text: str) -> str:
 
 
 def by_reference(text: str) -> str:
-    strings = list(dict.fromkeys(item for r in records(value_of(text)) for item in r.values() if isinstance(item, str) and len(item) > 6))
+    strings = list(
+        dict.fromkeys(
+            item for r in records(value_of(text)) for item in r.values() if isinstance(item, str) and len(item) > 6
+        )
+    )
     for at, item in enumerate(strings):
         text = text.replace(json.dumps(item), f'"@{at}"')
     return f"Legend: {', '.join(f'@{at}={item}' for at, item in enumerate(strings))}\n{text}" if strings else text
@@ -96,10 +102,19 @@ def repeated_lines(text: str) -> str:
     return "\n".join(lines)
 
 
+def nested(item: Any) -> bool:
+    return isinstance(item, dict) or (isinstance(item, list) and any(isinstance(one, dict | list) for one in item))
+
+
 def key_lines_of(value: Any) -> str:
     blocks = []
     for record in records(value):
-        blocks.append("\n".join(f"{key}: {item}" for key, item in record.items() if not isinstance(item, dict | list)))
+        flat = {
+            key: ", ".join(map(str, item)) if isinstance(item, list) else item
+            for key, item in record.items()
+            if not nested(item)
+        }
+        blocks.append("\n".join(f"{key}: {item}" for key, item in flat.items()))
     return "\n\n".join(filter(None, blocks))
 
 
@@ -121,7 +136,9 @@ LAYOUTS: dict[str, Rewrite] = {
     "keys_reversed": as_value(lambda value: json.dumps(reordered(value, True, False))),
     "rows_reversed": as_value(lambda value: json.dumps(reordered(value, False, True))),
     "python_repr": as_value(repr),
-    "thousands": leaves(lambda _, item: f"{item:,}" if isinstance(item, int | float) and not isinstance(item, bool) else item),
+    "thousands": leaves(
+        lambda _, item: f"{item:,}" if isinstance(item, int | float) and not isinstance(item, bool) else item
+    ),
     "trailing_zeros": lambda text: text if value_of(text) is None else re.sub(r"(\d\.\d)(?=[,}\s])", r"\g<1>0", text),
     "in_a_fence": lambda text: f"```json\n{text}\n```",
     "in_tags": lambda text: f"<result>\n{text}\n</result>",
@@ -131,19 +148,29 @@ LAYOUTS: dict[str, Rewrite] = {
     "markdown": markdown,
     "columns": as_table(columns),
     "toon": as_table(
-        lambda rows: "\n".join([f"rows[{len(rows)}]{{{','.join(rows[0])}}}:", *("  " + ",".join(map(str, row.values())) for row in rows)])
+        lambda rows: "\n".join(
+            [f"rows[{len(rows)}]{{{','.join(rows[0])}}}:", *("  " + ",".join(map(str, row.values())) for row in rows)]
+        )
     ),
     "json_lines": as_table(lambda rows: "\n".join(map(json.dumps, rows))),
     "columnar_json": as_table(lambda rows: json.dumps({key: [row[key] for row in rows] for key in rows[0]})),
-    "header_and_rows": as_table(lambda rows: json.dumps({"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]})),
+    "header_and_rows": as_table(
+        lambda rows: json.dumps({"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]})
+    ),
     "yaml": yaml_lines,
-    "yaml_list_of_pairs": as_table(lambda rows: "\n".join("- " + ", ".join(f"{key}: {item}" for key, item in row.items()) for row in rows)),
+    "yaml_list_of_pairs": as_table(
+        lambda rows: "\n".join("- " + ", ".join(f"{key}: {item}" for key, item in row.items()) for row in rows)
+    ),
     "yaml_items_by_id": as_table(
-        lambda rows: "\n".join(f"- #{next(iter(row.values()))}\n" + "\n".join(f"  {k}: {v}" for k, v in row.items()) for row in rows)
+        lambda rows: "\n".join(
+            f"- #{next(iter(row.values()))}\n" + "\n".join(f"  {k}: {v}" for k, v in row.items()) for row in rows
+        )
     ),
     "key_lines": key_lines,
     "indented_pairs": as_value(lambda value: "\n".join(nested_lines(value))),
-    "equals_pairs": as_table(lambda rows: "\n".join(" ".join(f"{key}={json.dumps(item)}" for key, item in row.items()) for row in rows)),
+    "equals_pairs": as_table(
+        lambda rows: "\n".join(" ".join(f"{key}={json.dumps(item)}" for key, item in row.items()) for row in rows)
+    ),
     "dotted_paths": as_value(lambda value: "\n".join(paths(value))),
     "xml": as_value(lambda value: xml(value, "result")),
     "short_keys": short_keys,
@@ -152,7 +179,9 @@ LAYOUTS: dict[str, Rewrite] = {
     "numbered_lines": numbered,
     "trimmed_blanks": lambda text: "\n".join(line.rstrip() for line in text.split("\n")),
     "sentences": as_table(
-        lambda rows: "\n".join(f"{next(iter(row.values()))}: " + ", ".join(f"{k} {v}" for k, v in [*row.items()][1:]) + "." for row in rows)
+        lambda rows: "\n".join(
+            f"{next(iter(row.values()))}: " + ", ".join(f"{k} {v}" for k, v in [*row.items()][1:]) + "." for row in rows
+        )
     ),
     "counted": as_table(lambda rows: f"{len(rows)} rows\n{markdown_table(rows)}"),
 }
@@ -164,7 +193,9 @@ def stated(messages: list[Message]) -> str:
     for message in messages:
         others, rows = table_of(value_of(message.text))
         for row in rows:
-            lines.append(f"{next(iter(row.values()))}: " + ", ".join(f"{key} {item}" for key, item in [*row.items()][1:]))
+            lines.append(
+                f"{next(iter(row.values()))}: " + ", ".join(f"{key} {item}" for key, item in [*row.items()][1:])
+            )
         if not rows:
             lines += key_lines(message.text).split("\n")
         lines += [f"{key}: {item}" for key, item in others.items()]
@@ -189,6 +220,5 @@ HONEST: dict[str, Any] = {
     "swe_agent": {"compactor": "swe_agent.last_n:n=12"},
     "openhands": {"compactor": "openhands.mask"},
     "window": {"compactor": "sliding_window:keep_last=40"},
-    "clairvoyant": {"compactor": "clairvoyant"},
 }
 HARMLESS = {**{name: {"summarizer": function} for name, function in LAYOUTS.items()}, **HONEST}

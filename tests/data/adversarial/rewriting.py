@@ -33,7 +33,8 @@ def leaves(change: Callable[[str, Any], Any]) -> Rewrite:
 
     def rewrite(text: str) -> str:
         value = value_of(text)
-        return text if value is None else json.dumps(walk("", value), ensure_ascii=False)
+        changed = walk("", value)
+        return text if changed == value and repr(changed) == repr(value) else json.dumps(changed, ensure_ascii=False)
 
     return rewrite
 
@@ -52,7 +53,7 @@ def each_record(change: Callable[[dict[str, Any]], None]) -> Rewrite:
         value = value_of(text)
         for record in records(value):
             change(record)
-        return text if value is None else json.dumps(value)
+        return text if value == value_of(text) else json.dumps(value)
 
     return rewrite
 
@@ -71,7 +72,7 @@ def column_moved(key: str) -> Rewrite:
         items = [record[key] for record in found]
         for record, item in zip(found, items[1:] + items[:1], strict=True):
             record[key] = item
-        return text if value is None else json.dumps(value)
+        return text if value == value_of(text) else json.dumps(value)
 
     return rewrite
 
@@ -96,9 +97,10 @@ def as_table(write: Callable[[list[dict[str, Any]]], str]) -> Rewrite:
 
     def rewrite(text: str) -> str:
         others, rows = table_of(value_of(text))
-        if not rows:
+        written = write(rows) if rows else ""
+        if not written:
             return text
-        return f"{json.dumps(others)}\n{write(rows)}" if others else write(rows)
+        return f"{json.dumps(others)}\n{written}" if others else written
 
     return rewrite
 
@@ -112,8 +114,8 @@ def summary(write: Callable[[list[Message]], str], keep: int = 6, after: int = 1
     def compactor(messages: list[Message]) -> list[Message] | None:
         if len(messages) < after or any(message.kind == "made" for message in messages):
             return None
-        old = messages[2:-keep]
-        return [*messages[:2], Message(role="user", kind="made", text=write(old)), *messages[-keep:]]
+        text = write(messages[2:-keep])
+        return [*messages[:2], Message(role="user", kind="made", text=text), *messages[-keep:]] if text else None
 
     return compactor
 
@@ -121,7 +123,9 @@ def summary(write: Callable[[list[Message]], str], keep: int = 6, after: int = 1
 def without(pattern: str, by: str = "") -> Compact:
     """A compactor that deletes or replaces words of the system prompt and of the user."""
 
-    def compactor(messages: list[Message]) -> list[Message]:
+    def compactor(messages: list[Message]) -> list[Message] | None:
+        if not any(re.search(pattern, message.text) for message in messages if message.kind in ("system", "user")):
+            return None
         return [
             msgspec.structs.replace(message, text=re.sub(pattern, by, message.text))
             if message.kind in ("system", "user")

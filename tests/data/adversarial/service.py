@@ -64,14 +64,22 @@ def service(seed: int) -> Trace:
     fly, other = flights[0], flights[2]
     steps: list[tuple[str, str, object]] = [
         ("Let me look.", "get_orders", {"orders": orders}),
-        (f"{first['id']} is {first['status']} at {first['price']}, {second['id']} costs {second['price']}.", "pay", error),
+        (
+            f"{first['id']} is {first['status']} at {first['price']}, {second['id']} costs {second['price']}.",
+            "pay",
+            error,
+        ),
         (f"The card ending in 42{seed}7 was declined.", "get_flights", {"rows": flights, "complete": True}),
         (f"{fly['flight']} with {fly['pilot']} leaves 2024-06-20 and costs {fly['fare']}.", "get_details", details),
         (f"{lamp['item']} costs {lamp['cost']} and {sofa['item']} is {sofa['colour']}.", "get_log", log),
         (f"web_0{seed} runs at 10.0.0.{seed + 12}, the wall is 12.{seed + 1} mm thick.", "get_time", "noon"),
         (f"{other['flight']} has {other['available_seats']} seats at {other['fare']}.", "get_time", "one"),
         (f"Payments took 3{seed}00 s; sda{seed} has 5{seed} GB.", "get_time", "two"),
-        (f"{third['id']} was ordered on {third['ordered']} for {third['price']}; it is {third['status']}.", "get_time", "three"),
+        (
+            f"{third['id']} was ordered on {third['ordered']} for {third['price']}; it is {third['status']}.",
+            "get_time",
+            "three",
+        ),
     ]
     found: list[SystemTurn | UserTurn | ModelTurn | ToolResult] = [
         SystemTurn(index=0, content=POLICY),
