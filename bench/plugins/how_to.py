@@ -10,7 +10,7 @@ from string import Template
 from .registry import build
 from .spec import parse_spec, split_top
 
-PLACES = {"langgraph": "langchain", "langsmith": "langchain", "flowgentic": "langchain", "openhands_sdk": "openhands"}
+PLACES = {"langgraph": "langchain", "langsmith": "langchain", "flowgentic": "langchain"}
 """Formats whose recordings come from the library of another name."""
 
 PYTHON = "python"

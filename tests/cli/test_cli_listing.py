@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("what", "names"),
     [
-        ("traces", ["native", "messages", "mini_swe_agent"]),
+        ("traces", ["native", "messages", "swe"]),
         ("strategies", ["keep_all", "floor", "output_summary", "summarize_old", "extractive", "by_function", "step_v1",
                         "executor"]),
         ("metrics", ["cost.prompt_tokens", "loss.leaf_recall.PLACE", "loss.fact_recall[.KIND].PLACE", "needed.recall", "routing.accuracy"]),

@@ -159,7 +159,7 @@ def lists_of_messages(value: Any) -> list[list[Any]]:
 @each
 def test_a_block_of_an_unknown_kind_is_read_or_counted(name: str, path: Path, tmp_path: Path) -> None:
     held = value_of(path)
-    if held is None or not lists_of_messages(held[0]) or name in ("swe_agent", "copilot", "gemini_cli"):
+    if held is None or not lists_of_messages(held[0]) or name in ("copilot", "gemini_cli") or path.suffix == ".traj":
         return
     changed, lines = copy.deepcopy(held[0]), held[1]
     for found in lists_of_messages(changed):

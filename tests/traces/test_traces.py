@@ -162,7 +162,7 @@ def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
     loaded = load(["scbench", "mini-swe-agent"], shared_traces)
     formats = [trace.source.format for trace in loaded.traces]
     assert {name: formats.count(name) for name in set(formats)} == {
-        "mini_swe_agent": 29,
+        "swe": 29,
         "claude_code": 4,
     }
     assert not any(trace.source.path.startswith("/") for trace in loaded.traces)
