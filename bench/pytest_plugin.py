@@ -187,6 +187,7 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
+        from .comparison_next.gates import is_measured
         from .reports_next import first_line
 
         parent = self.parent
@@ -197,7 +198,7 @@ class GateItem(pytest.Item):
             self.user_properties.append((ACCEPTED, accepted))
         if self.place is None:
             self.user_properties.append((ADVISED, f"{parent.path.name}: {first_line(compared)}"))
-            if not any(score.numbers for run in compared.runs for score in run.scores):
+            if not is_measured(compared):
                 raise GateFailed("nothing was measured")
             self._judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])
             return
