@@ -13,7 +13,9 @@ import msgspec
 from ..comparison_next.baseline import ScoreFile
 from ..comparison_next.building import compared
 from ..comparison_next.gates import parse_rule
+from ..evidence.false_alarms import false_alarms
 from ..evidence.detail import detail_of
+from ..evidence.false_alarms import false_alarms
 from ..metrics_next import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
@@ -136,6 +138,7 @@ def answered(
         skipped=skipped(),
         basis="uncached" if question.cache == "none" else "cached",
         portfolio=question.portfolio,
+        rates=false_alarms(),
         limits={rule: limit for rule, limit in limits.items() if limit is not None},  # type: ignore[misc]
         base=base,
         against=against,

@@ -22,6 +22,9 @@ _NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\
 _PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+_FOLDED = re.compile(r"\\\n\s*\\?")
+"""Where YAML goes on with a quoted text on the next line."""
+
 _MOST_DEPTH = 60
 
 
@@ -50,7 +53,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     values += containers_in(rest)
     values += _xml_values(rest)
-    values += _pair_values(rest)
+    values += _pair_values(_FOLDED.sub("", rest))
     return [_plain(value, legend) for value in values], rest
 
 

@@ -66,7 +66,8 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
     for line in dict.fromkeys(lines):
         parts = unescape(line).split("\n") if "\\" in line else [line]
         for part in parts if line not in known else ():
-            if was := original.altered(part, cut=line is lines[-1] and part is parts[-1]):
+            cut = part.endswith("\\") or (line is lines[-1] and part is parts[-1])
+            if was := original.altered(part.rstrip("\\"), cut=cut):
                 yield part.strip()[:200], was.strip()[:200]
 
 
