@@ -19,7 +19,7 @@ from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries, installed, register as register
 from ..plugins.worker import Limits
 from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
-from .documents import Document as Document, Node as Node, values_of as values_of
+from .documents import Document as Document
 from .far import FarPath
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
