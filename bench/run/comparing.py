@@ -13,8 +13,8 @@ import msgspec
 from ..comparison_next.baseline import ScoreFile
 from ..comparison_next.building import compared
 from ..comparison_next.gates import parse_rule
-from ..evidence.false_alarms import false_alarms
 from ..evidence.detail import detail_of
+from ..evidence.false_alarms import false_alarms
 from ..metrics_next import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
