@@ -196,7 +196,8 @@ def _judged(compared: Compared, base: ScoreFile | None, rule: GateRule, name: st
     old = Runs(base.runs)
     why = stale(compared.signature, base.signature, info)
     if why:
-        return ended("undecided", f"the baseline was made otherwise ({why}) — accept a new one with --update-baseline")
+        outcome: Literal["fail", "undecided"] = "fail" if required else "undecided"
+        return ended(outcome, f"the baseline was made otherwise ({why}) — accept a new one with --update-baseline")
     both = shared_runs(runs, old)
     lost = sorted({run.id for run in old.all} - both)
     if lost:

@@ -144,7 +144,7 @@ def value_of(path: Path) -> tuple[Any, bool] | None:
     document = Document(path)
     if document.problem is not None:
         return None
-    return ([node.value for node in document.line_nodes()], True) if document.is_json_lines else (document.json, False)
+    return (document.values(), True) if document.is_json_lines else (document.json, False)
 
 
 def lists_of_messages(value: Any) -> list[list[Any]]:
