@@ -13,7 +13,6 @@ import msgspec
 from ..comparison_next.baseline import ScoreFile
 from ..comparison_next.building import compared
 from ..comparison_next.gates import parse_rule
-from ..evidence.false_alarms import false_alarms
 from ..evidence.detail import detail_of
 from ..evidence.false_alarms import false_alarms
 from ..metrics_next import metrics

@@ -7,7 +7,6 @@ is from the content, and `read` gives the traces or raises TraceError naming fil
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ import msgspec
 
 from ..model import Source, Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
-from ..plugins.registry import build, entries, register as register
+from ..plugins.registry import build, entries, installed, register as register
 from ..plugins.worker import Limits
 from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
-from .documents import Document as Document, Node as Node, values_of as values_of
+from .documents import Document as Document
 from .far import FarPath
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
@@ -240,8 +239,7 @@ class _Readers:
         self._own: dict[str, OwnReader] = {}
         self._shipped: dict[str, Reader] = {}
         # one that the program itself registered runs in it, as the rest of the program does
-        of_packages = importlib.metadata.entry_points(group="bench.readers").names
-        self._known = entries("reader").keys() - of_packages
+        self._known = entries("reader").keys() - installed("reader")
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""

@@ -81,7 +81,7 @@ class Pieces:
         return by_marks({"a key 'pieces'": "pieces" in head, "a key 'number'": "number" in head})
 
     def read(self, document: Document) -> list[Trace]:
-        if document.node()["pieces"].value == "part":
+        if document.json["pieces"] == "part":
             raise PartOf(f"{document.name}: is part of main.json, which is read with it — name that file")
         return [Trace(id="", source=Source(format="pieces"), steps=(UserTurn(index=0, content="x"),))]
 
