@@ -18,7 +18,13 @@ from bench.cli.starter_files import _FILES, requirement
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = {*map(Path, _FILES), BASELINE}
-GATED = ["prompt.invalid", "faithful.changed", "faithful.hidden_errors", "needed.missed_turn_rate", "cost.prompt_tokens"]
+GATED = [
+    "prompt.invalid",
+    "faithful.changed",
+    "faithful.hidden_errors",
+    "needed.missed_turn_rate",
+    "cost.prompt_tokens",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +131,9 @@ def as_the_action(**inputs):
     text = (ROOT / "action.yml").read_text()
     body = text.partition("      run: |\n")[2].partition("\n    - ")[0]
     lines = (line.removeprefix("        ") for line in body.splitlines())
-    script = "\n".join(lines).replace("python -I -m", f"{sys.executable} -m")  # isolated, it could not see this checkout
+    script = "\n".join(lines).replace(
+        "python -I -m", f"{sys.executable} -m"
+    )  # isolated, it could not see this checkout
     about = text.partition("inputs:\n")[2].partition("\nruns:")[0]
     defaults = dict(re.findall(r'^  ([\w-]+):\n(?:    .*\n)*?    default: "?(.*?)"?$', about, re.MULTILINE))
     named = dict(re.findall(r"^        (\w+): \$\{\{ inputs\.([\w-]+) \}\}$", text, re.MULTILINE))

@@ -78,12 +78,16 @@ def test_folders_above_the_project_and_toml_of_other_tools_are_left_alone(tmp_pa
 
 @pytest.mark.slow  # a session
 def test_a_broken_scenario_is_an_error_of_that_file():
-    for number, text in enumerate(('traces = ["x"', 'traces = ["x"]\n[strategies]\na = {\n', "traces = []\nstrategies = 3\n")):
+    for number, text in enumerate(
+        ('traces = ["x"', 'traces = ["x"]\n[strategies]\na = {\n', "traces = []\nstrategies = 3\n")
+    ):
         SCENARIO.with_name(f"broken{number}.toml").write_text(text)
         assert bench("run", SCENARIO.with_name(f"broken{number}.toml")) == 2
     code, found = outcomes("scenarios", "--continue-on-collection-errors")
     assert code == 1
-    assert [name for name, outcome in found.items() if outcome == "error"] == [f"scenarios.broken{n}.toml" for n in (1, 2)]
+    assert [name for name, outcome in found.items() if outcome == "error"] == [
+        f"scenarios.broken{n}.toml" for n in (1, 2)
+    ]
 
 
 def test_loading_it_imports_no_room_that_works():
