@@ -168,7 +168,18 @@ def openhands_events(events: list[Any]) -> Count:
     answering = ("ObservationEvent", "UserRejectObservation", "AgentErrorEvent")
     answered = {event["tool_call_id"] for event in events if event["kind"] in answering}
     told = kinds["SystemPromptEvent"] + kinds["CondensationSummaryEvent"] + len(messages) - spoken
-    return Counter(answers=len(actions) + spoken, calls=kinds["ActionEvent"], results=len(answered), told=told)
+    own = actions | {event.get("llm_response_id") for event in events if event["kind"] == "MessageEvent"}
+    metrics = [
+        metrics
+        for event in events
+        if event["kind"] == "ConversationStateUpdateEvent" and event["key"] in ("full_state", "stats")
+        for metrics in event["value"].get("stats", event["value"])["usage_to_metrics"].values()
+    ]
+    used = {usage["response_id"]: usage for each in metrics for usage in each["token_usages"]}
+    count = Counter(answers=len(actions) + spoken, calls=kinds["ActionEvent"], results=len(answered), told=told)
+    for name in ("prompt_tokens", "completion_tokens"):
+        count[name] = sum(usage[name] for answer, usage in used.items() if answer in own)
+    return count
 
 
 def swe_agent(held: Any) -> Count:

@@ -90,7 +90,8 @@ def test_a_sample_is_read_and_comes_back_from_the_native_format(name: str, path:
 
 @each
 def test_a_sample_counts_as_it_does_in_a_second_reading(name: str, path: Path) -> None:
-    if name not in ("messages", "otel", "tau") or "counted" in path.name or "commands" in path.name:
+    odd = any(word in path.name for word in ("counted", "commands", "cut", "mini.text", "actions"))
+    if name not in ("messages", "otel", "tau", "swe", "openhands") or odd:
         return  # of the others the published files are counted: these hold odd things on purpose
     second = second_reading.count_of(name, path)
     if second is not None:
