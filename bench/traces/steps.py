@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ from ..model import (
     non_text_parts,
     text_of,
 )
-from ..model.errors import TraceError
 from . import source_of
 from .documents import Document
 from .parts import Role, Unread
@@ -184,15 +183,6 @@ class Steps:
         where = at or point_after(self.steps[-1] if self.steps else None)
         decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
-
-    def tolerate(self, what: str, add: Callable[..., None], *record: Any) -> None:
-        """Add a record; one that cannot be read adds nothing and is counted."""
-        before = len(self.steps)
-        try:
-            add(*record)
-        except TraceError:
-            del self.steps[before:]
-            self.unread.add(what)
 
     # ---- calls and their results
 
