@@ -299,7 +299,7 @@ def test_defects_and_interrupts_are_one_line(capsys, monkeypatch):
     assert bench("show", "runs") == 2
     monkeypatch.setattr("bench.traces.load", interrupted)
     assert bench("show", "runs") == 130
-    defect, interrupt = re.findall(r"^error: .*", capsys.readouterr().err, re.MULTILINE)
+    defect, _ = re.findall(r"^error: .*", capsys.readouterr().err, re.MULTILINE)
     assert "test_commands.py:" in defect
 
 
