@@ -173,7 +173,9 @@ def _scan(package_name: str) -> None:
 
 
 @functools.cache
-def _scan_entry_points(kind: str) -> None:
+def installed(kind: str) -> frozenset[str]:
+    """The names of a kind that installed packages register as entry points, which this loads."""
+    names = set()
     from importlib.metadata import entry_points  # costs much memory, and each replay forks
 
     for point in entry_points(group=f"bench.{kind}s"):
@@ -184,13 +186,15 @@ def _scan_entry_points(kind: str) -> None:
             raise SpecError(f"{what}: {one_line(error)}") from error
         if not any(entry.target is target for entry in _entries[kind].values()):
             register(kind, point.name)(target)
+        names.add(point.name)
+    return frozenset(names)
 
 
 def entries(kind: str) -> dict[str, Entry]:
     """Every registered plug-in of a kind, by name, sorted; found on first use."""
     for package in KINDS[kind][0]:
         _scan(package)
-    _scan_entry_points(kind)
+    installed(kind)
     return dict(sorted(_entries[kind].items()))
 
 

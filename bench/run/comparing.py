@@ -14,6 +14,7 @@ from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
 from ..comparison.gates import parse_rule
 from ..evidence.detail import detail_of
+from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
@@ -136,6 +137,7 @@ def answered(
         skipped=skipped(),
         basis="uncached" if question.cache == "none" else "cached",
         portfolio=question.portfolio,
+        rates=false_alarms(),
         limits={rule: limit for rule, limit in limits.items() if limit is not None},  # type: ignore[misc]
         base=base,
         against=against,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from ..comparison.baseline import ScoreFile, read_scores, score_file_of
+from ..comparison.gates import JUDGE
 from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
 from ..model import Economy, Trace
-from ..model.compared import Compared, Skipped
+from ..model.compared import Compared, GateResult, Skipped
 from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
 from ..plugins.worker import Limits
 from ..strategies import Strategy
@@ -23,9 +24,7 @@ from ..traces import Loaded, load as read_traces
 from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
 from .kept import Kept
 from .scenario import Scenario, ScenarioTraces, Share, checked, read_scenario, traces_given
-
-BASELINE = "the baseline"
-"""The name of the baseline that a scenario keeps in a file."""
+from .vanished import orphaned, vanished
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
@@ -134,16 +133,20 @@ def run_scenario(
     where = str(plan.path or plan.title)
     running = Running(jobs, limits or Limits(), progress, executors, kept)
     with named_in_errors(where if plan.path else ""):
+        changes: list[str] = []
         if against is not None and Path(against).is_file():
-            scores = read_scores(Path(against), plan.title)
-            return _ran(plan, where, running, Place(plan.base.resolve()), scores, against, require_baseline)
-        if against is not None:
-            sha, scores = _scores_at(plan, against, running)
+            scores, name = read_scores(Path(against), plan.title), against
+        elif against is not None:
+            sha, scores, changes = _scores_at(plan, against, running)
             name = f"{against} ({sha[:9]})"
-            return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
-        scores = _baseline_of(plan, accepting)
-        name = BASELINE if scores is not None else ""
-        return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+        else:
+            scores = _baseline_of(plan, accepting)
+            name = "" if scores is None or plan.baseline_path is None else plan.baseline_path.name
+            changes = [*orphaned(plan)] if require_baseline else []
+        found = _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+    outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
+    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
+    return msgspec.structs.replace(found, gates=(*found.gates, *more)) if more else found
 
 
 def _ran(
@@ -173,8 +176,11 @@ def _ran(
     return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)
 
 
-def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile]:
-    """The scores of a scenario as it was at a revision: its file and its code of there, on the recordings of now."""
+def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile, list[str]]:
+    """The hash of a revision, the scores of a scenario as it was there, and what vanished since.
+
+    Its file and its code are those of the revision, its recordings and labels those of now.
+    """
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (outermost_of(plan.base) or plan.base).resolve()
@@ -191,7 +197,7 @@ def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, Sc
         moved = msgspec.structs.replace(then, **now)
         place = Place(then_path.parent, top, files)
         found = _ran(moved, f"{inside} at {sha[:9]}", running, place, None, "", required=False)
-    return sha, score_file_of(found, metric_infos())
+        return sha, score_file_of(found, metric_infos()), [*vanished(plan, then)]
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:

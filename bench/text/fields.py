@@ -66,7 +66,7 @@ class FieldTable:
                 value = None
         value = decode_strings(value)
         self._records = list(records_of(value))
-        self._containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
+        self.containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
         self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
         """Every key that has a scalar."""
 
@@ -150,7 +150,7 @@ class FieldTable:
 
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
-        return plain_key(key) in self._containers
+        return plain_key(key) in self.containers
 
     def column(self, key: str) -> list[str]:
         """Every value under a key, in order."""

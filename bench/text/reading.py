@@ -22,6 +22,7 @@ _NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\
 _PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+_FOLDED = re.compile(r"\\\n\s*(?:\\(?= ))?")
 _MOST_DEPTH = 60
 
 
@@ -50,7 +51,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     values += containers_in(rest)
     values += _xml_values(rest)
-    values += _pair_values(rest)
+    values += _pair_values(unfolded(rest))
     return [_plain(value, legend) for value in values], rest
 
 
@@ -61,6 +62,15 @@ def _without_legend(text: str) -> tuple[dict[str, str], str]:
         if meanings:
             return meanings, text.replace(line, "", 1).lstrip("\n")
     return {}, text
+
+
+def unfolded(text: str) -> str:
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text.
+
+    >>> unfolded('a: "one\\\\\\n  \\\\ two"')
+    'a: "one two"'
+    """
+    return _FOLDED.sub("", text)
 
 
 def is_legend(line: str) -> bool:

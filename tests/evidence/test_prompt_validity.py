@@ -390,7 +390,7 @@ def test_the_projects_own_traces_are_never_wrong_as_they_were_recorded() -> None
 
 @pytest.mark.slow
 def test_coding_runs_under_what_providers_refuse(shared_traces: Any) -> None:
-    recordings = some(load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces, 5)
+    recordings = some(load([f"swe:{shared_traces / 'scbench'}"]).traces, 5)
     prompts = sum(len(recording.model_turns) for recording in recordings)
     for strategy in ("keep_all", "recorded", "mask=compactor=mask_observations:keep_last=10"):
         assert wrong(recordings, strategy) == Counter(prompts=prompts, invalid=0, task=0)

@@ -127,7 +127,7 @@ def test_against_looking_through_everything(recording: Trace) -> None:
 
 @pytest.mark.slow
 def test_the_cut_of_the_recorded_runs(shared_traces) -> None:  # type: ignore[no-untyped-def]
-    loaded = bench.load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces
+    loaded = bench.load([f"swe:{shared_traces / 'scbench'}"]).traces
     found = [cut for recording in loaded for cut in cuts(recording)]
     largest = max(found, key=lambda cut: cut.untruncated_chars)
     assert (largest.untruncated_chars, largest.seen_chars) == (1_941_421, 13_798)

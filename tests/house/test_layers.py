@@ -29,7 +29,7 @@ PROCESS_WIDE = {
     "bench.plugins.how_to._lines",  # a file of the package
     "bench.plugins.own_code.load_file",
     "bench.plugins.registry._scan",
-    "bench.plugins.registry._scan_entry_points",
+    "bench.plugins.registry.installed",
     "bench.reports.html._environment",
     "bench.run.cache.code_sha256",  # the bench's own files
     "bench.run.cache.outside",  # the plug-ins that are installed

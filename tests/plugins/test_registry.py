@@ -118,9 +118,9 @@ def installed(monkeypatch):
     """Pretend that packages offer entry points in a group; gives the list to fill."""
     points = []
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [p for p in points if p.group == group])
-    registry._scan_entry_points.cache_clear()
+    registry.installed.cache_clear()
     yield points
-    registry._scan_entry_points.cache_clear()
+    registry.installed.cache_clear()
 
 
 def test_entry_points_add_to_their_kind(installed, monkeypatch):

@@ -169,7 +169,7 @@ def test_the_text_of_reasoning_is_not_part_of_the_message() -> None:
 def test_reasoning_explains_what_was_missing_in_coding_runs(shared_traces: Path) -> None:
     """The prompt tokens of GPT runs were a tenth to almost half too low without it, and at most 2 % off with it."""
     seen = 0
-    for recording in load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces:
+    for recording in load([f"swe:{shared_traces / 'scbench'}"]).traces:
         if "gpt" not in str(recording.model):
             continue
         found = calibration_of(recording)

@@ -14,13 +14,13 @@ from types import SimpleNamespace
 
 import bench.run.case
 import pytest
+from bench.plugins.touched import Touched
 from bench.run.cache import CaseCache, identity, outside
 from handmade import opened, shell
 from repository import bench as bench_command
 
 from bench.files.cache import Cache, cache_of_cases
 from bench.model.errors import BenchError
-from bench.plugins.touched import Touched
 from bench.reports import report_pieces
 from bench.run.verbs import compare, run_scenario
 from bench.strategies import parse_strategy

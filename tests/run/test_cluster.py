@@ -10,18 +10,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from bench.plugins.apart import Limits
 from bench.run.case import Measuring, measure
 from bench.run.engines import Task
 from bench.run.job import Times
+from bench.strategies.loading import put_together
 from handmade import opened, shell
 
 from bench.metrics import metrics
 from bench.model.errors import BenchError
-from bench.plugins.apart import Limits
 from bench.reports import report_pieces
 from bench.run.verbs import compare, run_scenario
 from bench.strategies import parse_strategy
-from bench.strategies.loading import put_together
 from bench.traces.formats.native import encode_trace
 
 SCENARIO = """

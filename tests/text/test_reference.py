@@ -37,7 +37,7 @@ def test_brackets_on_generated_traces(recording: Trace) -> None:
 
 @pytest.mark.slow
 def test_brackets_on_recorded_runs(shared_traces: Path) -> None:
-    recordings = some(load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces, 5)
+    recordings = some(load([f"swe:{shared_traces / 'scbench'}"]).traces, 5)
     assert all(dependencies_of(recording) for recording in recordings)
     for recording in recordings:
         _check_brackets(recording)

@@ -358,7 +358,7 @@ def test_the_error_outside_is_of_rows_that_were_left_out() -> None:
 def test_recorded_usage_of_27_coding_runs(shared_traces: Path) -> None:
     """Within 1 % for OpenAI's models, within 5 % for the others; before, up to 44 %."""
     before = []
-    for recording in load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces:
+    for recording in load([f"swe:{shared_traces / 'scbench'}"]).traces:
         found = calibration_of(recording)
         assert found.counting.calibrated, recording.id
         assert error(recording, found) < (0.01 if "gpt" in str(recording.model) else 0.05), recording.id

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
 from ...text.decode import unescape
-from ...text.fields import FieldTable, is_prose
+from ...text.fields import FieldTable, is_prose, plain_key
 from ...text.quantities import same_value
+from ...text.reading import unfolded
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
+
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -55,7 +59,7 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 
 def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
-    for line, was in _altered(evidence, own, own.text.split("\n")):
+    for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
         yield Finding(own.message.step, line, was)
 
 
@@ -64,9 +68,10 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
     for line in dict.fromkeys(lines):
-        parts = unescape(line).split("\n") if "\\" in line else [line]
+        parts = unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line]
         for part in parts if line not in known else ():
-            if was := original.altered(part, cut=line is lines[-1] and part is parts[-1]):
+            cut = part.endswith("\\") or (line is lines[-1] and part is parts[-1])
+            if was := original.altered(part.rstrip("\\"), cut=cut):
                 yield part.strip()[:200], was.strip()[:200]
 
 
@@ -81,7 +86,8 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     for keys, inner in reading.containers:
         unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
-        if unknown and len(own_keys) * 2 >= len(keys):
+        gone = table.containers.difference(map(plain_key, keys))
+        if unknown and gone and len(own_keys) * 2 >= len(keys):
             found.append(Finding(step, f"{unknown[0]}: …", ""))
     for record in reading.records:
         pairs = record.pairs

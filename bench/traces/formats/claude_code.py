@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
 from ..claude_code_files import MAIN, agent_files, loglines, refuse_part, session_id, threads
 from ..content import Blocks
 from ..records import dict_in, objects_of, text, time_of, typed
@@ -144,7 +144,7 @@ class ClaudeCode:
         entries, files = run.entries_of_session()
         run.add_all(entries)
         run.meta |= {"files": files} if files else {}
-        yield run.trace(document, "claude_code", Node(document, None, "$", None))
+        yield run.trace(document, "claude_code")
 
 
 class _Session(Steps):

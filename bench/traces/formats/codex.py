@@ -20,7 +20,7 @@ from ...model import (
     compact_json,
     text_of,
 )
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
 from ..codex_records import Item, Line, TokenInfo, TokenUsage, counts_first, run_of, usage_of
 from ..content import Blocks, parts_of
 from ..parts import CHAT_ROLES, picture, simple
@@ -79,7 +79,7 @@ class Codex:
         """The file's one session; its id is in `meta`."""
         run = _Rollout(document)
         run.add_all(objects_of(document, run.unread))
-        yield run.trace(document, "codex", Node(document, None, "$", None))
+        yield run.trace(document, "codex")
 
 
 def _is_item(value: dict[str, Any]) -> bool:
