@@ -1,11 +1,17 @@
-"""Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own. Loading it costs nothing: it imports on use.
+"""Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own.
 
-`pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that one. One that is broken is an error.
-Items of one scenario carry an `xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
+`pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that
+one. One that is broken is an error. Under pytest-xdist, `--dist loadfile` replays each scenario
+once. Modules of the bench are imported on use, so that loading the plugin costs nothing.
+
+Baselines are written, and undecided gates skipped, only where the command line says so: `addopts`
+cannot. Under `--bench-require-baseline` every gate of every scenario below the paths of the command
+line must have been judged: one that was deselected, ignored, marked or removed fails the session.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,14 +32,14 @@ if TYPE_CHECKING:
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
 
+_PACKAGES = ("node_modules", "site-packages")
+
 UPDATE, REQUIRE, UNDECIDED = "--bench-update-baseline", "--bench-require-baseline", "--bench-allow-inconclusive"
-ACCEPTED, ADVISED = "bench_accepted", "bench_advice"
+ACCEPTED, ADVISED, STANDS = "bench_accepted", "bench_advice", "bench_stands"
 SECTIONS = {ADVISED: "bench advice", ACCEPTED: "bench baselines"}
 """Properties of tests that are printed at the end, each with its heading."""
 
 _COMPARED = pytest.StashKey[dict[Path, "Compared | BenchError"]]()
-_WANTED = pytest.StashKey[set[str]]()
-_REPORTED = pytest.StashKey[set[str]]()
 
 
 class GateFailed(Exception):
@@ -43,16 +49,28 @@ class GateFailed(Exception):
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bench", "gates on recorded agent runs")
     group.addoption(UPDATE, action="store_true", help="accept this run's values as the scenarios' baselines")
-    group.addoption(REQUIRE, action="store_true", help="fail without a baseline, and where a gate was loosened or left out")
+    group.addoption(
+        REQUIRE, action="store_true", help="fail without a baseline, and where a gate was loosened or left out"
+    )
     group.addoption(UNDECIDED, action="store_true", help="skip gates that cannot decide instead of failing them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COMPARED] = {}
-    config.stash[_WANTED], config.stash[_REPORTED] = set(), set()
-    config.addinivalue_line("markers", "xdist_group(name): items that pytest-xdist runs in one process")
-    if config.getoption("bench_update_baseline") and UPDATE not in config.invocation_params.args:
-        raise pytest.UsageError(f"{UPDATE} is accepted from the command line alone, not from addopts")
+    for option, name in ((UPDATE, "bench_update_baseline"), (UNDECIDED, "bench_allow_inconclusive")):
+        if config.getoption(name) and not _is_asked(config, option):
+            raise pytest.UsageError(f"{option} is taken from the command line alone, not from addopts")
+    if _is_required(config) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(RequiredGates(config), "bench-required")
+
+
+def _is_asked(config: pytest.Config, option: str) -> bool:
+    """True if the command line has a flag, whatever configuration files and other plugins say."""
+    return option in config.invocation_params.args
+
+
+def _is_required(config: pytest.Config) -> bool:
+    return _is_asked(config, REQUIRE) or bool(config.getoption("bench_require_baseline"))
 
 
 # ---------------------------------------------------------------- scenarios as tests
@@ -61,13 +79,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
         return None
-    if _is_named(file_path, parent.config):
-        from .run.scenario import meant_as_scenario as is_wanted
-    elif FOLDER in _below(file_path.parent, parent.config.rootpath).parts:
-        from .run.scenario import is_collected as is_wanted
-    else:
+    if not _is_scenario(file_path, parent.config, named=_is_named(file_path, parent.config)):
         return None
-    return ScenarioFile.from_parent(parent, path=file_path) if is_wanted(file_path) else None
+    return ScenarioFile.from_parent(parent, path=file_path)
+
+
+def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
+    """True if a TOML file is to be collected: one that is named where it has a scenario's keys, others in `scenarios`."""
+    from .run.scenario import is_collected, meant_as_scenario
+
+    if named:
+        return meant_as_scenario(path)
+    return FOLDER in _below(path.parent, config.rootpath).parts and is_collected(path)
 
 
 def _below(folder: Path, root: Path) -> Path:
@@ -90,14 +113,8 @@ class ScenarioFile(pytest.File):
         from .run.scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
-        taken: dict[str, int] = {}
-        for name, place in [("measured something", None), *_items(self.scenario, str(self.path))]:
-            taken[name] = taken.get(name, 0) + 1
-            numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
-            item = GateItem.from_parent(self, name=numbered, place=place)
-            item.add_marker(pytest.mark.xdist_group(self.nodeid))
-            self.config.stash[_WANTED].add(item.nodeid)
-            yield item
+        for name, place in _items(self.scenario, str(self.path)):
+            yield GateItem.from_parent(self, name=name, place=place)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, BenchError):
@@ -111,8 +128,8 @@ class ScenarioFile(pytest.File):
 
         known, accepted = self.config.stash[_COMPARED], ""
         if self.path not in known:
-            accepting = bool(self.config.getoption("bench_update_baseline"))
-            required = bool(self.config.getoption("bench_require_baseline")) and not accepting
+            accepting = _is_asked(self.config, UPDATE)
+            required = _is_required(self.config) and not accepting
             try:
                 found = run_scenario(self.scenario, accepting=accepting, require_baseline=required, kept=kept_here())
                 if accepting and self.scenario.baseline_path is not None:
@@ -140,8 +157,13 @@ def _accept(found: Compared, path: Path) -> Compared:
     return msgspec.structs.replace(found, gates=judge(found, scores), moves=())
 
 
-def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """One test a gate and strategy as declared, with the number of the gate and the strategy; one that names nobody keeps its name."""
+def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
+    """The items of a scenario: that it measured something, then each gate on each declared strategy that it names.
+
+    Each has a name of its own, and the number of the gate with the strategy. A gate that names nobody keeps its name.
+    """
+    yield "measured something", None
+    taken: dict[str, int] = {}
     from .comparison.gates import parse_rule
     from .run.comparing import REFERENCES, metric_infos
 
@@ -152,7 +174,9 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
         names = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
         for strategy in names or around or [rule.strategy]:
-            yield f"{strategy}[{limit}]", (number, strategy)
+            name = f"{strategy}[{limit}]"
+            taken[name] = taken.get(name, 0) + 1
+            yield name if taken[name] == 1 else f"{name} ({taken[name]})", (number, strategy)
 
 
 class GateItem(pytest.Item):
@@ -163,6 +187,7 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
+        from .comparison.gates import is_measured
         from .reports import first_line
 
         parent = self.parent
@@ -173,7 +198,7 @@ class GateItem(pytest.Item):
             self.user_properties.append((ACCEPTED, accepted))
         if self.place is None:
             self.user_properties.append((ADVISED, f"{parent.path.name}: {first_line(compared)}"))
-            if not any(score.numbers for run in compared.runs for score in run.scores):
+            if not is_measured(compared):
                 raise GateFailed("nothing was measured")
             self._judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])
             return
@@ -189,10 +214,12 @@ class GateItem(pytest.Item):
         from .reports.reading import Reading
 
         order = ("fail", "undecided", "skipped", "pass")
+        failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
+        if not any(gate.outcome in failing for gate in gates):
+            self.user_properties.append((STANDS, _key(self.path, self.name)))
         for gate in sorted(gates, key=lambda gate: order.index(gate.outcome)):
             text = f"{gate.outcome}: {gate.strategy}: {message(Reading(compared), gate)}"
-            allowed = self.config.getoption("bench_allow_inconclusive")
-            if gate.outcome == "fail" or (gate.outcome == "undecided" and not allowed):
+            if gate.outcome in failing:
                 raise GateFailed(text)
             if gate.outcome != "pass" and self.place is not None:
                 pytest.skip(text)
@@ -214,22 +241,60 @@ def _is_of(name: str, declared: str) -> bool:
 # ---------------------------------------------------------------- the end of a session
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> None:
-    item.config.stash[_REPORTED].add(item.nodeid)
+class RequiredGates:
+    """Under `--bench-require-baseline`: fails a session in which a gate of a scenario was not judged, or does not hold."""
 
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.stands: set[str] = set()
+        self.missing: list[str] = []
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Under `--bench-require-baseline` a gate that was collected and did not run fails the session."""
-    config = session.config
-    if config.getoption("bench_require_baseline") and not hasattr(config, "workerinput"):
-        left = sorted(config.stash[_WANTED] - config.stash[_REPORTED])
-        if left and not config.option.collectonly:
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the gates that stand, whichever process judged them."""
+        self.stands.update(str(value) for name, value in report.user_properties if name == STANDS)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Compare them with the gates of the scenarios that are there."""
+        self.missing = [] if self.config.option.collectonly else sorted(self._wanted() - self.stands)
+        if self.missing:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            reporter = config.pluginmanager.get_plugin("terminalreporter")
-            if reporter is not None:
-                reporter.write_line(sayable(f"bench: {len(left)} gates were left out, first {left[0]}"))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Name the gates that were not judged or do not hold."""
+        if self.missing:
+            terminalreporter.section("bench: required gates that failed or were left out")
+            for text in self.missing:
+                terminalreporter.write_line(sayable(text))
+
+    def _wanted(self) -> set[str]:
+        """The items of every scenario below the paths of the command line, or below the project where it names none."""
+        from .run.scenario import read_scenario
+
+        found: set[str] = set()
+        asked = self.config.invocation_params
+        for argument in [text for text in self.config.args if text in asked.args] or [str(self.config.rootpath)]:
+            for path in _scenarios(Path(asked.dir, argument.partition("::")[0]).resolve(), self.config):
+                try:
+                    found |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
+                except BenchError as error:
+                    found.add(f"{path}: {error}")
+        return found
+
+
+def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
+    """The scenarios that a path names or that lie below it, but for hidden folders and those of packages."""
+    if place.suffix == ".toml" and _is_scenario(place, config, named=True):
+        yield place
+    for folder, inside, files in os.walk(place):
+        inside[:] = [name for name in inside if not name.startswith((".", "__")) and name not in _PACKAGES]
+        for path in (Path(folder, name) for name in files if name.endswith(".toml") and name != "pyproject.toml"):
+            if _is_scenario(path, config, named=False):
+                yield path
+
+
+def _key(path: Path, name: str) -> str:
+    return f"{path}::{name}"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -293,7 +358,13 @@ class Bench:
         name = (found.strategies or found.references)[0]
         if isinstance(strategy, str) and "=" not in strategy:
             name = strategy
-        ran = [finding for run in found.runs for s in run.scores if s.strategy == name for finding in s.checks["ran"].findings]
+        ran = [
+            finding
+            for run in found.runs
+            for s in run.scores
+            if s.strategy == name
+            for finding in s.checks["ran"].findings
+        ]
         if ran:
             pytest.fail(f"{metric} cannot be judged: {ran[0].text}", pytrace=False)
         number = found.number(name, metric)

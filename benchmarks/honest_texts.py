@@ -18,13 +18,13 @@ from typing import NamedTuple
 import msgspec
 
 import bench
-from bench.evidence.bounds import upper_bound
+from bench.comparison.certainty import lowest_rate
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.scores import Finding
-from bench.replayer import Replayer
+from bench.replayer.replaying import Replayer
 from bench.strategies import compose
 
 RULES = ("misattributed", "invented")
@@ -106,7 +106,9 @@ def main() -> None:
                         )
     for kind, rule in sorted(of):
         texts, wrong = of[kind, rule], hits[kind, rule]
-        print(f"[{rule}.{kind}]\ntexts = {texts}\nflagged = {wrong}  # at most {upper_bound(wrong, texts):.3f}")
+        print(
+            f"[{rule}.{kind}]\ntexts = {texts}\nflagged = {wrong}  # at most {1 - lowest_rate(texts - wrong, texts):.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from bench.strategies import parse_strategy
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validity.md"
-CODING = ("mini_swe_agent", "claude_code", "codex")
+CODING = ("swe", "claude_code", "codex")
 RULES = {
     "events_10": "compactor=openhands.mask:window=10",
     "events_58": "compactor=openhands.mask:window=58",

@@ -74,9 +74,11 @@ def tau_bench(path: Path) -> Count:
     return sum((chat(run["traj"]) for run in whole(path)), Counter())
 
 
-def mini_swe_agent(path: Path) -> Count:
-    """Chat messages with commands as calls or in fences, or the items of OpenAI's Responses."""
+def swe(path: Path) -> Count:
+    """mini-swe-agent: chat messages with commands as calls or in fences, or the items of OpenAI's Responses; or SWE-agent."""
     held = whole(path)
+    if isinstance(held, dict) and "history" in held:
+        return swe_agent(held)
     messages = held["messages"] if isinstance(held, dict) else held
     count: Count = Counter()
     for at, message in enumerate(messages):
@@ -128,10 +130,15 @@ def claude_code(path: Path) -> Count:
 
 
 def openhands(path: Path) -> Count:
-    """Events: what the user says, what the agent does (a message is an answer without a call, ending is a call), and observations.
+    """Events of the first agent: what the user says, what the agent does (a message is an answer without a call, ending is a call), and observations.
 
-    An answer of the model is repeated in each event that came of it, with its usage.
+    An answer of the model is repeated in each event that came of it, with its usage. Or a logged completion, or the SDK's events.
     """
+    held = None if path.suffix == ".jsonl" else whole(path)
+    if isinstance(held, dict):
+        return openhands_completion(held)
+    if isinstance(held, list) and any("kind" in event for event in held):
+        return openhands_events(held)
     count: Count = Counter()
     used: dict[str, Any] = {}
     for event in lines(path):
@@ -146,16 +153,37 @@ def openhands(path: Path) -> Count:
     return sum(map(tokens, used.values()), count)
 
 
-def openhands_sdk(path: Path) -> Count:
+def openhands_completion(call: Any) -> Count:
     """One model call a file: a prompt and the answer; only the answer has its usage."""
-    call = whole(path)
     answer = call["response"]["choices"][0]["message"]
     return chat([*call["messages"], answer]) + tokens(call["response"]["usage"])
 
 
-def swe_agent(path: Path) -> Count:
+def openhands_events(events: list[Any]) -> Count:
+    """Events of the SDK: a model's answer is a message, or the actions of one response; a result answers a call once."""
+    kinds = Counter(event["kind"] for event in events)
+    messages = [event["llm_message"] for event in events if event["kind"] == "MessageEvent"]
+    spoken = sum(message["role"] == "assistant" for message in messages)
+    actions = {event["llm_response_id"] for event in events if event["kind"] == "ActionEvent"}
+    answering = ("ObservationEvent", "UserRejectObservation", "AgentErrorEvent")
+    answered = {event["tool_call_id"] for event in events if event["kind"] in answering}
+    told = kinds["SystemPromptEvent"] + kinds["CondensationSummaryEvent"] + len(messages) - spoken
+    own = actions | {event.get("llm_response_id") for event in events if event["kind"] == "MessageEvent"}
+    metrics = [
+        metrics
+        for event in events
+        if event["kind"] == "ConversationStateUpdateEvent" and event["key"] in ("full_state", "stats")
+        for metrics in event["value"].get("stats", event["value"])["usage_to_metrics"].values()
+    ]
+    used = {usage["response_id"]: usage for each in metrics for usage in each["token_usages"]}
+    count = Counter(answers=len(actions) + spoken, calls=kinds["ActionEvent"], results=len(answered), told=told)
+    for name in ("prompt_tokens", "completion_tokens"):
+        count[name] = sum(usage[name] for answer, usage in used.items() if answer in own)
+    return count
+
+
+def swe_agent(held: Any) -> Count:
     """The history: an answer's call is structured or its action, and what follows it is the result; that of the last is in `trajectory`."""
-    held = whole(path)
     count: Count = Counter()
     history = held["history"]
     for at, entry in enumerate(history):
@@ -287,11 +315,9 @@ READINGS: dict[str, Callable[[Path], Count]] = {
     "messages": messages,
     "tau": tau,
     "otel": otel,
-    "mini_swe_agent": mini_swe_agent,
+    "swe": swe,
     "claude_code": claude_code,
     "openhands": openhands,
-    "openhands_sdk": openhands_sdk,
-    "swe_agent": swe_agent,
     "inspect": inspect_log,
     "http": http_cassette,
 }

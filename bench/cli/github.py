@@ -45,12 +45,13 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
+    from ..comparison.gates import is_measured
     from ..reports.junit import message
     from ..reports.reading import Reading
 
     found: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):
-        if not any(score.numbers for run in comparison.runs for score in run.scores):
+        if not is_measured(comparison):
             found["error"].append(_command("error", file, comparison.title, "nothing was measured"))
         reading = Reading(comparison)
         for gate in comparison.gates:

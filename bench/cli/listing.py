@@ -69,9 +69,10 @@ def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
 
 
 def _placeholders(entry: Any) -> str:
-    """The places in the name of a metric, such as `.shown|stored|end`; `""` for any other plug-in."""
+    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none; "" for other plug-ins."""
     places = entry.meta.get("places", ()) if entry.kind == "number" else ()
-    return f".{'|'.join(filter(None, places))}" if any(places) else ""
+    named = f".{'|'.join(filter(None, places))}" if any(places) else ""
+    return f"[{named}]" if named and "" in places else named
 
 
 def _parameters(entry: Any) -> str:

@@ -8,11 +8,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from ..files.limits import VARIABLE, limit, limits_of
 from ..files.writing import require_place
@@ -200,7 +201,7 @@ class Replaying:
             "model": self.model or None,
         }
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        plans = [replace(plan, outside=self.outside, **changed) for plan in self._declared()]
+        plans = [msgspec.structs.replace(plan, outside=self.outside, **changed) for plan in self._declared()]
         for model in dict.fromkeys(plan.model for plan in plans):
             warn_unlisted(model)
         return plans

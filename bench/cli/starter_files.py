@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -16,8 +14,6 @@ from .. import __version__
 from ..files.git import git
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
-from ..plugins.spec import split_top
-from ..traces.paths import require_inside
 from .saying import say
 
 DISTRIBUTION = "agent-memory-bench"
@@ -25,6 +21,7 @@ SCENARIO = "scenarios/summaries.toml"
 ADVISED = "scenarios/advised.toml"
 OWN = "scenarios/summarizers.py"
 WORKFLOW = ".github/workflows/bench.yml"
+_STARTER = Path(__file__).parents[1] / "starter"
 _FILES = {
     SCENARIO: "summaries.toml",
     OWN: "summarizers.py",
@@ -56,6 +53,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     from .. import run_scenario
     from ..comparison.baseline import score_bytes, score_file_of
     from ..run.scenario import read_scenario
+    from ..traces.paths import require_inside
 
     if folder.exists() and not folder.is_dir():
         raise BenchError(f"{folder}: is a file — give a folder")
@@ -88,6 +86,7 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
     from .. import compare
+    from ..plugins.spec import split_top
     from ..strategies.portfolio import PORTFOLIO
 
     found = compare(traces, jobs=os.cpu_count() or 1)
@@ -115,7 +114,7 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         ).rstrip(),
         "@SLOTS@": "\n".join(f"{slot} = {json.dumps(spec)}" for slot, _, spec in slots),
     }
-    text = files("bench").joinpath("starter", "advised.toml").read_text(encoding="utf-8")
+    text = (_STARTER / "advised.toml").read_text(encoding="utf-8")
     for mark, value in filled.items():
         text = text.replace(mark, value)
     return {ADVISED: text.encode(), **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)}}
@@ -129,7 +128,7 @@ def _placed(text: str, place: Callable[[str], str]) -> str:
 
 def starter() -> dict[str, bytes]:
     """The starter's files by their paths below a folder. The baseline is left to a run."""
-    made = {name: files("bench").joinpath("starter", source).read_bytes() for name, source in _FILES.items()}
+    made = {name: (_STARTER / source).read_bytes() for name, source in _FILES.items()}
     return {**made, WORKFLOW: made[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode())}
 
 
@@ -143,6 +142,8 @@ def require_free(folder: Path, made: Mapping[str, bytes], *, force: bool) -> Non
 
 def requirement() -> str:
     """The requirement that makes pip install this bench: the git commit that it comes from, its checkout, else its version."""
+    import importlib.metadata
+
     try:
         said = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except importlib.metadata.PackageNotFoundError:

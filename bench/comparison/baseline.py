@@ -45,7 +45,6 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
                 numbers={name: number for name, number in sorted(score.numbers.items()) if name in wanted},
                 checks={},
                 constant_texts=(),
-                cpu_s=0.0,
             )
             for score in run.scores
             if score.strategy in names

@@ -196,7 +196,8 @@ def _judged(compared: Compared, base: ScoreFile | None, rule: GateRule, name: st
     old = Runs(base.runs)
     why = stale(compared.signature, base.signature, info)
     if why:
-        return ended("undecided", f"the baseline was made otherwise ({why}) — accept a new one with --update-baseline")
+        outcome: Literal["fail", "undecided"] = "fail" if required else "undecided"
+        return ended(outcome, f"the baseline was made otherwise ({why}) — accept a new one with --update-baseline")
     both = shared_runs(runs, old)
     lost = sorted({run.id for run in old.all} - both)
     if lost:
@@ -343,10 +344,15 @@ def _is_worse(move: RunMove, info: MetricInfo) -> bool:
     return (move.after > move.before) == (info.better == "lower")
 
 
+def is_measured(compared: Compared) -> bool:
+    """True if any number of any strategy could be measured."""
+    numbers = (number for run in compared.runs for score in run.scores for number in score.numbers.values())
+    return any(number.value is not None and number.weight for number in numbers)
+
+
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:
     """0 where every gate passed or was skipped, 1 where one failed, 3 where one is undecided or nothing was measured."""
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1
-    empty = any(not any(score.numbers for run in item.runs for score in run.scores) for item in compared)
-    return 3 if empty or ("undecided" in outcomes and not allow_undecided) else 0
+    return 3 if not all(map(is_measured, compared)) or ("undecided" in outcomes and not allow_undecided) else 0

@@ -154,8 +154,8 @@ def missing_instructions(
             and (item.last is None or step <= item.last)
             and reader.full[item.step] not in messages
             and (step, place) not in excused
-            and not any(reader.holds(number, place) for number in own)
             and messages.isdisjoint(reader.elsewhere(place))
+            and not any(reader.holds(number, place) for number in own)
         ]
         altered = sorted(number for number in own if reader.altered(number))
         found.append(MissingInstructions(step, tuple(missing), tuple(altered)))

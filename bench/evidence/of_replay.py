@@ -9,6 +9,9 @@ from functools import cached_property
 from ..model import ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
+from ..model.scores import Finding
+from ..text.decode import unescape
+from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
@@ -37,6 +40,10 @@ class TraceSession:
         """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
 
         self._lines: dict[int | None, frozenset[str]] = {}
+        self.changes: dict[int, list[Finding]] = {}
+        """What the rule *changed* found in a strategy's message, as far as it was asked for."""
+
+        self._result_lines: dict[int, ResultLines] = {}
         self._omissions: dict[tuple[int, str], bool] = {}
 
     def excuse(self, recorded: ReplayEvidence) -> None:
@@ -61,6 +68,16 @@ class TraceSession:
             texts = (message.text for message in messages if step is None or message.step == step)
             self._lines[step] = frozenset(line for text in texts for line in text.split("\n"))
         return self._lines[step]
+
+    def result_lines(self, step: int) -> ResultLines:
+        """The lines of a result as text, of a structured one those of its long values."""
+        if step not in self._result_lines:
+            table = self.messages.table(step)
+            texts = table.prose if table.fields else [self.messages.contents.results[step].text]
+            self._result_lines[step] = ResultLines(
+                part for text in texts for line in text.split("\n") for part in (line, *unescape(line).split("\n"))
+            )
+        return self._result_lines[step]
 
     def says_omission(self, result: ToolResult, text: str) -> bool:
         """True if a text that shows a result says that something was left out."""

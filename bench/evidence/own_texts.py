@@ -10,7 +10,8 @@ from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat, is_number
-from ..text.fields import FieldTable, TextReading
+from ..text.fields import FieldTable
+from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
 from .index import counter_of, reading_texts
 from .needs import MessageContents, field_table
@@ -36,7 +37,7 @@ class TraceMessages:
         self._held: FactsHeld | None = None
         self._facts: dict[int, frozenset[int]] = {}
         self._tables: dict[int, FieldTable] = {}
-        self._readings: dict[tuple[int, int], list[TextReading]] = {}
+        self._readings: dict[tuple[int, str], TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
 
@@ -80,8 +81,8 @@ class TraceMessages:
         key = number, need.fact, need.origin_step
         if key not in self._kept:
             fact, table = self.index.facts[need.fact], self.table(need.origin_step)
-            readings = self._reading(number, need.origin_step, table)
-            self._kept[key] = any(table.keeps(reading, fact) for reading in readings)
+            texts = self.contents.of(self.messages[number])
+            self._kept[key] = any(table.keeps(self.reading(need.origin_step, text), fact) for text in texts)
         return self._kept[key]
 
     def fields_in(self, step: int, text: str) -> frozenset[int]:
@@ -89,7 +90,7 @@ class TraceMessages:
         key = step, text
         if key not in self._fields:
             table = self.table(step)
-            reading = TextReading(text, table.names)
+            reading = self.reading(step, text)
             found = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
             self._fields[key] = frozenset(found)
         return self._fields[key]
@@ -100,11 +101,11 @@ class TraceMessages:
             self._tables[step] = field_table(self.contents.results[step])
         return self._tables[step]
 
-    def _reading(self, number: int, step: int, table: FieldTable) -> list[TextReading]:
-        key = number, step
+    def reading(self, step: int, text: str) -> TextReading:
+        """A text as it is read for the fields of the result of a step. Each is read once."""
+        key = step, text
         if key not in self._readings:
-            texts = self.contents.of(self.messages[number])
-            self._readings[key] = [TextReading(text, table.names) for text in texts]
+            self._readings[key] = TextReading(text, self.table(step).names)
         return self._readings[key]
 
     def fact_in(self, fact: int, text: str) -> bool:

@@ -59,9 +59,7 @@ class Said:
 
     @cached_property
     def _moments(self) -> frozenset[str]:
-        return frozenset(
-            moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text)
-        )
+        return frozenset(moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text))
 
     def together(self, one: str, other: str) -> bool:
         """True if a person or the model said two things in one message, before a strategy rewrote anything."""

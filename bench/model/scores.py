@@ -49,8 +49,6 @@ class Score(Value, frozen=True, kw_only=True):
     """One strategy on one run: its metrics by name, its checks by rule.
 
     `acted`: it showed, stored, judged or routed anything otherwise than the recording did.
-    `cpu_s` is the processor time of the strategy's own code, the only thing that differs between
-    two replays.
     """
 
     strategy: str
@@ -60,7 +58,6 @@ class Score(Value, frozen=True, kw_only=True):
     unstable_at: int | None = None
     acted: bool = True
     constant_texts: tuple[str, ...] = ()
-    cpu_s: float = 0.0
 
 
 class RunFacts(Value, frozen=True, kw_only=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import pickle
+import pkgutil
 import select
 import signal
 import socket
@@ -69,12 +69,12 @@ def main(control_number: int, forks: bool) -> NoReturn:
     """Be a child: import the code, then fork a process for each session until the control closes."""
     control = _socket(fileno=control_number)
     os.set_inheritable(control_number, False)
-    sys.stdout = sys.stderr = os.fdopen(
-        2, "w", buffering=1, errors="backslashreplace", closefd=False
-    )
+    sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     prctl(_SUBREAPER, 1)
     for name in pickle.loads(_received(control)):
-        importlib.import_module(name)
+        first = pkgutil.resolve_name(name)
+        if ":" in name:
+            first()
     control.send(CODE.pack(0))
     prepare, limits = pickle.loads(_received(control))
     _limit_memory(limits)
@@ -84,6 +84,7 @@ def main(control_number: int, forks: bool) -> NoReturn:
         _set_timer(timer, 0.0)
     _limit_memory(limits)
     _set_signal(signal.SIGCHLD, signal.SIG_DFL)
+    gc.collect()
     gc.freeze()  # so that a fork copies few pages
     spared = frozenset(_children())
     while forks:

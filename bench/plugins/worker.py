@@ -19,7 +19,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -89,7 +88,7 @@ class Child:
 
     It starts with the first session, and anew after it died. `prepare` and all that is given can be
     pickled. In another process it is another child, of that process. `first` are modules of the
-    bench that are imported before any limit holds.
+    bench (`a.b`) that are imported, and functions (`a.b:f`) that are called, before any limit holds.
     """
 
     def __init__(
@@ -132,7 +131,7 @@ class _Running:
 
     def __init__(self, child: Child) -> None:
         self.control, theirs = socket.socketpair()
-        self.owner, self.forks, mark = os.getpid(), can_fork(), uuid.uuid4().hex
+        self.owner, self.forks, mark = os.getpid(), can_fork(), os.urandom(16).hex()
         main = f"main({theirs.fileno()}, {self.forks})"
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; {main}"
@@ -252,11 +251,19 @@ class Session:
             return NoAnswer(_SPOILT)
         if self._code == -_TIMER:
             return NoAnswer(self._limits.late, late=True)
-        how = f"signal {-self._code}" if self._code < 0 else f"exit code {self._code}"
-        return NoAnswer(f"it ended its process ({how})", ended=True)
+        return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
 
 
 _SPOILT = "it left its process unable to answer"
+
+
+def how_ended(code: int) -> str:
+    """The end of a process in words, by its exit code.
+
+    >>> how_ended(-9), how_ended(7)
+    ('signal 9', 'exit code 7')
+    """
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def can_fork() -> bool:

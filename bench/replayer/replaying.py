@@ -88,10 +88,10 @@ class Replayer:
             find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results
         )
 
-    def replay(self, strategy: Strategy) -> Replay:
-        """One replay; of user code a second one too, of the first `unstable.STEPS` steps."""
+    def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
+        """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
         found = self._replayed(strategy)
-        if not strategy.own or found.failure is not None:
+        if not (twice and strategy.own) or found.failure is not None:
             return found
         again = self._replayed(strategy, unstable.STEPS)
         return msgspec.structs.replace(

@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import pickle
 from typing import Any
 
 import msgspec
 
-from ..model import (
-    AnyStep,
-    Approval,
-    Counting,
-    Decision,
-    Failure,
-    Message,
-    ModelTurn,
-    Note,
-    Record,
-    Resolved,
-    RouteDecision,
-    ToolResult,
-    UserTurn,
-    WriterCall,
-)
+from ..model import Approval, Failure, Message, ModelTurn, RouteDecision, ToolResult, UserTurn
 from ..model.errors import StrategyError, one_line
 from ..model.replay import Call, StepOutcome
-from ..plugins.child import Link
-from ..plugins.worker import Answer, NoAnswer, Session
+from ..plugins.worker import NoAnswer, Session
 from ..strategies import Strategy, untruncated_record
-from ..strategies.sandboxed import Place, Ready, made
 from ..tokens.counting import TokenCounter
-from .cassettes import offline, refused
-from .loop import Loop
 from .numbering import Recorded
-from .outcomes import About, Broken, Outcomes
-
-_encoded = json.JSONEncoder(check_circular=False).encode
-_END = b"end"
-
-
-class Made(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The outcomes of some steps, as the child says. `extra_s`: what its programs may take more."""
-
-    written: tuple[Message, ...] = ()
-    calls: tuple[Call, ...] = ()
-    results: tuple[StepOutcome, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-    own_calls: tuple[WriterCall, ...] = ()
-    handles: tuple[Resolved, ...] = ()
-    notes: tuple[Note, ...] = ()
-    failure: Failure | None = None
-    extra_s: float = 0.0
-
-
-# ---------------------------------------------------------------- in the process that measures
+from .outcomes import About, Outcomes
+from .serving import END, Made, open_replay
 
 
 class There:
@@ -69,6 +29,7 @@ class There:
         self._prompts: dict[str, int] = {}
         self._known = -1
         self._steps: set[int] = {-1}
+        self._asked_once, self._extra_s = False, 0.0
 
     def replay(
         self, steps: list[tuple[Recorded, bytes]], counter: TokenCounter, *, ends: bool
@@ -81,19 +42,21 @@ class There:
         about = self._about, counter.encoding, counter.counting
         waiting: list[tuple[Recorded, bytes]] = []
         acts = _acts(self._strategy)
+        failure: Failure | None = None
         try:
             with sandbox.child.session(
-                _open_replay, *sandbox.request, *about, count=counter.encoded
+                open_replay, *sandbox.request, *about, count=counter.encoded
             ) as session:
-                failure = self._asked(session, [])
                 for item in steps:
                     waiting.append(item)
-                    if isinstance(item[0].step, acts) and failure is None:
+                    if failure is None and isinstance(item[0].step, acts):
                         failure = self._asked(session, waiting)
                         waiting.clear()
-                if failure is None and waiting:
+                if failure is None and (waiting or not self._asked_once):
                     failure = self._asked(session, waiting)
-                return self._asked(session, [], _END) if ends and failure is None else failure
+                if failure is None and ends and "routers" in self._strategy.plugins:
+                    failure = self._asked(session, [], END)
+                return failure
         except NoAnswer as why:
             told = f"{why} — a strategy returns or raises" if why.ended else str(why)
         except StrategyError as error:
@@ -103,6 +66,7 @@ class There:
     def _asked(
         self, session: Session, sent: list[tuple[Recorded, bytes]], request: bytes = b""
     ) -> Failure | None:
+        self._asked_once = True
         self._steps.update(recorded.step.index for recorded, _ in sent)
         body = session.ask(request + b"".join(one for _, one in sent), self._extra_s)
         try:
@@ -112,8 +76,6 @@ class There:
         self._extra_s = min(max(0.0, made.extra_s), 86400.0)
         self._add(made, [recorded for recorded, _ in sent])
         return made.failure
-
-    _extra_s = 0.0
 
     def _add(self, made: Made, sent: list[Recorded]) -> None:
         """Take what a strategy made of some steps. Raises StrategyError for what it cannot be."""
@@ -175,78 +137,6 @@ def _acts(strategy: Strategy) -> tuple[type, ...]:
         return ToolResult, ModelTurn, UserTurn, Approval, RouteDecision
     results = () if filled <= {"compactor"} else (ToolResult,)
     return *results, *((ModelTurn,) if "compactor" in filled else ())
-
-
-# ---------------------------------------------------------------- in the child
-
-
-def _open_replay(
-    link: Link,
-    ready: Ready | None,
-    item: bytes,
-    name: str | None,
-    place: Place,
-    about: About,
-    encoding: str,
-    counting: Counting,
-) -> Answer:
-    """A replay that takes the steps as they are sent."""
-    counter = TokenCounter(encoding, counting, elsewhere=link.count)
-
-    def count(given: Message | str) -> int:
-        return counter.text(given) if isinstance(given, str) else counter.message(given)
-
-    loop = Loop(about, made(ready, item, name, place), count, own=True)
-    asking = contextlib.ExitStack()
-    asking.enter_context(offline(place.base, loop.charge))
-    last: list[AnyStep] = []
-
-    def answer(request: bytes) -> bytes:
-        failure = None
-        written = len(loop.numbers.written)
-        try:
-            if not request:
-                loop.start()
-            elif request == _END:
-                loop.end(last[-1] if last else None)
-                asking.close()
-            else:
-                stream = io.BytesIO(request)
-                while stream.tell() < len(request):
-                    recorded: Recorded = pickle.load(stream)
-                    last[:] = [recorded.step]
-                    loop.take(recorded)
-        except MemoryError:
-            raise
-        except BaseException as error:
-            told = error if isinstance(error, Broken) else Broken("strategy", error)
-            at = last[-1].index if last else -1
-            failure = Failure(step=at, slot=told.slot, error=told.text)
-        if why := refused():  # also where the code went on without an answer
-            failure = Failure(step=last[-1].index if last else -1, slot="strategy", error=why)
-        out, loop.out = loop.out, Outcomes()
-        stored = "store" in loop.strategy.plugins
-        results = out.results if stored else [_untouched(outcome) for outcome in out.results]
-        given = Made(
-            written=tuple(loop.numbers.written[written:]),
-            calls=tuple(out.calls),
-            results=tuple(results),
-            decisions=tuple(out.decisions),
-            own_calls=tuple(out.own_calls),
-            handles=tuple(out.handles),
-            notes=tuple(out.notes),
-            failure=failure,
-            extra_s=loop.extra_s,
-        )
-        return _encoded(msgspec.to_builtins(given)).encode("ascii")
-
-    return answer
-
-
-def _untouched(outcome: StepOutcome) -> StepOutcome:
-    """An outcome without the untruncated record, which the process that measures has."""
-    record = Record(step=outcome.step, call_id=outcome.call_id, function="", success=True)
-    return msgspec.structs.replace(outcome, record=record, stored=None)
 
 
 def sent(recorded: Recorded) -> bytes:

@@ -14,6 +14,7 @@ from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
 from ..comparison.gates import parse_rule
 from ..evidence.detail import detail_of
+from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
@@ -43,6 +44,9 @@ Executors = Callable[[int], Any]
 
 _HELD_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
+
+_REPLAYED_TWICE = 3
+"""The runs with results on which user code is replayed a second time: the first ones, wherever they are measured."""
 
 _MOST_DETAILED_RUNS, _RUNS_EACH = 6, 3
 
@@ -133,6 +137,7 @@ def answered(
         skipped=skipped(),
         basis="uncached" if question.cache == "none" else "cached",
         portfolio=question.portfolio,
+        rates=false_alarms(),
         limits={rule: limit for rule, limit in limits.items() if limit is not None},  # type: ignore[misc]
         base=base,
         against=against,
@@ -205,6 +210,7 @@ class _Plan:
 class _Task:
     trace: Trace
     labels: Mapping[str, Any]
+    twice: bool
 
 
 def _measured(
@@ -215,10 +221,10 @@ def _measured(
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
     known: set[str] = set()
-    room = _HELD_CHARS
+    room, again = _HELD_CHARS, _REPLAYED_TWICE
 
     def tasks() -> Iterator[_Task]:
-        nonlocal room
+        nonlocal room, again
         for trace, labels in runs:
             if trace.id in known:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
@@ -227,7 +233,8 @@ def _measured(
             if size <= room:
                 room -= size
                 held[trace.id] = trace, labels
-            yield _Task(trace, labels)
+            again -= bool(trace.results)
+            yield _Task(trace, labels, twice=again >= 0)
 
     plan = _Plan(measuring, running.kept)
     if running.executors is None and running.jobs <= 1:
@@ -244,7 +251,7 @@ def _measured(
 
 
 def _work(plan: _Plan, task: _Task) -> MeasuredRun:
-    return measure(task.trace, plan.measuring, task.labels, plan.kept)
+    return measure(task.trace, plan.measuring, task.labels, plan.kept, twice=task.twice)
 
 
 def _died(measuring: Measuring, task: _Task, problem: str) -> MeasuredRun:
@@ -273,7 +280,6 @@ def _signature(runs: Sequence[MeasuredRun], question: Question) -> Signature:
         seed=0,
         calibration=CALIBRATION_VERSION if question.calibrate else "off",
         model=question.model or "",
-        code={spec: sha for item in question.strategies for spec, sha in item.code.items()},
     )
 
 
@@ -304,7 +310,7 @@ def _details(
     strategies = [item for item in measuring.strategies if item.name in opened]
     for run in chosen[:_MOST_DETAILED_RUNS]:
         trace, labels = held[run]
-        session = RunSession(labelled(trace, labels), measuring)
+        session = RunSession(labelled(trace, labels), measuring, twice=False)
         for strategy in strategies:
             with contextlib.suppress(BenchError):
                 evidence = session.evidence(strategy)

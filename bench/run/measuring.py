@@ -54,7 +54,9 @@ def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
 class RunSession:
     """One recording while it is measured: its index, and its replays under strategies."""
 
-    def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None) -> None:
+    def __init__(
+        self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True
+    ) -> None:
         about = measuring.model or "", measuring.calibrate
 
         def make() -> TraceIndex:
@@ -66,7 +68,7 @@ class RunSession:
         self.replayer = Replayer(trace, self.index, self.session.messages.count)
         self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
         self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
-        self._excused = False
+        self._excused, self._twice = False, twice
 
     def evidence(self, strategy: Strategy) -> CheckedReplay:
         """The evidence of one replay; nothing is held against it that the recording's own prompts lacked."""
@@ -76,11 +78,14 @@ class RunSession:
             self._excused = True
         if strategy.name == RECORDED:
             return self.recorded
-        return CheckedReplay(self.session, self.replayer.replay(strategy))
+        return CheckedReplay(self.session, self._replayed(strategy))
+
+    def _replayed(self, strategy: Strategy) -> Replay:
+        return self.replayer.replay(strategy, twice=self._twice)
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy, as it was kept for equal replays or measured now. One that cannot be measured has failed."""
-        replay = self.recorded.replay if strategy.name == RECORDED else self.replayer.replay(strategy)
+        replay = self.recorded.replay if strategy.name == RECORDED else self._replayed(strategy)
         if replay.failure is not None:
             return _failed(strategy, replay.failure)
         if self._kept is None:
@@ -116,8 +121,10 @@ def measure(
     measuring: Measuring,
     labels: Mapping[str, Any] | None = None,
     kept: Kept | None = None,
+    *,
+    twice: bool = True,
 ) -> MeasuredRun:
-    """One recording under every strategy.
+    """One recording under every strategy; with `twice` user code is replayed a second time, and must answer the same.
 
     `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
     asked of a recording, not the recording. `kept` has what earlier runs found.
@@ -127,7 +134,7 @@ def measure(
     >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
     [('keep_all', 1.0)]
     """
-    session = RunSession(labelled(trace, labels), measuring, kept)
+    session = RunSession(labelled(trace, labels), measuring, kept, twice=twice)
     return MeasuredRun(
         id=trace.id,
         facts=facts_of(trace, session),

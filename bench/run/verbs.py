@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from ..comparison.baseline import ScoreFile, read_scores, score_file_of
+from ..comparison.gates import JUDGE
 from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
-from ..model import Trace
-from ..model.compared import Compared, Skipped
+from ..model import Economy, Trace
+from ..model.compared import Compared, GateResult, Skipped
 from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
 from ..plugins.worker import Limits
 from ..strategies import Strategy
@@ -21,10 +23,8 @@ from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
 from .kept import Kept
-from .scenario import Scenario, ScenarioTraces, cache_named, read_scenario, share_of, traces_given
-
-BASELINE = "the baseline"
-"""The name of the baseline that a scenario keeps in a file."""
+from .scenario import Scenario, ScenarioTraces, Share, checked, read_scenario, traces_given
+from .vanished import orphaned, vanished
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
@@ -86,9 +86,9 @@ def compare(
         rules=rules_of(gates, names, ""),
         model=model,
         calibrate=calibrate,
-        max_missed_turns=None if max_missed_turns is None else share_of("max_missed_turns", max_missed_turns),
-        min_far_recall=None if min_far_recall is None else share_of("min_far_recall", min_far_recall),
-        cache=cache_named(cache),
+        max_missed_turns=checked("max_missed_turns", max_missed_turns, Share | None),
+        min_far_recall=checked("min_far_recall", min_far_recall, Share | None),
+        cache=checked("cache", cache, Economy),
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)
@@ -133,16 +133,20 @@ def run_scenario(
     where = str(plan.path or plan.title)
     running = Running(jobs, limits or Limits(), progress, executors, kept)
     with named_in_errors(where if plan.path else ""):
+        changes: list[str] = []
         if against is not None and Path(against).is_file():
-            scores = read_scores(Path(against), plan.title)
-            return _ran(plan, where, running, Place(plan.base.resolve()), scores, against, require_baseline)
-        if against is not None:
-            sha, scores = _scores_at(plan, against, running)
+            scores, name = read_scores(Path(against), plan.title), against
+        elif against is not None:
+            sha, scores, changes = _scores_at(plan, against, running)
             name = f"{against} ({sha[:9]})"
-            return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
-        scores = _baseline_of(plan, accepting)
-        name = BASELINE if scores is not None else ""
-        return _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+        else:
+            scores = _baseline_of(plan, accepting)
+            name = "" if scores is None or plan.baseline_path is None else plan.baseline_path.name
+            changes = [*orphaned(plan)] if require_baseline else []
+        found = _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+    outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
+    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
+    return msgspec.structs.replace(found, gates=(*found.gates, *more)) if more else found
 
 
 def _ran(
@@ -172,8 +176,11 @@ def _ran(
     return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)
 
 
-def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile]:
-    """The scores of a scenario as it was at a revision: its file and its code of there, on the recordings of now."""
+def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile, list[str]]:
+    """The hash of a revision, the scores of a scenario as it was there, and what vanished since.
+
+    Its file and its code are those of the revision, its recordings and labels those of now.
+    """
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (outermost_of(plan.base) or plan.base).resolve()
@@ -186,10 +193,11 @@ def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, Sc
         if not then_path.is_file():
             raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
         then = read_scenario(then_path)
-        moved = replace(then, traces=plan.traces, base=plan.base, path=plan.path, title=plan.title, labels=plan.labels)
+        now = {name: getattr(plan, name) for name in ("traces", "base", "path", "title", "labels")}
+        moved = msgspec.structs.replace(then, **now)
         place = Place(then_path.parent, top, files)
         found = _ran(moved, f"{inside} at {sha[:9]}", running, place, None, "", required=False)
-    return sha, score_file_of(found, metric_infos())
+        return sha, score_file_of(found, metric_infos()), [*vanished(plan, then)]
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:

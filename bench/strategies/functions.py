@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Any
 
 import msgspec
@@ -107,6 +104,10 @@ def awaited(answer: Any) -> Any:
 
 
 def _waited_for(answer: Any) -> Any:
+    import asyncio  # costs as much memory as all else here, and each replay forks
+    from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
+
     async def wait() -> Any:
         return _joined([item async for item in answer]) if inspect.isasyncgen(answer) else await answer
 

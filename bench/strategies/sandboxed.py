@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import pickle
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
 from ..plugins.child import Link
-from ..plugins.own_code import (
+from ..plugins.loader import (
     NeedsChild,
     compile_from_source,
     import_from,
@@ -24,13 +25,13 @@ from ..plugins.own_code import (
     not_here,
 )
 from ..plugins.registry import Entry, Parameter, Plugin
-from ..plugins.spec import parse_spec
+from ..plugins.spec import parse_spec, parse_value, split_top
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
-from . import Strategy, strategy_of
-from .loading import code_of
+from . import SLOTS, Strategy, strategy_of
 
-_EACH_REPLAY = ("bench.replayer.there", "bench.strategies.documents.controls")
-"""The modules that each replay needs: imported once, and not in each fork."""
+_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
+"""Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""
+_HEAD = re.compile(rf"(?:[\w-]+\s*=\s*)??(?:(?:{'|'.join(SLOTS)})\s*=)?(?P<spec>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -124,30 +125,40 @@ def put_together(
     why; with `debug` every function does.
     """
     place = place or Place()
-    found: list[Strategy] = []
-    children: dict[tuple[str, ...], Child] = {}
-    for name, item in given:
-        here = ""
+    found: dict[int, Strategy] = {}
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, (name, item) in enumerate(given):
         with contextlib.suppress(NeedsChild), not_here():
             strategy = strategy_of(item, name, place.base)
             here = "debug=True" if debug else _cannot_be_sent(item)
             if not strategy.own or here:
-                found.append(replace(strategy, here=here if strategy.own else ""))
+                found[number] = replace(strategy, here=here if strategy.own else "")
                 continue
-        key = _key(item, place.base)
-        sent = _sent(item)
-        if key not in children:
-            children[key] = Child(
-                functools.partial(_prepare, sent, name, place), limits, _EACH_REPLAY
-            )
+        groups.setdefault(_key(item, place.base), []).append(number)
+    for numbers in groups.values():
+        together = [given[number] for number in numbers]
+        found |= zip(numbers, _in_child(together, limits, place), strict=True)
+    return [found[number] for number in range(len(given))]
+
+
+def _in_child(
+    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place
+) -> list[Strategy]:
+    """Strategies in one child; each in a child of its own where one of them does not survive that."""
+    items = [(_sent(item), name) for name, item in given]
+    child = Child(functools.partial(_prepare, items, place), limits, _EACH_REPLAY)
+    found: list[Strategy] = []
+    for (name, item), (sent, _) in zip(given, items, strict=True):
         try:
-            found.append(described(Sandbox(children[key], sent, name, place)))
-        except NoAnswer as why:
-            told = f"{why} — code that is imported must not exit" if why.ended else str(why)
-            found.append(_broken(name, item, f"it cannot be loaded: {told}"))
-            children.pop(key).stop()
+            found.append(described(Sandbox(child, sent, name, place)))
         except EndedError as error:
             found.append(_broken(name, item, f"it cannot be loaded: {error}"))
+        except NoAnswer as why:
+            child.stop()
+            if len(given) > 1:
+                return [one for each in given for one in _in_child([each], limits, place)]
+            told = f"{why} — code that is imported must not exit" if why.ended else str(why)
+            found.append(_broken(name, item, f"it cannot be loaded: {told}"))
     return found
 
 
@@ -171,8 +182,8 @@ def described(sandbox: Sandbox) -> Strategy:
 
 def _plugin(seen: _SeenPlugin, base: Path) -> Plugin:
     declared = tuple(Parameter(name, Any, None, False) for name in seen.parameters)
-    entry = Entry(seen.kind, seen.name, None, own=seen.own, loaded=seen.own, declared=declared)
-    return Plugin(parse_spec(seen.spec), entry, {}, None, base)
+    entry = Entry(seen.kind, seen.name, None, own=seen.own, declared=declared)
+    return Plugin(parse_spec(seen.spec), entry, {}, base)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
@@ -223,6 +234,45 @@ def _key(item: Any, base: Path) -> tuple[str, ...]:
     )
 
 
+def code_of(item: Any, base: Path) -> tuple[str, ...]:
+    """The files (resolved), modules and command lines that a strategy loads code from, sorted: one child for each.
+
+    >>> code_of({"summarizer": '"one b/mine.py":cut:limit=3', "store": "truncate"}, Path("/r"))
+    ('/r/one b/mine.py',)
+    >>> code_of("a=summarizer=x=1/m.py:f", Path("/r")), code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
+    (('/r/x=1/m.py',), ('/r/w.py',))
+    """
+    try:
+        return tuple(sorted({target for text in _specs(item) for target in _targets(text, base)})) or (_written(item),)
+    except SpecError:
+        return (_written(item),)
+
+
+def _specs(item: Any) -> Iterator[str]:
+    """The specs that a strategy is written with."""
+    if isinstance(item, Mapping):
+        item = list(item.values())
+    if isinstance(item, list | tuple):
+        for part in item:
+            yield from _specs(part) if isinstance(part, list | tuple) else [part] if isinstance(part, str) else []
+    elif isinstance(item, str):
+        for part in split_top(item, "+"):
+            head = _HEAD.fullmatch(part.strip())
+            text = (head["spec"] if head else part).strip()
+            found = parse_value(text, item) if text.startswith("[") else text
+            yield from [found] if isinstance(found, str) else found
+
+
+def _targets(text: str, base: Path) -> Iterator[str]:
+    spec = parse_spec(text)
+    if spec.attribute is not None:
+        yield str((base / spec.target).resolve()) if spec.target.endswith(".py") else f"{spec.target}:{spec.attribute}"
+    for value in (part for _, raw in spec.params for part in ([raw] if isinstance(raw, str) else raw)):
+        if ":" in value:
+            with contextlib.suppress(SpecError):
+                yield from _targets(value, base)
+
+
 def _sent(item: Any) -> bytes:
     """A strategy as it is declared, pickled for another process. Raises whatever cannot be pickled raises."""
     if isinstance(item, str) or not any(True for _ in _functions(item)):
@@ -244,27 +294,25 @@ def _cannot_be_sent(item: Any) -> str:
 
 # ---------------------------------------------------------------- in the child
 
-Ready = tuple[Any, Strategy]
-"""A strategy that a child has made already, behind what it is made of."""
+Ready = dict[tuple[bytes, str | None], Strategy]
+"""The strategies that a child has made before it forks, by what they are made of."""
 
 
-def _prepare(item: bytes, name: str | None, place: Place) -> Ready | None:
-    """Import what a strategy needs, and make it. An error is raised again where it can be told."""
+def _prepare(items: Sequence[tuple[bytes, str | None]], place: Place) -> Ready:
+    """Import what some strategies need, and make them. An error is raised again where it can be told."""
     place.settle()
     here = os.getcwd()
-    try:
-        return (item, name), strategy_of(pickle.loads(item), name, place.base)
-    except BaseException:
-        return None
-    finally:
+    ready: Ready = {}
+    for sent, name in items:
+        with contextlib.suppress(BaseException):
+            ready[sent, name] = strategy_of(pickle.loads(sent), name, place.base)
         os.chdir(here)
+    return ready
 
 
-def made(ready: Ready | None, item: bytes, name: str | None, place: Place) -> Strategy:
+def made(ready: Ready, item: bytes, name: str | None, place: Place) -> Strategy:
     """In a child: the strategy itself."""
-    if ready is not None and ready[0] == (item, name):
-        return ready[1]
-    return strategy_of(pickle.loads(item), name, place.base)
+    return ready.get((item, name)) or strategy_of(pickle.loads(item), name, place.base)
 
 
 def imported(place: Place) -> tuple[str, ...]:
@@ -278,7 +326,7 @@ def imported(place: Place) -> tuple[str, ...]:
 
 
 def _open_description(
-    link: Link, ready: Ready | None, item: bytes, name: str | None, place: Place
+    link: Link, ready: Ready, item: bytes, name: str | None, place: Place
 ) -> Answer:
     def answer(request: bytes) -> bytes:
         try:

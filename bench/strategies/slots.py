@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..evidence.oracle import Future
 from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+
+if TYPE_CHECKING:
+    from ..evidence.oracle import Future
 
 
 @dataclass(frozen=True)

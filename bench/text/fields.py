@@ -8,35 +8,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ..model import as_text
 from .decode import (
     NothingParsed,
-    containers_in,
     decode_strings,
-    decoded,
     parse_json,
-    parse_prefix,
 )
-from .facts import is_number, number_value, numbers_in, occurs, words_of
+from .facts import is_number, number_value, numbers_in, occurs
 from .scripts import FUNCTION_WORDS
-from .tables import find_tables
+from .text_records import Line, Pair, TextReading, TextRecord, by_word, container_keys, records_of, says, word_of
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
 
 _STEM_CHARS = 5
-_LINE_CHARS = 400
 _IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
-_SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
 
-Pair = tuple[str, str]
-"""A key and the text of its value."""
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key as it is compared: in small letters, a blank for what joins its words.
+
+    >>> plain_key("Switch_Type"), plain_key("#")
+    ('switch type', '#')
+    """
+    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
 
 
 class Field(NamedTuple):
@@ -64,7 +64,9 @@ class FieldTable:
                 value = parse_json(value)
             except NothingParsed:
                 value = None
-        self._records = list(_records(decode_strings(value)))
+        value = decode_strings(value)
+        self._records = list(records_of(value))
+        self.containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
         self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
         """Every key that has a scalar."""
 
@@ -76,14 +78,14 @@ class FieldTable:
 
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                if not key or _is_prose(text):
+                if not key or is_prose(text):
                     self.prose.append(text)
                 else:
                     self.fields.append(Field(key, text, number))
 
     @cached_property
     def _by_word(self) -> dict[str, list[Field]]:
-        return _by_word((item.text, item) for item in self.fields)
+        return by_word((item.text, item) for item in self.fields)
 
     @cached_property
     def _counts(self) -> Counter[Pair]:
@@ -93,7 +95,7 @@ class FieldTable:
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
         """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
-        counts, names = self._counts, {name.casefold() for name in self.names}
+        counts, names = self._counts, {plain_key(name) for name in self.names}
         alone = [
             frozenset(
                 text.casefold()
@@ -112,7 +114,7 @@ class FieldTable:
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact, in order."""
-        return [item for item in self._by_word.get(_word(fact), ()) if says(item.text, fact)]
+        return [item for item in self._by_word.get(word_of(fact), ()) if says(item.text, fact)]
 
     def key_of(self, fact: str) -> str:
         """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
@@ -144,15 +146,19 @@ class FieldTable:
 
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, whatever its case."""
-        return key.casefold() in self._columns
+        return plain_key(key) in self._columns
+
+    def has_container(self, key: str) -> bool:
+        """True if the value has a mapping or list under a key."""
+        return plain_key(key) in self.containers
 
     def column(self, key: str) -> list[str]:
         """Every value under a key, in order."""
-        return self._columns.get(key.casefold(), [])
+        return self._columns.get(plain_key(key), [])
 
     def values(self, record: int, key: str) -> list[str]:
         """The values that one record, or a record around it, has under a key."""
-        return [text for name, text in self.pairs(record) if name.casefold() == key.casefold()]
+        return [text for name, text in self.pairs(record) if plain_key(name) == plain_key(key)]
 
     def says_value(self, text: str) -> bool:
         """True if a text is a value of some field, other than a common word of data."""
@@ -160,7 +166,7 @@ class FieldTable:
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
-        shown = {(key.casefold(), text.casefold()) for key, text in pairs}
+        shown = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in shown)
         scores: dict[int, tuple[int, int]] = {}
         for pair in shown:
@@ -178,7 +184,7 @@ class FieldTable:
         found: dict[str, list[str]] = {}
         for pairs, _ in self._records:
             for key, text in pairs:
-                found.setdefault(key.casefold(), []).append(text)
+                found.setdefault(plain_key(key), []).append(text)
         return found
 
     @cached_property
@@ -190,7 +196,7 @@ class FieldTable:
         found: dict[Pair, list[int]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                found.setdefault((key.casefold(), text.casefold()), []).append(number)
+                found.setdefault((plain_key(key), text.casefold()), []).append(number)
         return found
 
     @cached_property
@@ -210,10 +216,10 @@ class FieldTable:
         return True
 
     def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
-        keys = {key.casefold() for key, text in record.pairs if says(text, fact)}
+        keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
         values = record.around.union(text.casefold() for _, text in record.pairs)
         for item in sources:
-            if item.key.casefold() not in keys:
+            if plain_key(item.key) not in keys:
                 continue
             own = self._identities[item.record] - {item.text.casefold()}
             others = (self._all_identities - self._identities[item.record]) & values
@@ -224,119 +230,61 @@ class FieldTable:
     def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
         text = line.text.casefold()
         at = _place(text, fact)
-        nearest = self._nearest(text, at, fact.casefold())
+        places = sorted(self._identities_in(text))
+        nearest = _nearest(places, at, fact.casefold())
+        heading = {identity for _, identity in self._identities_in(line.heading)} if not nearest else set()
         for item in sources:
             own = self._identities[item.record]
-            named = nearest in own if nearest else not any(o in line.heading for o in self._all_identities - own)
+            named = nearest in own if nearest else heading <= own
             if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
                 return True
+            if fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
+                return True
         return False
+
+    def _goes_on(self, item: Field, text: str) -> bool:
+        """True if what follows an identity states another value of its record."""
+        values = (value.casefold() for _, value in self._records[item.record][0] if value != item.text)
+        return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     def _shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
         return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
-    def _nearest(self, text: str, at: int, fact: str) -> str:
-        """The identity that stands last before a place of a sentence, else first behind it; "" for none."""
-        places = [
-            (place, identity)
-            for identity in self._all_identities
-            if identity != fact and (place := text.find(identity)) >= 0 and occurs(text, identity)
-        ]
-        before = [item for item in places if item[0] <= at]
-        return max(before)[1] if before else min(places)[1] if places else ""
+    def _identities_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the identities that a text in small letters names, with the place of the first."""
+        words = {match.group() for match in _TOKEN.finditer(text)}
+        for identity in {item for word in words for item in self._identities_by_word.get(word, ())}:
+            place = text.find(identity)
+            if place >= 0 and occurs(text, identity):
+                yield place, identity
+
+    @cached_property
+    def _identities_by_word(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for identity in self._all_identities:
+            match = _TOKEN.search(identity)
+            if match:
+                found.setdefault(match.group(), []).append(identity)
+        return found
 
 
-class Line(NamedTuple):
-    """One sentence of a text: itself, the heading above it in small letters, and the stems of both."""
-
-    text: str
-    heading: str
-    stems: frozenset[str]
-
-
-class TextRecord(NamedTuple):
-    """One record as a text shows it: its keys and values, and the values of the records around it in small letters."""
-
-    pairs: tuple[Pair, ...]
-    around: frozenset[str]
+def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
+    """The identity that stands last before a place, else first behind it; "" for none."""
+    others = [item for item in places if item[1] != fact]
+    before = [identity for place, identity in others if place <= at]
+    return before[-1] if before else others[0][1] if others else ""
 
 
-class TextReading:
-    """A text as somebody reads it: the records of its data and tables, and its sentences.
-
-    `names` are the keys by which the header of a table is recognised. Linear in the text.
-    """
-
-    def __init__(self, text: str, names: Iterable[str]) -> None:
-        records: list[TextRecord] = []
-        values: list[Any] = []
-        rest = text
-        if text.lstrip()[:1] in ("{", "["):
-            with suppress(NothingParsed):
-                value, end = parse_prefix(text)
-                values, rest = [value], text[end:]
-        rows, rest = find_tables(rest, {name: (name,) for name in names})
-        values += [rows, *containers_in(rest)]
-        rest = decoded(rest)
-        for value in values:
-            found = list(_records(decode_strings(value)))
-            for pairs, around in found:
-                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
-                records.append(TextRecord(tuple(pairs), near))
-        self.records = tuple(records)
-        """The records of its data and tables, in order."""
-
-        self._records = _by_word((" ".join(text for _, text in item.pairs), item) for item in records)
-        self._lines = _by_word((line.text, line) for line in _sentences(rest))
-
-    def records_with(self, fact: str) -> Iterator[TextRecord]:
-        """Yield the records of the text that say a fact."""
-        return (item for item in self._records.get(_word(fact), ()) if any(says(text, fact) for _, text in item.pairs))
-
-    def lines_with(self, fact: str) -> Iterator[Line]:
-        """Yield the sentences of the text that say a fact."""
-        return (line for line in self._lines.get(_word(fact), ()) if says(line.text, fact))
+def _next(places: list[tuple[int, str]], at: int) -> int | None:
+    """The place of the first identity behind a place; None for none."""
+    return next((place for place, _ in places if place > at), None)
 
 
-def says(text: str, fact: str) -> bool:
-    """True if a text says a fact: that number by value, or those words whatever their case."""
-    if is_number(fact):
-        return fact in numbers_in(text)
-    return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
-
-
-def _records(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
-    """Yield every mapping of a value as its scalars by key, with the numbers of the mappings around it."""
-    waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
-    number = 0
-    while waiting:
-        value, name, around = waiting.pop()
-        items = list(value.items()) if isinstance(value, Mapping) else [(name, item) for item in _listed(value)]
-        own: list[Pair] = []
-        inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, Mapping) else around
-        for key, item in items:
-            if isinstance(item, Mapping | list | tuple):
-                inner.append((item, str(key), within))
-            else:
-                own.append((str(key), as_text(item)))
-        if own or isinstance(value, Mapping):
-            yield own, around
-            number += 1
-        else:
-            inner = [(item, key, around) for item, key, _ in inner]
-        waiting.extend(reversed(inner))
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
-
-
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """True if a value is a text and no field.
 
-    >>> [_is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
+    >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
     """
     words = text.split()
@@ -366,21 +314,6 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
 
 
-def _sentences(plain: str) -> Iterator[Line]:
-    heading = ""
-    for line in plain.split("\n"):
-        if not line.strip():
-            continue
-        for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
-            for sentence in _SENTENCES.split(chunk):
-                stems = frozenset(
-                    w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit()
-                )
-                yield Line(sentence, heading.casefold(), stems)
-        if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
-            heading = line[:_LINE_CHARS]
-
-
 def _facts_of(text: str) -> list[str]:
     """The text of a field as facts: its number where it is one, else itself; nothing for an empty one."""
     number = number_value(text)
@@ -391,16 +324,3 @@ def _place(text: str, fact: str) -> int:
     if not is_number(fact):
         return text.find(fact.casefold())
     return next((match.start() for match in re.finditer(r"[\d][\d.,]*", text) if fact in numbers_in(match.group())), 0)
-
-
-def _word(fact: str) -> str:
-    return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
-
-
-def _by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Things by each word and number of their texts."""
-    found: dict[str, list[Any]] = {}
-    for text, item in items:
-        for word in {*map(str.casefold, words_of(text)), *numbers_in(text)}:
-            found.setdefault(word, []).append(item)
-    return found

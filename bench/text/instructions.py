@@ -155,6 +155,10 @@ class Sentences:
         self._text = text
 
     @cached_property
+    def _words(self) -> frozenset[str]:
+        return _content(self._text)
+
+    @cached_property
     def _read(self) -> list[tuple[frozenset[str], bool]]:
         """The words of each sentence, and whether it denies something."""
         found = dict.fromkeys(sentences_of(self._text))
@@ -178,8 +182,7 @@ class Sentences:
         if " ".join(text.split()) in self._folded:
             return True
         wanted, _ = _wanted(text)
-        words = frozenset[str]().union(*(words for words, _ in self._read))
-        return bool(wanted) and len(wanted & words) >= COVERED * len(wanted)
+        return bool(wanted) and len(wanted & self._words) >= COVERED * len(wanted)
 
 
 def repeats(text: str, instruction: str) -> bool:

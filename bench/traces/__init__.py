@@ -16,10 +16,10 @@ import msgspec
 
 from ..model import Source, Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
+from ..plugins.registry import build, entries, installed, register as register
 from ..plugins.worker import Limits
-from ..plugins.registry import build, entries, register as register
 from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
-from .documents import Document as Document, Node as Node, values_of as values_of
+from .documents import Document as Document
 from .far import FarPath
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
@@ -237,16 +237,20 @@ class _Readers:
     def __init__(self, base: Path, limits: Limits) -> None:
         self._base, self._limits = base, limits
         self._own: dict[str, OwnReader] = {}
+        self._shipped: dict[str, Reader] = {}
+        # one that the program itself registered runs in it, as the rest of the program does
+        self._known = entries("reader").keys() - installed("reader")
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""
-        known = entries("reader").get(name)
-        if name not in self._own and known is not None and known.target.__module__.startswith("bench."):
+        if name in self._shipped:
+            return self._shipped[name]
+        if name in self._known:
             try:
-                reader: Reader = build("reader", name, self._base).start()[0]
+                self._shipped[name] = build("reader", name, self._base).start()[0]
             except SpecError as error:
                 raise NotOpened(str(error)) from None
-            return reader
+            return self._shipped[name]
         if name not in self._own:
             self._own[name] = OwnReader(name, self._base, self._limits)
         return self._own[name]

@@ -13,11 +13,12 @@ from .documents import Document
 from .exchange import answers_of, conversation_in, instructions_in, tools_in
 from .parts import Unread
 from .prompts import Prompts, PromptThread, key_of
-from .session_log import text
+from .records import text
 from .steps import Said
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
-_REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata", "user", "stream",
+_REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata",
+            "previous_interaction_id", "user", "stream",
             "stream_options", "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens", "tool_choice",
             "parallel_tool_calls", "response_format", "reasoning", "reasoning_effort", "thinking", "store", "include", "text", "seed", "stop",
             "stop_sequences", "n", "truncation", "service_tier", "prompt_cache_key", "betas", "context_management", "output_config", "verbosity",
@@ -66,7 +67,7 @@ def call_of(request: Any, answer: Any, *, body: bool = True) -> Call:
         tools=tools_in(asked),
         model=text(asked.get("model")),
         name=text(as_dict(answer).get("id")),
-        after=text(asked.get("previous_response_id")),
+        after=text(asked.get("previous_response_id")) or text(asked.get("previous_interaction_id")),
         unread=unread,
     )
 

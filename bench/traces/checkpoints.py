@@ -35,7 +35,10 @@ def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[s
     no such table, or is damaged. A checkpoint that cannot be read is counted."""
     rows: list[tuple[Any, ...]] = []
     # from memory, so that the file beside which SQLite would write its journal is never touched
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(":memory:")) as database:
+    with (
+        contextlib.suppress(sqlite3.Error, UnicodeDecodeError),
+        contextlib.closing(sqlite3.connect(":memory:")) as database,
+    ):
         database.deserialize(document.disk_bytes)
         rows = database.execute(f"SELECT {_COLUMNS} FROM checkpoints ORDER BY checkpoint_id LIMIT {most:d}").fetchall()
     found = []

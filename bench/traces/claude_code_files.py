@@ -9,7 +9,7 @@ from typing import Any
 
 from .documents import Document
 from .reader import PartOf
-from .session_log import text
+from .records import text
 
 MAIN = "main"
 """The thread of the session's own agent."""

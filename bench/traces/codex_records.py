@@ -10,7 +10,7 @@ import msgspec
 from ..model import Usage, compact_json
 from .decoded import as_dict, strict_json
 from .markers import cut_in
-from .session_log import dict_in, text
+from .records import dict_in, text
 from .steps import Ran
 
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)

@@ -12,13 +12,13 @@ from typing import Any
 from ..model import Content, OtherPart, Part, TextPart, ToolCall, as_text, compact_json, text_of
 from .decoded import as_dict, dicts
 from .parts import Unread, picture
-from .session_log import arguments, text
+from .records import arguments, text
 from .steps import Said
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call", "custom_tool_call",
           "non_standard_tool_call"}  # fmt: skip
-_THOUGHTS = {"thinking", "reasoning", "redacted_thinking", "redacted_reasoning"}
+_THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
 _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output", "function_result")
 """Endings of the types of blocks that hold a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
@@ -168,6 +168,11 @@ def part_of(block: Any) -> Part:
         return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
     return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
+
+
+def parts_of(blocks: list[Any]) -> list[Part]:
+    """Blocks as parts; what is neither a text nor an object is none."""
+    return [part_of(block) for block in blocks if isinstance(block, str | dict)]
 
 
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:

@@ -11,7 +11,6 @@ import itertools
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,6 @@ _SNIFFED = 1000
 """Members of a list, or lines, that a format is told by."""
 _EXPANDS, _SMALL = 200, 20_000_000
 """A compressed file may expand so many times, or to so many bytes, where the limit on its size is not raised."""
-_KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
-
-
-def kind_of(value: Any) -> str:
-    """The JSON name of a value's type."""
-    return _KINDS.get(type(value), "null" if value is None else type(value).__name__)
-
-
 class Document:
     """One input file. `name` is how it was given (for messages), `below` its path under the given folder (for ids and sources),
     `beside` the files given with it from the same folder, itself among them, in order; nothing for a file that was named.
@@ -255,89 +246,11 @@ class Document:
         self.repeated_keys[line] = repeated_keys(data, value)
         return value
 
-    def node(self) -> Node:
-        """The whole file as one JSON value that knows its place."""
-        return Node(self, None, "$", self.json)
-
-    def values(self) -> list[Node]:
+    def values(self) -> list[Any]:
         """The values of the file: one a line, or the one that it is."""
-        return list(self.line_nodes()) if self.is_json_lines else [self.node()]
-
-    def line_nodes(self) -> Iterator[Node]:
-        """The JSON value of each line that is not blank, knowing its place, one at a time; TraceError at the first that is none."""
-        for number, line in self.lines():
-            yield Node(self, number, "$", self.decode(line, number))
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A decoded value and where it is, so that every complaint names file, line and path. An absent key is a node of null."""
-
-    document: Document
-    line: int | None
-    path: str
-    value: Any
-
-    def fail(self, what: str) -> TraceError:
-        """The error that points here. To be raised."""
-        return self.document.fail(what, line=self.line, path=self.path)
-
-    def expected(self, wanted: str) -> TraceError:
-        """The error for a value of another type than wanted. To be raised."""
-        return self.fail(f"expected {wanted}, got {kind_of(self.value)}")
-
-    def __getitem__(self, key: str) -> Node:
-        """A member of an object (a node of null where it is absent); TraceError where this is no object."""
-        return Node(self.document, self.line, f"{self.path}.{key}", self.object().get(key))
-
-    def made(self, value: Any, suffix: str = "") -> Node:
-        """A value that a reader made of this one: errors name this place, and the suffix."""
-        return Node(self.document, self.line, self.path + suffix, value)
-
-    def has(self, key: str) -> bool:
-        """True if this is an object with that key."""
-        return isinstance(self.value, dict) and key in self.value
-
-    def object(self) -> dict[str, Any]:
-        """The value, which must be an object."""
-        if not isinstance(self.value, dict):
-            raise self.expected("object")
-        return self.value
-
-    def items(self) -> list[Node]:
-        """The members of an array; `[]` for null."""
-        if self.value is None:
-            return []
-        if not isinstance(self.value, list):
-            raise self.expected("array")
-        return [Node(self.document, self.line, f"{self.path}[{at}]", item) for at, item in enumerate(self.value)]
-
-    def text(self) -> str:
-        """The value, which must be a string."""
-        if not isinstance(self.value, str):
-            raise self.expected("string")
-        return self.value
-
-    def text_or_none(self) -> str | None:
-        """The value, which must be a string or null."""
-        return None if self.value is None else self.text()
-
-    def count(self) -> int | None:
-        """The value, which must be a whole number of at least 0 (also written as 100.0), or null."""
-        if self.value is None:
-            return None
-        whole = int(self.value) if type(self.value) is float and self.value.is_integer() else self.value
-        if type(whole) is not int or whole < 0:
-            raise self.fail(f"expected a count, got {one_line(self.value)[:40]}")
-        return whole
-
-    def seconds(self) -> float | None:
-        """The value, which must be a number or null, as seconds."""
-        if self.value is None:
-            return None
-        if type(self.value) not in (int, float):
-            raise self.expected("number")
-        return float(self.value)
+        if not self.is_json_lines:
+            return [self.json]
+        return [self.decode(line, number) for number, line in self.lines()]
 
 
 def _gunzipped(raw: bytes) -> Iterator[bytes]:
@@ -345,12 +258,6 @@ def _gunzipped(raw: bytes) -> Iterator[bytes]:
 
     with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
         yield from iter(lambda: file.read(1_000_000), b"")
-
-
-def values_of(document: Document) -> list[Node]:
-    """Return the values of a file: its lines, the members of its one list, or the one value that it is."""
-    whole = document.values()
-    return whole[0].items() if len(whole) == 1 and isinstance(whole[0].value, list) else whole
 
 
 def optional_zstandard(name: str) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 
 from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
-from .messages import answer_of_items, is_langchain, message, messages, without_ids
+from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
 from .parts import Unread
-from .session_log import text
+from .records import text
 from .steps import Said
 from .streams import assembled, events_of
 from .usage import usage_in
@@ -58,6 +58,9 @@ def conversation_in(request: Any, unread: Unread) -> list[Said]:
     if batched or (found is not listed and found and all(isinstance(item, str) for item in found)):
         unread.add("further prompt of one model call", len(found) - 1)
         found = found[0] if batched else found[:1]
+    if found and all(isinstance(item, dict) and not is_message(item) for item in found):  # blocks alone
+        blocks = Blocks().add_all(found, unread)
+        return [*blocks.results, *([Said("user", blocks.content)] if blocks.parts else [])]
     told = messages(found, unread)
     return list(map(without_ids, told)) if isinstance(request, dict) and request.get("contents") else told
 
@@ -123,6 +126,9 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
         return _ended(_choice(choices[0], unread), text(choices[0].get("finish_reason")))
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
+    for key in ("steps", "outputs"):  # Gemini's Interactions interface, and its first form
+        if _objects(response.get(key), "type"):
+            return _ended(_interaction(response[key], unread), text(response.get("status")))
     candidates = dicts(response.get("candidates"))
     if candidates:
         unread.add(_FURTHER, len(candidates) - 1)
@@ -138,6 +144,18 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
             return message(inner["content"], unread, "assistant")
     bare = bare_text(response)
     return [] if bare is None else [Said("assistant", bare)]
+
+
+def _interaction(listed: list[Any], unread: Unread) -> list[Said]:
+    asked = (at for at, item in enumerate(listed) if as_dict(item).get("type") in ("user_input", "function_result"))
+    new = listed[max(asked, default=-1) + 1 :]
+    if any(as_dict(item).get("type") in ("model_output", "function_call") for item in new):
+        turned = (
+            {"type": "model_output", "content": [item]} if item.get("type") == "text" else item for item in dicts(new)
+        )
+        return answer_of_items(list(turned), unread)
+    blocks = Blocks().add_all(new, unread)
+    return [Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
 
 
 def _choice(choice: dict[str, Any], unread: Unread) -> list[Said]:
@@ -204,7 +222,8 @@ def is_answer(value: Any) -> bool:
     spoken = body.get("role") == "assistant" and isinstance(body.get("content"), list)
     spoken = spoken or as_dict(body.get("message")).get("role") == "assistant"
     spoken = spoken or as_dict(as_dict(output).get("message")).get("role") == "assistant"
-    return (chosen or spoken or output == [] or _objects(output, "type")
+    return (chosen or spoken or output == [] or _objects(output, "type") or _objects(body.get("steps"), "type")
+            or _objects(body.get("outputs"), "type")
             or _objects(body.get("candidates"), "content", "finishReason"))  # fmt: skip
 
 

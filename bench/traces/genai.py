@@ -10,7 +10,7 @@ from .content import Blocks
 from .decoded import as_dict, dicts, strict_json
 from .messages import message, messages
 from .parts import Unread
-from .session_log import text
+from .records import text
 from .spans import OtelSpan
 from .steps import Said
 

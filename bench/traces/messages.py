@@ -15,7 +15,7 @@ from ..model import ToolCall, as_text, text_of
 from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
 from .parts import Role, Unread
-from .session_log import arguments, text
+from .records import arguments, text
 from .steps import Ran, Said
 from .usage import usage_in
 
@@ -38,6 +38,8 @@ _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments
          "namespace", "kwargs"}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _ITEMS = ("_call", "_call_output")
+_STEPS = {"user_input", "model_output", "function_result", "thought"}
+"""Steps of Gemini's Interactions interface; its calls are named as items are."""
 
 
 def is_langchain(value: Any) -> bool:
@@ -61,7 +63,11 @@ def is_item(value: Any) -> bool:
         parts = {str(part.get("type")) for part in dicts(value.get("content"))}
         own = not parts.isdisjoint({"input_text", "output_text", "input_image"})
         return "role" in value and (own or (kind == "message" and "usage" not in value))
-    return isinstance(kind, str) and (kind.endswith(_ITEMS) or (kind == "reasoning" and "summary" in value))
+    if not isinstance(kind, str):
+        return False
+    if kind in _STEPS:
+        return "role" not in value
+    return kind.endswith(_ITEMS) or (kind == "reasoning" and "summary" in value)
 
 
 def is_message(value: Any) -> bool:
@@ -101,10 +107,11 @@ def messages(values: Iterable[Any], unread: Unread) -> list[Said]:
     return found + _ended(answer)
 
 
-def answer_of_items(items: Iterable[Any], unread: Unread) -> list[Said]:
+def answer_of_items(items: Any, unread: Unread) -> list[Said]:
     """The `output` of a response of the Responses interface as its turn, then results of tools that the server ran."""
     answer = Blocks()
-    for item in items:
+    unread.add("output that is no list of items", not isinstance(items, list | None))
+    for item in items if isinstance(items, list) else ():
         if not isinstance(item, dict):
             unread.add("item that is no object")
         elif _is_answers(item):
@@ -124,11 +131,11 @@ def _is_answers(item: dict[str, Any]) -> bool:
     kind = item.get("type", "message")
     if kind in ("message", None):
         return item.get("role") in (None, "assistant")
-    return kind == "reasoning" or str(kind).endswith("_call")
+    return kind in ("reasoning", "thought", "model_output") or str(kind).endswith("_call")
 
 
 def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
-    if item.get("type") in ("message", None):
+    if item.get("type") in ("message", "model_output", None):
         unread.extra_keys(item, _KNOWN, "an item")
         answer.add_all(item.get("content"), unread)
     else:
@@ -139,11 +146,13 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[Said]:
     kind = item.get("type")
     if kind in ("message", None):
         return message(item, unread)
+    if kind == "user_input":
+        return [Said("user", Blocks().add_all(item.get("content"), unread).content)]
     if kind == "agent_message":
         return [
             Said("user", Blocks().add_all(item.get("content"), unread).content, name=text(item.get("author")) or "")
         ]
-    if str(kind).endswith("_output"):
+    if str(kind).endswith(("_output", "_result")):
         return Blocks().add_all([item], unread).results
     unread.kind("item", kind)
     return []

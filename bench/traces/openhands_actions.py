@@ -1,24 +1,27 @@
-"""OpenHands' first event stream: actions and observations, and the model's answers that the actions came from."""
+"""OpenHands' first event stream: actions and observations, with the answers that the actions came from."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+import msgspec
+
 from ..model import ContextReset, Outcome, ToolCall
-from .documents import Node
+from .content import Blocks
+from .decoded import dicts
 from .messages import calls_beside
-from .nodes import at, between, first_of, moment, only_text
-from .openhands_shown import terminal
-from .parts import simple_content, usage_of
+from .openhands_shown import seconds_between, terminal_text
+from .records import dict_in, text, time_of, typed
 from .steps import Ran, Said, Steps
 from .tables import data_of
+from .usage import usage_in
 
-_EVENT = {"id", "timestamp", "source", "message", "action", "observation", "args", "content", "extras", "cause",
-          "tool_call_metadata", "llm_metrics", "timeout", "success"}  # fmt: skip
-_SILENT = {"change_agent_state", "agent_state_changed", "null", "condensation_request", "condense", "pause", "resume", "stop"}  # fmt: skip
+_SILENT = {"change_agent_state", "agent_state_changed", "null", "condensation_request", "condense", "pause", "resume",
+           "stop"}  # fmt: skip
 """Events that no prompt shows: bookkeeping of the harness."""
-_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source", "translated_ipython_code"}  # fmt: skip
+_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source",
+        "translated_ipython_code"}  # fmt: skip
 """Arguments of an action that are the harness' own."""
 _CUT = re.compile(r"\[\.\.\. (?:Command output|Observation) truncated|<response clipped>")
 _RECALLED = ("repo_instructions", "additional_agent_instructions", "conversation_instructions", "microagent_knowledge")
@@ -28,136 +31,167 @@ _ENDS = {
 }
 
 
+class Event(msgspec.Struct):
+    """An action (with `args`) or an observation (with `content` and `extras`) that it caused."""
+
+    id: int | str | None = None
+    timestamp: Any = None
+    source: str | None = None
+    action: str | None = None
+    args: dict[str, Any] | None = None
+    observation: str | None = None
+    content: str | None = None
+    extras: dict[str, Any] | None = None
+    cause: int | str | None = None
+    tool_call_metadata: dict[str, Any] | None = None
+    llm_metrics: Any = None
+    success: bool | None = None
+    message: Any = None
+    timeout: Any = None
+
+
 class Actions(Steps):
-    """One run on its way to a trace: which steps an event became, the answers seen, and the delegates at work."""
+    """The steps of one run; `threads` are the agents at work, a delegate last."""
 
     def __init__(self) -> None:
         super().__init__()
         self.threads = [("main", "agent")]
-        self.made: dict[Any, range] = {}  # the steps an event became, by its id
-        self.gone: set[int] = set()  # the steps that were forgotten
+        self.steps_of: dict[Any, range] = {}  # by the id of an event
+        self.forgotten: set[int] = set()  # steps
         self.call_of: dict[Any, str] = {}  # the id of the call that an action is, by the action's id
         self.times: dict[Any, float | None] = {}
         self.answers: set[str] = set()
 
-    def event(self, event: Node) -> None:
-        """One event, whatever it is."""
-        self.unread.keys(event, _EVENT, "an event")
-        number, before = _id(event["id"]), self.index
-        self.times[number] = moment(event["timestamp"])
-        if event["llm_metrics"].value is not None:
-            self.meta["llm_metrics"] = event["llm_metrics"].value
-        if event.has("action"):
-            self._action(event, event["action"].text_or_none() or "", event["args"])
-        elif event.has("observation"):
-            self._observation(event, event["observation"].text_or_none() or "")
+    def event(self, value: dict[str, Any]) -> None:
+        """Add one event."""
+        event = typed(value, Event, self.unread, "an event")
+        before, t = self.index, time_of(event.timestamp, self.unread)
+        self.times[event.id] = t
+        if event.llm_metrics is not None:
+            self.meta["llm_metrics"] = event.llm_metrics
+        if event.action is not None:
+            self._action(event, event.action, t)
+        elif event.observation is not None:
+            self._observation(event, event.observation, t)
         else:
             self.unread.add("event that is neither action nor observation")
         if self.index > before:
-            self.made[number] = range(before, self.index)
+            self.steps_of[event.id] = range(before, self.index)
 
-    def _say(self, said: Said, event: Node, **turn: Any) -> None:
-        self.say(said, *self.threads[-1], moment(event["timestamp"]), **turn)
+    def _say(self, said: Said, t: float | None, **turn: Any) -> None:
+        self.say(said, *self.threads[-1], t, **turn)
 
-    def _action(self, event: Node, kind: str, args: Node) -> None:
+    def _action(self, event: Event, kind: str, t: float | None) -> None:
+        args = event.args or {}
         if kind == "system":
-            self.tools([tool.value for tool in args["tools"].items()], *self.threads[-1])
-            self._say(Said("system", args["content"].text()), event)
+            tools = args.get("tools")
+            self.tools(tools if isinstance(tools, list) else [], *self.threads[-1])
+            self._say(Said("system", text(args.get("content")) or ""), t)
         elif kind == "condensation":
-            self._condense(event, args)
+            self._condense(args, t)
         elif kind in _SILENT or kind == "recall":
             return
-        elif event["source"].value == "agent":
-            self._answer(event, kind, args)
+        elif event.source == "agent":
+            self._answer(event, kind, t)
             if kind == "delegate":
-                name = args["agent"].text_or_none() or "delegate"
-                self.threads.append((f"{name} {event['id'].value}", name))
-                self._say(Said("user", only_text(at(args, "inputs", "task")) or ""), event)
+                name = text(args.get("agent")) or "delegate"
+                self.threads.append((f"{name} {event.id}", name))
+                self._say(Said("user", text(dict_in(args, "inputs").get("task")) or ""), t)
             if kind == "finish":
-                done = {"true": True, "false": False}.get(str(args["task_completed"].value).lower())
+                done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
                 self.outcome = Outcome(success=done, said_by="the agent, when it finished")
         elif kind in ("message", "run"):
-            if event["source"].value not in (None, "user", "environment"):
-                self.unread.kind("source, taken for the user,", event["source"].value)
-            text = first_of(args, "content", "command").text_or_none() or ""
-            self._say(Said("user", f"User executed the command:\n{text}" if kind == "run" else text), event)
-            self.unread.add("picture of a user message", len(args["image_urls"].items()))
+            if event.source not in (None, "user", "environment"):
+                self.unread.kind("source, taken for the user,", event.source)
+            shown = text(args.get("content")) or text(args.get("command")) or ""
+            self._say(Said("user", f"User executed the command:\n{shown}" if kind == "run" else shown), t)
+            pictures = args.get("image_urls")
+            self.unread.add("picture of a user message", len(pictures) if isinstance(pictures, list) else 0)
         else:
             self.unread.kind("user action", kind)
 
-    def _answer(self, event: Node, kind: str, args: Node) -> None:
-        """The model's answer that an action came from; one answer may have several actions, and is one turn."""
-        metadata, number = event["tool_call_metadata"], _id(event["id"])
-        response = at(metadata, "model_response")
-        if not at(response, "choices").items():
-            said = only_text(args["content"] if kind == "message" else args["thought"]) or ""
-            given = {key: value for key, value in args.object().items() if key not in _OWN}
-            call = ToolCall(id=f"event{number}", name=kind, arguments=given)
-            self.call_of[number] = call.id
-            self._say(Said("assistant", said, () if kind in ("message", "finish") else (call,)), event)
+    def _answer(self, event: Event, kind: str, t: float | None) -> None:
+        """Add the model's answer that an action came from; one answer may have several actions."""
+        response = dict_in(event.tool_call_metadata, "model_response")
+        choices, args = dicts(response.get("choices")), event.args or {}
+        if not choices:
+            own_words = text(args.get("content" if kind == "message" else "thought")) or ""
+            given = {key: value for key, value in args.items() if key not in _OWN}
+            call = ToolCall(id=f"event{event.id}", name=kind, arguments=given)
+            self.call_of[event.id] = call.id
+            self._say(Said("assistant", own_words, () if kind in ("message", "finish") else (call,)), t)
             return
-        choice = response["choices"].items()[0]
-        message, self.call_of[number] = choice["message"], metadata["tool_call_id"].text()
-        answer = response["id"].text_or_none() or self.call_of[number]
+        message = dict_in(choices[0], "message")
+        call_id = text(dict_in(event.tool_call_metadata).get("tool_call_id")) or ""
+        self.call_of[event.id] = call_id
+        answer = text(response.get("id")) or call_id
         if answer not in self.answers:
             self.answers.add(answer)
-            thought = first_of(message, "reasoning_content", "reasoning").text_or_none()
-            calls, content = calls_beside(message.object(), self.unread), simple_content(message["content"])
-            model, finish = response["model"].text_or_none(), choice["finish_reason"].text_or_none()
-            usage = usage_of(response["usage"])
-            self._say(Said("assistant", content, calls, thought), event, model=model, finish_reason=finish, usage=usage)
+            thought = text(message.get("reasoning_content")) or text(message.get("reasoning"))
+            content = Blocks().add_all(message.get("content"), self.unread).content
+            self._say(
+                Said("assistant", content, calls_beside(message, self.unread), thought),
+                t,
+                model=text(response.get("model")),
+                finish_reason=text(choices[0].get("finish_reason")),
+                usage=usage_in(response.get("usage"), self.unread),
+            )
 
-    def _observation(self, event: Node, kind: str) -> None:
+    def _observation(self, event: Event, kind: str, t: float | None) -> None:
         if kind == "recall":
-            found = [event["extras"][key].value for key in _RECALLED]
-            pieces = [piece for value in found for piece in (value if isinstance(value, list) else [value])]
-            texts = [piece.get("content") if isinstance(piece, dict) else piece for piece in pieces]
-            if any(texts):
-                self._say(Said("user", "\n\n".join(text for text in texts if isinstance(text, str) and text)), event)
+            if recalled := _recalled(event.extras or {}):
+                self._say(Said("user", "\n\n".join(recalled)), t)
             return
         if kind in _SILENT:
             return
         if kind == "delegate" and len(self.threads) > 1:
             self.threads.pop()
-        cause, text = _id(event["cause"]), _shown(event, kind)
-        call_id = at(event, "tool_call_metadata", "tool_call_id").text_or_none() or self.call_of.get(cause, "")
-        waiting = {call.id for call in self.waiting(self.threads[-1][0])}
-        if call_id not in waiting:  # of what the user or the harness did
-            told = f"\nObserved result of command executed by user:\n{text}" if kind == "run" else text
-            self._say(Said("user", told), event)
+        shown = _shown(event, kind)
+        call_id = text(dict_in(event.tool_call_metadata).get("tool_call_id")) or self.call_of.get(event.cause, "")
+        if call_id not in {call.id for call in self.waiting(self.threads[-1][0])}:  # not the agent's own
+            prefix = "\nObserved result of command executed by user:\n" if kind == "run" else ""
+            self._say(Said("user", prefix + shown), t)
             return
         if kind == "user_rejected":
             self.approve(call_id, approved=False)
-        seconds = between(self.times.get(cause), moment(event["timestamp"]))
-        data = data_of(event["content"].text_or_none() or "") if kind == "run" else None  # the text shown has more
-        ran = Ran(data=data, duration_s=seconds, cut=_CUT.search(text) is not None)
-        code, broken = at(event, "extras", "metadata", "exit_code").value, kind in _ENDS
-        failed = broken or event["success"].value is False or code not in (None, 0, -1)
-        self._say(Said("tool", text, call_id=call_id, failed=failed, error=text if broken else None, ran=ran), event)
+        data = data_of(event.content or "") if kind == "run" else None  # the text shown has more
+        seconds = seconds_between(self.times.get(event.cause), t)
+        ran = Ran(data=data, duration_s=seconds, cut=_CUT.search(shown) is not None)
+        code, broken = dict_in(event.extras, "metadata").get("exit_code"), kind in _ENDS
+        failed = broken or event.success is False or code not in (None, 0, -1)
+        error = shown if broken else None
+        self._say(Said("tool", shown, call_id=call_id, failed=failed, error=error, ran=ran), t)
 
-    def _condense(self, event: Node, args: Node) -> None:
-        """Add a reset that keeps the thread's steps but those of the events that the harness names as forgotten."""
-        gone = {_id(item) for key in ("forgotten_event_ids", "pruned_event_ids") for item in args[key].items()}
-        start, end = args["forgotten_events_start_id"].count(), args["forgotten_events_end_id"].count()
-        if start is not None and end is not None:
-            gone.update(number for number in self.made if isinstance(number, int) and start <= number <= end)
-        self.gone.update(index for number in gone for index in self.made.get(number, ()))
+    def _condense(self, args: dict[str, Any], t: float | None) -> None:
+        """Add a reset that keeps the thread's steps but those of the events named as forgotten."""
+        lists = (args.get(key) for key in ("forgotten_event_ids", "pruned_event_ids"))
+        ids = {one for listed in lists if isinstance(listed, list) for one in listed if isinstance(one, int | str)}
+        start, end = args.get("forgotten_events_start_id"), args.get("forgotten_events_end_id")
+        if isinstance(start, int) and isinstance(end, int):
+            ids.update(number for number in self.steps_of if isinstance(number, int) and start <= number <= end)
+        self.forgotten.update(index for one in ids for index in self.steps_of.get(one, ()))
         thread, agent = self.threads[-1]
-        kept = tuple(step.index for step in self.steps if step.thread == thread and step.index not in self.gone)
-        summary, t = args["summary"].text_or_none(), moment(event["timestamp"])
+        kept = tuple(
+            step.index for step in self.steps if step.thread == thread and step.index not in self.forgotten
+        )
+        summary = text(args.get("summary"))
         self.add(ContextReset(index=self.index, agent=agent, thread=thread, t=t, summary=summary, kept=kept))
 
 
-def _id(node: Node) -> Any:
-    return node.value if isinstance(node.value, int | str) else None
+def _recalled(extras: dict[str, Any]) -> list[str]:
+    """The texts that a recall found."""
+    values = [extras.get(key) for key in _RECALLED]
+    pieces = [piece for value in values for piece in (value if isinstance(value, list) else [value])]
+    texts = [piece.get("content") if isinstance(piece, dict) else piece for piece in pieces]
+    return [one for one in map(text, texts) if one]
 
 
-def _shown(event: Node, kind: str) -> str:
-    text, extras = event["content"].text_or_none() or "", event["extras"]
+def _shown(event: Event, kind: str) -> str:
+    content, extras = event.content or "", event.extras or {}
     if kind == "run":
-        return terminal(at(extras, "metadata"), text)
+        return terminal_text(dict_in(extras, "metadata"), content)
     if kind == "edit":
-        return only_text(at(extras, "formatted_output_and_error")) or text
+        return text(extras.get("formatted_output_and_error")) or content
     if kind == "delegate":
-        return text or only_text(at(extras, "outputs", "content")) or ""
-    return text + _ENDS.get(kind, "")
+        return content or text(dict_in(extras, "outputs").get("content")) or ""
+    return content + _ENDS.get(kind, "")

@@ -1,26 +1,26 @@
-"""The prompts that a recording sent where it keeps every message whole: known masking rules, told apart by the sum of the tokens sent."""
+"""Prompts that a recording sent where it keeps every message whole: masking rules, checked against the tokens sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..tokens.counting import TokenCounter, encoding_for
 
-TOLERANCE = 0.0005
-"""The share by which the tokens of a rule may miss those that were sent. True rules miss by 0.0002 at most; a wrong one seldom comes so near."""
-
-_NEAR = 0.05
+EXACT = 0.0005
+"""Share of the tokens sent by which a rule that nothing names may miss. True rules miss by 0.0002 at most."""
+NEAR = 0.05
+"""The same for a rule that the configuration names: other models' encodings differ, tool definitions lack."""
 
 _ENCODINGS = ("o200k_base", "cl100k_base")
 
 Edits = Mapping[int, Mapping[int, str]]
-"""By the number of an answer, what its prompt showed first in place of earlier messages, by their numbers."""
+"""By the number of an answer: the new texts, first shown in its prompt, of earlier messages by number."""
 
 
 @dataclass(frozen=True)
 class HistoryText:
-    """One message of a history: `answer` is the model's own, `observed` counts for a masking rule, which may look at its `tags`."""
+    """One message of a history: `answer` is the model's own; a masking rule counts the `observed`."""
 
     text: str
     answer: bool = False
@@ -30,9 +30,10 @@ class HistoryText:
 
 @dataclass(frozen=True)
 class Masking:
-    """The rule of SWE-agent's LastNObservations: all observations but the first (the task) and the last `n` are shown as one line.
+    """SWE-agent's LastNObservations: all observations but the first (the task) and the last `n` become one line.
 
-    `polling` moves the boundary in steps. An observation with a tag of `keep` stays, one with a tag of `remove` goes at once.
+    `polling` moves the boundary in steps. An observation with a tag of `keep` stays, one with a tag
+    of `remove` is masked at once.
     """
 
     n: int
@@ -49,56 +50,51 @@ class Masking:
         >>> Masking(1).edits([task, answer, old, answer, new, answer])
         {5: {2: 'Old output omitted (2 lines)'}}
         """
-        found: dict[int, dict[int, str]] = {}
+        edits: dict[int, dict[int, str]] = {}
         observed: list[int] = []
-        done: set[int] = set()
-        for at, entry in enumerate(history):
+        masked: set[int] = set()
+        for number, entry in enumerate(history):
             if entry.observed:
-                observed.append(at)
+                observed.append(number)
             if not entry.answer:
                 continue
             end = len(observed) // self.polling * self.polling - self.n
-            for place, number in enumerate(observed):
-                tags = history[number].tags
-                if number not in done and (tags & self.remove or (1 <= place < end and not tags & self.keep)):
-                    done.add(number)
-                    line = self.wording.format(len(history[number].text.splitlines()))
-                    found.setdefault(at, {})[number] = line
-        return found
+            for place, old in enumerate(observed):
+                tags = history[old].tags
+                due = 1 <= place < end and not tags & self.keep
+                if old not in masked and (tags & self.remove or due):
+                    masked.add(old)
+                    line = self.wording.format(len(history[old].text.splitlines()))
+                    edits.setdefault(number, {})[old] = line
+        return edits
 
 
-def fitted(
-    history: Sequence[HistoryText], sent: int, rules: Iterable[Masking | None], model: str | None
-) -> Edits | None:
-    """The edits of the rule whose prompts add up to the tokens `sent`; None where none does. `rules` come simplest first, None shows all.
+def best_fit(
+    history: Sequence[HistoryText], sent: int, candidates: Sequence[Edits], model: str | None
+) -> tuple[Edits, float]:
+    """The candidate whose prompts come nearest to the tokens `sent`, and by which share they miss.
 
     Where no model is named, each encoding of OpenAI is tried.
     """
     known, assumed = encoding_for(model)
-    edits = [{} if rule is None else rule.edits(history) for rule in rules]
-    for encoding in _ENCODINGS if assumed else (known,):
-        count = TokenCounter(encoding).encoded
-        misses = [(abs(_sum(history, edit, count) / sent - 1), edit) for edit in edits]
-        miss, best = min(misses, key=lambda item: item[0])
-        if miss <= TOLERANCE:
-            return best
-    return None
+    misses = [
+        (abs(_tokens_sent(history, edits, TokenCounter(encoding).encoded) / sent - 1), place)
+        for encoding in (_ENCODINGS if assumed else (known,))
+        for place, edits in enumerate(candidates)
+    ]
+    miss, place = min(misses)
+    return candidates[place], miss
 
 
-def fits_sent(history: Sequence[HistoryText], edits: Edits, sent: int, model: str | None) -> bool:
-    """True if the prompts of a history with these edits add up to the tokens `sent`, within 5 %: encodings of
-    other models differ, and tool definitions that the recording lacks show."""
-    known, assumed = encoding_for(model)
-    sums = [_sum(history, edits, TokenCounter(name).encoded) for name in (_ENCODINGS if assumed else (known,))]
-    return any(abs(total / sent - 1) <= _NEAR for total in sums)
-
-
-def _sum(history: Sequence[HistoryText], edits: Edits, count: Callable[[str], int]) -> int:
-    """The tokens of all prompts: four for the frame of a message, three for that of a prompt, as OpenAI counts them."""
+def _tokens_sent(
+    history: Sequence[HistoryText], edits: Edits, count: Callable[[str], int]
+) -> int:
+    """The tokens of all prompts; a message has 4 more and a prompt 3, as OpenAI counts them."""
     prompt, total = 3, 0
-    for at, entry in enumerate(history):
+    for number, entry in enumerate(history):
         if entry.answer:
-            prompt += sum(count(text) - count(history[number].text) for number, text in edits.get(at, {}).items())
+            changed = edits.get(number, {}).items()
+            prompt += sum(count(text) - count(history[old].text) for old, text in changed)
             total += prompt
         prompt += 4 + count(entry.text)
     return total

@@ -10,7 +10,7 @@ from typing import Any
 from .content import first_of
 from .decoded import as_dict, dicts
 from .parts import Unread
-from .session_log import text, time_of
+from .records import text, time_of
 
 Attributes = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,8 @@ from ..model import (
     non_text_parts,
     text_of,
 )
-from ..model.errors import TraceError, one_line
 from . import source_of
-from .documents import Document, Node
+from .documents import Document
 from .parts import Role, Unread
 from .tables import data_of
 
@@ -185,15 +184,6 @@ class Steps:
         decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
 
-    def tolerate(self, what: str, add: Callable[..., None], *record: Any) -> None:
-        """Add a record; one that cannot be read adds nothing and is counted."""
-        before = len(self.steps)
-        try:
-            add(*record)
-        except TraceError:
-            del self.steps[before:]
-            self.unread.add(what)
-
     # ---- calls and their results
 
     def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
@@ -230,20 +220,6 @@ class Steps:
     def place_of(self, call_id: str) -> tuple[str, str]:
         """The thread and the agent of a call."""
         return self._places.get(call_id, ("main", "agent"))
-
-    def require_call(self, call_id: Node) -> str:
-        """The id of the call that a result names. TraceError where no turn before made it."""
-        if call_id.text() not in self._calls:
-            what = f"no call {one_line(call_id.value)[:60]!r} was made before this result — its model turn is missing from the file"
-            raise call_id.fail(what)
-        return call_id.text()
-
-    def require_call_of(self, name: Node) -> str:
-        """The id of the last call of a function. TraceError where there is none."""
-        for calls in reversed(self._calls.values()):
-            if any(call.name == name.text() for call in calls):
-                return calls[0].id
-        raise name.fail(f"no function {one_line(name.value)[:60]!r} was called before this result")
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
@@ -306,10 +282,10 @@ class Steps:
         )
         return self.add(result)
 
-    def trace(self, document: Document, reader: str, place: Node | Document | None = None, **said: Any) -> Trace:
-        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError at `place` where nothing was recorded."""
+    def trace(self, document: Document, reader: str, **said: Any) -> Trace:
+        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError where nothing was recorded."""
         if not self.spoke:
-            raise (place or document).fail(
+            raise document.fail(
                 "expected a message, a model call or a result, got none — nothing was recorded"
             )
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}

@@ -14,7 +14,7 @@ from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, unwrapped
 from .parts import Unread
 from .prompts import Prompts
-from .session_log import arguments, text, time_of
+from .records import arguments, text, time_of
 from .steps import Ran, Said
 
 _T = TypeVar("_T")

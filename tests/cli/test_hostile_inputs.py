@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.comparison.baselines import read_baseline
 from handmade import opened
 from repository import bench as command
 from warm import run_warm
 
-from bench.comparison.baselines import read_baseline
 from bench.evidence.dependencies import suffixes
 from bench.evidence.probes import search
 from bench.files.limits import read_regular
@@ -227,9 +227,8 @@ def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_pat
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"a": "{number}"}}\n{{"a": {number}}}\n')
     document = Document(path)
-    assert next(document.line_nodes()).value == {"a": number}, "as text it is one"
     with pytest.raises(TraceError, match=r"a\.jsonl:2: "):
-        list(document.line_nodes())
+        document.values()
     path.write_text('{"a": ' + "9" * 299 + "}")
     assert Document(path).json == {"a": int("9" * 299)}
 

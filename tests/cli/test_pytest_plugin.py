@@ -1,270 +1,244 @@
-"""The pytest plugin, as somebody's own pytest runs it: scenarios as items, readable failures, xdist."""
+"""The pytest plugin, as somebody's own pytest runs it: items, outcomes, exit codes, and what must not turn a failure green."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from plugged import run
+from plugged import ROOT, run
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
-from bench import run_scenario
-from bench.reports.decision_sentence import advice_text
-
-ROOT = Path(__file__).parents[2]
+REQUIRE = "--bench-require-baseline"
 ITEMS = [
     "measured something",
-    "mine[needed.recall max_drop=0.01]",
-    "mine[loss.fact_recall.shown max_drop=0.05]",
+    "mine[prompt.invalid max=0]",
+    "mine[faithful.changed max=0]",
+    "mine[faithful.hidden_errors max=0]",
+    "mine[needed.missed_turn_rate max_increase=0.01]",
     "mine[cost.prompt_tokens max_increase=10%]",
-    "mine[needed.recall min=0.5 worst_case]",
 ]
+NEEDED, COST = ITEMS[4], ITEMS[5]
+
+pytestmark = pytest.mark.usefixtures("repository")
 
 
-@pytest.fixture(autouse=True)
-def ours(repository):
-    return repository
-
-
-@pytest.mark.slow
-def test_a_folder_of_scenarios_is_collected_one_item_a_gate():
-    folder = SCENARIO.parent
-    (folder / "notes.toml").write_text("[tool.other]\nx = 1\n")
-    Path("pyproject.toml").write_text('traces = ["x"]\n[strategies]\na = {}\n')
-    (Path("elsewhere")).mkdir()
-    Path("elsewhere/named.toml").write_text(SCENARIO.read_text())
-    code, said = run("--collect-only", "-q")
-    assert code == 0, said
-    assert [line for line in said.splitlines() if "::" in line] == [f"{SCENARIO}::{item}" for item in ITEMS]
-    code, said = run("--collect-only", "-q", "elsewhere/named.toml")
-    assert said.count("elsewhere/named.toml::") == len(ITEMS)
-    code, said = run("--collect-only", "-q", "scenarios/notes.toml")
-    assert code == pytest.ExitCode.USAGE_ERROR, "a named file that is no scenario is told, not passed over"
-
-
-@pytest.mark.slow
-def test_green_then_red_with_metric_case_and_what_was_dropped_and_no_traceback():
-    code, said = run("scenarios")
-    assert code == 0, said
-    assert "5 passed" in said
-    assert f"{SCENARIO.name}: {advice_text(run_scenario(SCENARIO))}" in said
-    SUMMARIZERS.write_text(WORSE)
-    code, said = run("scenarios", "--junit-xml=x.xml")
-    assert code == 1
-    assert "fail: mine: needed.recall went from 1" in said
-    assert "most on survey" in said
-    assert '  step 19 (run_script_by_name) dropped "' in said
-    assert "Traceback" not in said
-    assert "pytest_plugin.py" not in said
-    failed = [case.get("name") for case in ET.parse("x.xml").iter("testcase") if case.find("failure") is not None]
-    assert failed == [ITEMS[1], ITEMS[2], ITEMS[4]]
-
-
-@pytest.mark.slow
-def test_without_a_baseline_relative_gates_are_skipped_until_one_is_accepted():
-    BASELINE.unlink()
-    code, said = run("scenarios", "-rs")
-    assert code == 0
-    assert "2 passed, 3 skipped" in said
-    assert "no baseline yet" in said
-    assert not BASELINE.exists()
-    code, said = run("scenarios", "--bench-update-baseline")
-    assert code == 0
-    assert "bench baselines" in said
-    assert "mine needed.recall: 1 over 2 cases (new)" in said
-    assert "5 passed" in said
-    assert BASELINE.exists()
-
-
-@pytest.mark.slow
-def test_what_cannot_be_judged_is_never_green_unless_allowed():
-    (TRACES / "survey.jsonl").unlink()
-    code, said = run("scenarios")
-    assert code == 1
-    assert "inconclusive: mine: deleted trace: the baseline has case survey" in said
-    code, said = run("scenarios", "--bench-allow-inconclusive")
-    assert code == 0
-    assert "3 skipped" in said
-
-
-def worst(verdicts):
-    """Item by item what the command line says: a strategy's verdicts at its budgets together."""
-    found = {}
-    for item in verdicts:
-        found.setdefault((item["gate"], item["strategy"].partition("@")[0]), []).append(item["outcome"])
-    order = ("fail", "inconclusive", "skipped", "pass")
-    return [min(outcomes, key=order.index) for outcomes in found.values()]
-
-
-@pytest.mark.slow
-def test_the_items_say_what_the_command_line_says():
-    SUMMARIZERS.write_text(WORSE)
-    run("scenarios", "--junit-xml=x.xml")
-    items = list(ET.parse("x.xml").iter("testcase"))[1:]
-    bench("run", SCENARIO, "-o", "x.json")
-    expected = worst(json.loads(Path("x.json").read_text())["verdicts"])
-    tags = [next((child.tag for child in item if child.tag in ("failure", "skipped")), "pass") for item in items]
-    assert tags == [{"fail": "failure", "inconclusive": "failure"}.get(outcome, outcome) for outcome in expected]
-    assert "failure" in tags
-
-
-SWEPT = """
-traces = ["traces/*.jsonl"]
-
-[strategies]
-mine = { summarizer = "truncate:limit=3|1000000" }
-old = { compactor = "summarize_old:keep_last=2|4" }
-keep_all = {}
-"""
-
-
-HOLDS = {
-    "mine": {"mine": False},
-    "mine-3": {"mine-3": False},
-    "mine-1000000": {"mine-1000000": True},
-    "mine-*": {"mine-3": False, "mine-1000000": True},
-    "old-2": {"old-2": True},
-    "old-2@1000000": {"old-2@1000000": True},
-    "*@3000": {"old-2@3000": True, "old-4@3000": True},
-    "*": {"mine": False, "old": True, "keep_all": True},
-    "drop*": {"drop_all": False},
-}
-"""Patterns of a gate, each with the items that it makes and their outcome."""
-
-
-@pytest.mark.slow  # every pattern is a gate of one scenario, told apart by its limit
-def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them():
-    limits = {f"min=0.9{number}": pattern for number, pattern in enumerate(HOLDS, 1)}
-    gates = (
-        f'[[gates]]\nmetric = "needed.recall"\n{limit}\nstrategy = "{pattern}"\n' for limit, pattern in limits.items()
-    )
-    SCENARIO.write_text("\n".join([SWEPT, *gates]))
-    code, said = run("scenarios", "--junit-xml=x.xml")
-    assert "no strategy is called" not in said
-    assert code == bench("run", SCENARIO) == 1, said
-    found = {pattern: {} for pattern in HOLDS}
-    for case in list(ET.parse("x.xml").iter("testcase"))[1:]:
-        strategy, _, limit = case.get("name").removesuffix("]").partition("[needed.recall ")
-        found[limits[limit]][strategy] = case.find("failure") is None
-    assert found == HOLDS
-
-
-@pytest.mark.slow
-def test_a_gate_on_nobody_is_told_with_the_nearest_name():
-    SCENARIO.write_text(SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "mien"', 1))
-    code, said = run("scenarios")
-    assert code == 1
-    assert "gates[1]: no strategy is called 'mien' — did you mean mine?" in said
-
-
-@pytest.mark.slow
-def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():
-    broken = SCENARIO.with_name("broken.toml")
-    broken.write_text('traces = ["x"]\n[strategies]\na = {\n')
-    code, said = run("scenarios")
-    assert code != 0
-    assert "error: " in said
-    assert "broken.toml: not TOML" in said
-    broken.unlink()
-    for path in TRACES.iterdir():
-        path.unlink()
-    code, said = run("scenarios")
-    assert code == 1
-    assert "traces/*.jsonl: no file matches" in said
-    assert "Traceback" not in said
-
-
-MISSPELT = 'traces = ["x"]\n[strategies]\na = {}\n[[gates]]\nmetric = "needed.recall"\nmin = 1\n'
-
-
-BROKEN = [
-    (MISSPELT.replace("[strategies]", "[strategy]"), "unknown key 'strategy' — did you mean strategies?"),
-    (MISSPELT.replace("traces =", "trace ="), "unknown key 'trace' — did you mean traces or cache?"),
-    (MISSPELT.replace("traces =", "trace =").replace("[strategies]", "[strategy]"), "unknown key 'trace'"),
-    (MISSPELT.replace('"x"]', '"x"'), "not TOML"),
-    ('[[ "gates" ]]\nmin =\n', "not TOML"),
-    ("min_far_recall = 0.5\n", "`traces` is missing or empty"),
-    (f"a = {'9' * 5000}\n{MISSPELT}", "not TOML"),
-    (f"title = '\udcff'\n{MISSPELT}", "not TOML"),
-]
-
-
-@pytest.mark.slow
-def test_a_scenario_with_a_misspelt_key_is_an_error_at_any_depth():
-    folder = SCENARIO.parent / "sub" / "deeper"
-    folder.mkdir(parents=True)
-    for number, (text, _) in enumerate(BROKEN):
-        (folder / f"broken{number}.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
-        assert bench("run", folder / f"broken{number}.toml") == 2
-    code, said = run("scenarios")
-    assert code != 0
-    for number, (_, told) in enumerate(BROKEN):
-        assert re.search(rf"broken{number}\.toml: .*{re.escape(told)}", said), told
-
-
-@pytest.mark.slow
-def test_scenarios_below_the_folder_are_collected_and_what_is_something_else_is_not():
-    deep = SCENARIO.parent / "red" / "today.toml"
-    deep.parent.mkdir()
-    deep.write_text(
-        SCENARIO.read_text().replace('"traces/', '"../traces/').replace('"summarizers.py', '"../summarizers.py')
-    )
-    others = {
-        "ruff.toml": "line-length = 100\n[lint]\nselect = ['E']\n",
-        "settings.toml": "title = 'x'\nmodel = 'gpt-4o'\nseed = 1\n",
-        "broken.toml": "title = [\nmore_gates = 1\n",
-        "pyproject.toml": MISSPELT,
-        "empty.toml": "",
+def outcomes(*arguments: str) -> tuple[int, dict[str, str]]:
+    """The exit code of a session, and the outcome of each item by its name: pass, failure, error, skipped."""
+    code, _ = run(*arguments, "--junit-xml=x.xml")
+    cases = ET.parse("x.xml").iter("testcase")
+    tags = ("failure", "error", "skipped")
+    return code, {
+        str(case.get("name")): next((tag for tag in tags if case.find(tag) is not None), "pass") for case in cases
     }
-    for name, text in others.items():
+
+
+def collected(*arguments: str) -> list[str]:
+    code, printed = run("--collect-only", "-q", *arguments)
+    assert code == 0, printed
+    return [line for line in printed.splitlines() if "::" in line]
+
+
+# ---------------------------------------------------------------- collecting
+
+
+@pytest.mark.slow  # seven sessions
+def test_scenarios_below_the_folder_and_named_ones_are_collected():
+    deep = SCENARIO.parent / "deep" / "er" / "today.toml"
+    deep.parent.mkdir(parents=True)
+    deep.write_bytes(SCENARIO.read_bytes())
+    for name, text in {
+        "ruff.toml": "line-length = 100\n[lint]\nselect = ['E']\n",
+        "one_key.toml": "[strategies]\nround_robin = 1\n",
+        "pyproject.toml": 'traces = ["x"]\n[strategies]\na = {}\n',
+        "empty.toml": "",
+    }.items():
         deep.with_name(name).write_text(text)
-    code, said = run("scenarios", "--collect-only", "-q")
-    assert code == 0, said
-    assert said.count(f"{deep}::") == len(ITEMS) == said.count(f"{SCENARIO}::")
-    assert said.count("::") == 2 * len(ITEMS)
-    SUMMARIZERS.write_text(WORSE)
-    code, said = run("scenarios/red")
-    assert code == 1
-    assert "mine: needed.recall is 0" in said
+    Path("elsewhere").mkdir()
+    Path("elsewhere/named.toml").write_bytes(SCENARIO.read_bytes())
+    assert collected() == [f"{path}::{item}" for path in (deep, SCENARIO) for item in ITEMS]
+    assert len(collected("elsewhere/named.toml")) == len(ITEMS)
 
 
-@pytest.mark.slow
-def test_under_xdist_a_scenario_is_replayed_in_one_process():
-    pytest.importorskip("xdist")
-    code, said = run("scenarios", "-v", "-n", "2", "--dist", "loadfile", plugins=["xdist.plugin"])
-    assert code == 0, said
-    assert "5 passed" in said
-    assert len(set(re.findall(r"\[(gw\d)\].*PASSED", said))) == 1, said
-
-
-def test_loading_the_plugin_costs_nothing():
-    code = "import sys, pytest; before = set(sys.modules); import bench.pytest_plugin; print(*sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    rooms = {".".join(name.split(".")[:2]) for name in done.stdout.split() if name.startswith("bench.")}
-    assert rooms == {"bench.model", "bench.pytest_plugin", "bench.version"}, "values and errors, and no room that works"
-
-
-def test_it_is_named_as_an_entry_point():
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"bench": "bench.pytest_plugin"}
-
-
-def test_other_toml_below_folders_called_scenarios_is_left_alone(tmp_path_factory):
-    """A project below a folder of that name, and TOML of other tools that shares single keys with ours."""
-    project = tmp_path_factory.mktemp("above") / "scenarios" / "their_project"
+@pytest.mark.slow  # a session
+def test_folders_above_the_project_and_toml_of_other_tools_are_left_alone(tmp_path_factory):
+    project = tmp_path_factory.mktemp("above") / "scenarios" / "theirs"
     (project / "scenarios").mkdir(parents=True)
     (project / "pytest.ini").write_text("[pytest]\n")
     (project / "test_theirs.py").write_text("def test_theirs():\n    pass\n")
     (project / "load.toml").write_text("traces = 3\n[strategies]\nround_robin = 1\n")
     (project / "scenarios/one.toml").write_text("[strategies]\nround_robin = 1\n")
     (project / "scenarios/two.toml").write_text("traces = true\nprobes = 4\n")
-    (project / "scenarios/three.toml").write_text("[gates]\nopen = [\n")
-    code, said = run("-q", str(project), "--rootdir", str(project))
-    assert (code, "1 passed" in said) == (0, True), said
+    assert outcomes(str(project), "--rootdir", str(project), REQUIRE) == (0, {"test_theirs": "pass"})
+
+
+@pytest.mark.slow  # a session
+def test_a_broken_scenario_is_an_error_of_that_file():
+    for number, text in enumerate(
+        ('traces = ["x"', 'traces = ["x"]\n[strategies]\na = {\n', "traces = []\nstrategies = 3\n")
+    ):
+        SCENARIO.with_name(f"broken{number}.toml").write_text(text)
+        assert bench("run", SCENARIO.with_name(f"broken{number}.toml")) == 2
+    code, found = outcomes("scenarios", "--continue-on-collection-errors")
+    assert code == 1
+    assert [name for name, outcome in found.items() if outcome == "error"] == [
+        f"scenarios.broken{n}.toml" for n in (1, 2)
+    ]
+
+
+def test_loading_it_imports_no_room_that_works():
+    code = "import sys, bench.pytest_plugin; print(*(n for n in sys.modules if n.startswith('bench.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    assert rooms <= {"bench.model", "bench.pytest_plugin", "bench.version"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"bench": "bench.pytest_plugin"}
+
+
+# ---------------------------------------------------------------- judging
+
+
+@pytest.mark.slow  # three sessions
+def test_the_items_have_the_outcomes_of_the_command_line():
+    assert outcomes("scenarios", REQUIRE) == (0, dict.fromkeys(ITEMS, "pass"))
+    SUMMARIZERS.write_text(WORSE)
+    code, found = outcomes("scenarios")
+    assert bench("run", SCENARIO, "-o", "x.json") == code == 1
+    gates = json.loads(Path("x.json").read_text())["gates"]
+    assert [found[item] for item in ITEMS[1:]] == [
+        {"fail": "failure"}.get(gate["outcome"], gate["outcome"]) for gate in gates
+    ]
+    assert found[NEEDED] == "failure"
+    assert found[COST] == "pass"
+
+
+@pytest.mark.slow  # three sessions
+def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
+    BASELINE.unlink()
+    code, found = outcomes("scenarios")
+    assert (code, found[NEEDED], found[COST]) == (0, "skipped", "skipped")
+    assert not BASELINE.exists()
+    code, found = outcomes("scenarios", REQUIRE)
+    assert (code, found[NEEDED], found[COST]) == (1, "failure", "failure")
+    assert outcomes("scenarios", "--bench-update-baseline") == (0, dict.fromkeys(ITEMS, "pass"))
+    assert BASELINE.exists()
+
+
+@pytest.mark.slow  # three sessions
+def test_an_undecided_gate_fails_unless_the_command_line_allows_it():
+    (TRACES / "survey.jsonl").unlink()
+    code, found = outcomes("scenarios")
+    assert (code, found[NEEDED]) == (1, "failure")
+    code, found = outcomes("scenarios", "--bench-allow-inconclusive")
+    assert (code, found[NEEDED]) == (0, "skipped")
+    assert outcomes("scenarios", "--bench-allow-inconclusive", REQUIRE)[0] == 1
+
+
+HOLDS = {
+    "mine": {"mine": False},
+    "mine-3": {"mine-3": False},
+    "mine-1000000": {"mine-1000000": True},
+    "mine-*": {"mine-*": False},
+    "*": {"mine": False, "old": True},
+    "drop*": {"drop_all": False},
+    "nobody": {"nobody": False},
+}
+"""Patterns of a gate, each with the items that it makes and whether they pass."""
+SWEPT = """
+traces = ["traces/*.jsonl"]
+[strategies]
+mine = { summarizer = "truncate:limit=3|1000000" }
+old = { compactor = "summarize_old:keep_last=200|400" }
+"""
+
+
+@pytest.mark.slow  # a session
+def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them():
+    limits = {f"min=0.9{number}": pattern for number, pattern in enumerate(HOLDS, 1)}
+    gates = (f'[[gates]]\nmetric = "needed.recall"\n{limit}\nstrategy = "{name}"\n' for limit, name in limits.items())
+    SCENARIO.write_text("\n".join([SWEPT, *gates]))
+    _, found = outcomes("scenarios")
+    by_pattern = {pattern: {} for pattern in HOLDS}
+    for name, outcome in [*found.items()][1:]:
+        strategy, _, limit = name.removesuffix("]").partition("[needed.recall ")
+        by_pattern[limits[limit]][strategy] = outcome == "pass"
+    assert by_pattern == HOLDS
+
+
+@pytest.mark.slow  # two processes more
+def test_under_xdist_a_scenario_is_replayed_in_one_process():
+    pytest.importorskip("xdist")
+    pids = Path("pids").absolute()
+    SUMMARIZERS.write_text(
+        f"import os\n\ndef summarize(result):\n    with open({str(pids)!r}, 'a') as file:\n"
+        "        file.write(f'{os.getppid()}\\n')\n    return result.text\n"
+    )
+    options = ("-n", "2", "--dist", "loadfile", "--bench-update-baseline", REQUIRE)
+    code, printed = run("scenarios", *options, plugins=["xdist"])
+    assert code == 0, printed
+    assert len(set(pids.read_text().split())) == 1
+
+
+# ---------------------------------------------------------------- ways to turn a failure green
+
+CONFTESTS = {
+    "drops items": "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if 'needed' not in i.name]\n",
+    "ignores the folder": "collect_ignore = ['scenarios']\n",
+    "ignores files": "def pytest_ignore_collect(collection_path):\n    return collection_path.suffix == '.toml' or None\n",
+    "expects failures": (
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"
+    ),
+    "skips": "import pytest\ndef pytest_runtest_setup(item):\n    pytest.skip()\n",
+    "runs nothing": "def pytest_runtest_protocol(item):\n    return True\n",
+    "changes the outcome": (
+        "import pytest\n@pytest.hookimpl(hookwrapper=True)\n"
+        "def pytest_runtest_makereport():\n    r = yield\n    r.get_result().outcome = 'passed'\n"
+    ),
+    "sets options": (
+        "def pytest_configure(config):\n    config.option.bench_update_baseline = True\n"
+        "    config.option.bench_allow_inconclusive = True\n    config.option.bench_require_baseline = False\n"
+    ),
+}
+SETTINGS = {
+    "updates by addopts": "addopts = --bench-update-baseline",
+    "allows by addopts": "addopts = --bench-allow-inconclusive",
+    "ignores by addopts": "addopts = --ignore=scenarios",
+    "deselects by addopts": "addopts = -k nothing",
+    "other test paths": "testpaths = nowhere",
+    "no recursion": "norecursedirs = scenarios",
+}
+
+
+@pytest.mark.slow  # a session each
+@pytest.mark.parametrize("paths", [("scenarios",), ()], ids=["named", "bare"])
+@pytest.mark.parametrize("way", [*CONFTESTS, *SETTINGS])
+def test_no_file_of_the_project_turns_a_required_gate_green(way, paths):
+    SUMMARIZERS.write_text(WORSE)
+    kept = BASELINE.read_bytes()
+    if way in CONFTESTS:
+        Path("conftest.py").write_text(CONFTESTS[way])
+    else:
+        Path("pytest.ini").write_text(f"[pytest]\n{SETTINGS[way]}\n")
+    Path("test_other.py").write_text("def test_other():\n    pass\n")
+    code, printed = run(*paths, REQUIRE)
+    assert code not in (0, pytest.ExitCode.NO_TESTS_COLLECTED), printed
+    assert BASELINE.read_bytes() == kept
+
+
+@pytest.mark.slow  # a session
+@pytest.mark.parametrize("change", ["no scenario", "other versions"])
+def test_a_baseline_that_cannot_be_compared_is_no_way_round(change):
+    SUMMARIZERS.write_text(WORSE)
+    if change == "no scenario":
+        SCENARIO.rename(SCENARIO.with_name("renamed.toml"))
+    else:
+        table = json.loads(BASELINE.read_text())
+        table["signature"]["facts_version"] = "0"
+        BASELINE.write_text(json.dumps(table))
+    code, _ = outcomes("scenarios", REQUIRE, "--bench-allow-inconclusive")
+    assert code == 1

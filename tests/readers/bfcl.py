@@ -33,15 +33,12 @@ class Bfcl:
         """The file's requests in order, each under its own id."""
         for request in document.values():
             steps = Steps()
-            asked_for = [message.value for turn in request["question"].items() for message in turn.items()]
+            asked_for = [message for turn in request["question"] for message in turn]
             steps.tell(messages(asked_for, steps.unread))
             asked = [step.index for step in steps.steps if isinstance(step, UserTurn)]
             if not asked:
-                raise request["question"].fail("expected a user message, got none — nothing was asked")
-            manifest = [
-                function.value for function in request["function"].items() if function["name"].text() is not None
-            ]
-            expected = [name.text() for name in request["expected"].items()]
+                raise document.fail("expected a user message, got none — nothing was asked")
+            expected = request.get("expected") or []
             label = {str(asked[-1]): expected[0] if len(expected) == 1 else expected}
-            said = {"labels": {"scripts": label} if expected else {}, "meta": {"manifest": manifest}}
-            yield steps.trace(document, "bfcl", request, id=request["id"].text_or_none() or "", **said)
+            said = {"labels": {"scripts": label} if expected else {}, "meta": {"manifest": request["function"]}}
+            yield steps.trace(document, "bfcl", id=request.get("id") or "", **said)

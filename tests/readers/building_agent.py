@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bench.model import ToolResult, text_of
-from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts
+from bench.model import ToolResult
+from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks, dicts
 from bench.traces.messages import messages as read_messages
-from bench.traces.nodes import inside
-from bench.traces.parts import content_of
 from bench.traces.steps import Said, Steps
 
 _RAW = "raw_execution_result"
@@ -45,37 +43,30 @@ class BuildingAgent:
 
     def read(self, document: Document) -> Traces:
         """The file's one session, its id that of the object around the messages, if it has one."""
-        whole = document.node()
-        messages = whole["messages"] if isinstance(whole.value, dict) else whole
-        if not messages.items():
-            raise messages.fail("expected messages, got none — nothing was recorded")
+        whole = document.json if isinstance(document.json, dict) else {"messages": document.json}
         steps = Steps()
-        for message in messages.items():
-            if message["role"].value == "tool" and message.has(_RAW):
+        for message in whole["messages"]:
+            if message.get("role") == "tool" and _RAW in message:
                 steps.add(_result(steps, message))
-                continue
-            steps.tell(read_messages([message.value], steps.unread))
-        meta = {key: whole[key].value for key in ("source", "manifest") if whole.has(key)}
-        labels = whole["labels"].object() if whole.has("labels") else {}
-        own = inside(whole, "id").text_or_none() or ""
-        yield steps.trace(document, "building_agent", whole, id=own, labels=labels, meta=meta)
+            else:
+                steps.tell(read_messages([message], steps.unread))
+        meta = {key: whole[key] for key in ("source", "manifest") if key in whole}
+        labels = whole.get("labels", {})
+        yield steps.trace(document, "building_agent", id=whole.get("id") or "", labels=labels, meta=meta)
 
 
-def _result(steps: Steps, message: Node) -> ToolResult:
-    call, raw = steps.answered(Said("tool", call_id=steps.require_call(message["tool_call_id"]))), message[_RAW]
-    data = {key: _unix(value) for key, value in raw.object().items()}
-    success = data.get("is_success", True)
-    if not isinstance(success, bool):
-        raise raw["is_success"].expected("boolean")
+def _result(steps: Steps, message: dict[str, Any]) -> ToolResult:
+    call = steps.answered(Said("tool", call_id=message["tool_call_id"]))
+    data = {key: _unix(value) for key, value in message[_RAW].items()}
     return ToolResult(
         index=steps.index,
         call_id=call.id,
         function=call.name,
         arguments=call.arguments,
-        success=success,
-        seen=text_of(content_of(message["content"])) if message.has("content") else None,
+        success=data.get("is_success", True),
+        seen=message.get("content"),
         data=data,
-        error=raw["error_message"].text_or_none() or None,
+        error=message[_RAW].get("error_message") or None,
     )
 
 

@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, source_of
-from bench.traces.parts import role_of
+from bench.traces import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, source_of
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
@@ -70,16 +69,13 @@ class WhoAndWhen:
         return Confidence.CERTAIN if labelled or orchestrated or chat else Confidence.NO
 
     def read(self, document: Document) -> Traces:
-        whole = document.node()
-        told = whole if isinstance(whole.value, list) else whole["history"]
-        whole, history = whole.made({} if told is whole else whole.value), told.items()
-        if not history:
-            raise told.fail("expected messages, got none — nothing was recorded")
-        labels = {key: whole[key].value for key in _LABELS if whole.has(key)}
+        whole = as_dict(document.json)
+        history = whole["history"] if whole else document.json
+        labels = {key: whole[key] for key in _LABELS if key in whole}
         if "mistake_step" in labels:
             labels["mistake_step"] = _step_number(whole["mistake_step"])
-        chat = all(message.has("name") for message in history)
-        steps = _GroupChat(history).steps if chat else _Orchestrated(history).steps
+        chat = all("name" in message for message in history)
+        steps = _GroupChat(history).steps if chat else _Orchestrated(document, history).steps
         failed, alone = labels.get("mistake_step"), _without_call(steps)
         said_by = "who_and_when's label"
         yield Trace(
@@ -87,7 +83,7 @@ class WhoAndWhen:
             source=source_of(document, "who_and_when"),
             steps=tuple(steps),
             labels=labels,
-            meta={key: value for key, value in whole.object().items() if key != "history" and key not in labels},
+            meta={key: value for key, value in whole.items() if key != "history" and key not in labels},
             outcome=None if failed is None else Outcome(success=False, failed_step=failed, said_by=said_by),
             left_out={"call of a result: the result stands alone": alone} if alone else {},
         )
@@ -99,23 +95,21 @@ def _without_call(steps: list[AnyStep]) -> int:
     return sum(isinstance(step, ToolResult) and step.call_id not in made for step in steps)
 
 
-def _step_number(node: Node) -> int | None:
-    if isinstance(node.value, str) and re.fullmatch(r"[0-9]{1,9}", node.value.strip()):
-        return int(node.value)
-    return node.count()
+def _step_number(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 class _Orchestrated:
     """A Hand-Crafted run on its way to a trace: the ledger that waits for its instruction, the call that waits for its answer."""
 
-    def __init__(self, history: list[Node]) -> None:
-        self.history = history
-        self.texts = [message["content"].text() for message in history]
+    def __init__(self, document: Document, history: list[dict[str, Any]]) -> None:
+        self.document, self.history = document, history
+        self.texts = [message["content"] for message in history]
         served = next(filter(None, map(_SERVED.search, self.texts)), None)
         self.model = served.group(1) if served else None
         self.ledger: str | None = None
         self.waiting: ToolCall | None = None
-        self.steps = [self._step(index, message["role"].text()) for index, message in enumerate(history)]
+        self.steps = [self._step(index, message["role"]) for index, message in enumerate(history)]
 
     def _step(self, index: int, role: str) -> AnyStep:
         match, text = _ORCHESTRATOR.fullmatch(role), self.texts[index]
@@ -162,14 +156,14 @@ class _Orchestrated:
                     continue
                 if isinstance(value, dict) and "is_request_satisfied" in value:
                     return value, said[start:end]
-        raise self.history[index]["content"].fail(
+        raise self.document.fail(
             "expected the ledger as JSON after 'Updated Ledger' — the log was cut there; record it again or drop the message"
         )
 
     def _taken(self, index: int) -> str:
         """The outcome of a ledger as the log shows it: the first sign of one before the next ledger; `""` where there is none."""
         for message, text in zip(self.history[index + 1 :], self.texts[index + 1 :], strict=True):
-            match = _ORCHESTRATOR.fullmatch(message["role"].text())
+            match = _ORCHESTRATOR.fullmatch(message["role"])
             if match is None or text.startswith(_LEDGER):
                 return ""
             if match.group(2).startswith("->") or _NEXT_SPEAKER.match(text):
@@ -185,11 +179,9 @@ class _Orchestrated:
 
 
 class _GroupChat:
-    def __init__(self, history: list[Node]) -> None:
-        self.texts = [message["content"].text() for message in history]
-        self.names = [message["name"].text() for message in history]
-        for message in history:
-            role_of(message, {"assistant": "assistant", "user": "user"})
+    def __init__(self, history: list[dict[str, Any]]) -> None:
+        self.texts = [message["content"] for message in history]
+        self.names = [message["name"] for message in history]
         self.steps = [self._step(index) for index in range(len(history))]
 
     def _ran(self, index: int) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import jinja2
 import pytest
 import yaml
-
 from bench.evidence.of_run import prompts_sent
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn, as_text
 from bench.plugins.how_to import PYTHON, how_to, place_of
+
+from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn, as_text
 from bench.replayer.loop import Replayer
 from bench.strategies import Strategy, parse_strategy, strategy_of
 from bench.strategies.portfolio import PORTFOLIO
@@ -60,7 +60,7 @@ def test_every_policy_says_how_it_is_put_to_use(name: str) -> None:
         assert callable(pasted(text))
         assert "$" not in text
         assert max(map(len, text.splitlines())) <= 100
-    for format in ("claude_code", "codex", "langgraph", "mini_swe_agent", "swe_agent", "openai"):
+    for format in ("claude_code", "codex", "langgraph", "swe", "openai"):
         assert all("$" not in text for text in how_to(strategy.spec, place_of(format, "anthropic")))
 
 
@@ -70,9 +70,9 @@ def test_lines_for_a_configuration_are_valid_and_name_keys_that_the_program_has(
 
     assert tomllib.loads(lines("summarizer=mini_swe_agent.output", "codex")) == {"tool_output_token_limit": 2500}
     assert tomllib.loads(lines("compactor=summarize_old", "codex")) == {}
-    agent = yaml.safe_load(lines("summarizer=mini_swe_agent.output", "mini_swe_agent"))
+    agent = yaml.safe_load(lines("summarizer=mini_swe_agent.output", "swe"))
     assert "9999" in jinja2.Template(agent["model"]["observation_template"]).render(output={"output": "x" * 19999})
-    assert list(yaml.safe_load(lines("compactor=mask_observations", "swe_agent"))) == ["agent"]
+    assert list(yaml.safe_load(lines("compactor=mask_observations", "swe"))) == ["agent"]
     for place in ("anthropic", "langchain"):
         assert "None" not in lines("compactor=clear_tool_uses", place)
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.pricing import CachePrefix, kept_prefixes
+from bench.tokens.calibration import calibrated
 from handmade import trace
 from recorded_usage import session
 
 from bench import compare, load
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import CachePrefix, kept_prefixes
 from bench.metrics import metric_of
 from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, Trace, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 from bench.tokens.caching import CacheRule, cache_rule
-from bench.tokens.calibration import calibrated
 from bench.tokens.counting import TokenCounter, encoding_for
 from bench.tokens.prices import provider_of
 
@@ -234,7 +234,7 @@ def test_recorded_runs_were_cached_as_the_rules_say(shared_traces: Path) -> None
     """What every provider read of the prompts of coding runs, by the rule on its own counts: exactly so for most prompts of GPT and Claude."""
     exact: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for recording in load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces:
+    for recording in load([f"swe:{shared_traces / 'scbench'}"]).traces:
         family = str(recording.model).split("-")[0]
         rule = cache_rule(provider_of(recording.model), recording.model)
         assert rule is not None
@@ -256,7 +256,7 @@ def test_recorded_runs_were_cached_as_the_rules_say(shared_traces: Path) -> None
 @pytest.mark.slow
 def test_on_27_coding_runs_most_of_what_keep_all_sends_is_served_from_cache(shared_traces: Path) -> None:
     read = sent = 0.0
-    for recording in load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces:
+    for recording in load([f"swe:{shared_traces / 'scbench'}"]).traces:
         found = keep_all(recording)
         read += sum(sample.numerator or 0 for sample in metric_of("cost.cached_prompt_tokens").samples(found))
         sent += sum(prompt.tokens for prompt in found.run.prompts)

@@ -10,8 +10,9 @@ import pytest
 
 from bench.files.writing import write_atomically
 from bench.model.errors import BenchError, TraceError
-from bench.traces.documents import Document, Node
-from bench.traces.nodes import moment
+from bench.traces.documents import Document
+from bench.traces.parts import Unread
+from bench.traces.records import time_of
 
 
 def document(folder: Path, data: bytes) -> Document:
@@ -74,7 +75,7 @@ def test_the_lines_before_a_broken_one_can_be_sniffed_at_but_not_read(tmp_path: 
     half = document(tmp_path, b'{"a": 1}\n\n{"b": 2}\n{"c')
     assert half.readable_lines == [{"a": 1}, {"b": 2}]
     with pytest.raises(TraceError, match=r"runs/a\.json:4: ends in the middle"):
-        list(half.line_nodes())
+        half.values()
 
 
 @pytest.mark.parametrize(
@@ -132,8 +133,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     ("value", "seconds"),
     [(1767225600, 1767225600), (1767225600500, 1767225600.5), ("2026-01-01T00:00:00Z", 1767225600), (0, 0), (-5.5, -5.5), (None, None)],
 )  # fmt: skip
-def test_a_number_too_large_for_seconds_is_milliseconds(tmp_path: Path, value: object, seconds: float | None) -> None:
-    assert moment(Node(document(tmp_path, b"{}"), None, "$", value)) == seconds
+def test_a_number_too_large_for_seconds_is_milliseconds(value: object, seconds: float | None) -> None:
+    assert time_of(value, Unread()) == seconds
 
 
 def test_a_bomb_of_a_few_bytes_is_refused_before_it_fills_memory(tmp_path: Path) -> None:

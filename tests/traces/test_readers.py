@@ -90,7 +90,8 @@ def test_a_sample_is_read_and_comes_back_from_the_native_format(name: str, path:
 
 @each
 def test_a_sample_counts_as_it_does_in_a_second_reading(name: str, path: Path) -> None:
-    if name not in ("messages", "otel", "tau") or "counted" in path.name or "commands" in path.name:
+    odd = any(word in path.name for word in ("counted", "commands", "cut", "mini.text", "actions"))
+    if name not in ("messages", "otel", "tau", "swe", "openhands") or odd:
         return  # of the others the published files are counted: these hold odd things on purpose
     second = second_reading.count_of(name, path)
     if second is not None:
@@ -129,12 +130,14 @@ def test_a_mutated_sample_is_read_or_refused_in_one_line(name: str, path: Path, 
         document = Document(target)
         for entry in READERS:
             entry.target().sniff(document)
+        complaint = target.name
         try:
             for trace in entries("reader")[name].target().read(document):
                 encode_trace(msgspec.structs.replace(trace, id="x"))
         except TraceError as error:
-            assert "\n" not in str(error)
-            assert target.name in str(error)
+            complaint = str(error)
+        assert "\n" not in complaint
+        assert target.name in complaint
 
 
 def value_of(path: Path) -> tuple[Any, bool] | None:
@@ -142,7 +145,7 @@ def value_of(path: Path) -> tuple[Any, bool] | None:
     document = Document(path)
     if document.problem is not None:
         return None
-    return ([node.value for node in document.line_nodes()], True) if document.is_json_lines else (document.json, False)
+    return (document.values(), True) if document.is_json_lines else (document.json, False)
 
 
 def lists_of_messages(value: Any) -> list[list[Any]]:
@@ -157,7 +160,7 @@ def lists_of_messages(value: Any) -> list[list[Any]]:
 @each
 def test_a_block_of_an_unknown_kind_is_read_or_counted(name: str, path: Path, tmp_path: Path) -> None:
     held = value_of(path)
-    if held is None or not lists_of_messages(held[0]) or name in ("swe_agent", "copilot", "gemini_cli"):
+    if held is None or not lists_of_messages(held[0]) or name in ("copilot", "gemini_cli") or path.suffix == ".traj":
         return
     changed, lines = copy.deepcopy(held[0]), held[1]
     for found in lists_of_messages(changed):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,12 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
-from bench.traces.documents import Document, Node
 from bench.traces.prompts import PromptThread, Threads, _goes_on, has_ids
 from bench.traces.steps import Ran, Steps
 from bench.traces.tree import inherited
 
-PLACE = Node(Document(Path("x")), None, "$", None)
 KEYS: list[Hashable] = [
     ("user", "a", 0, ()),
     ("user", "b", 0, ()),

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from reread import document, kinds
+from readings import document, kinds
 
 from bench.model import Trace
 from bench.plugins.registry import entries

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import checked, read, sure_of
+from readings import checked, read, sure_of
 
 from bench.model import (
     ContextReset,

@@ -81,7 +81,7 @@ class Pieces:
         return by_marks({"a key 'pieces'": "pieces" in head, "a key 'number'": "number" in head})
 
     def read(self, document: Document) -> list[Trace]:
-        if document.node()["pieces"].value == "part":
+        if document.json["pieces"] == "part":
             raise PartOf(f"{document.name}: is part of main.json, which is read with it — name that file")
         return [Trace(id="", source=Source(format="pieces"), steps=(UserTurn(index=0, content="x"),))]
 
@@ -162,7 +162,7 @@ def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
     loaded = load(["scbench", "mini-swe-agent"], shared_traces)
     formats = [trace.source.format for trace in loaded.traces]
     assert {name: formats.count(name) for name in set(formats)} == {
-        "mini_swe_agent": 29,
+        "swe": 29,
         "claude_code": 4,
     }
     assert not any(trace.source.path.startswith("/") for trace in loaded.traces)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
-from ...text.fields import FieldTable, TextReading
+from ...text.decode import unescape
+from ...text.fields import FieldTable, is_prose, plain_key
 from ...text.quantities import same_value
+from ...text.reading import unfolded
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
 
-_LEGEND = re.compile(r"^\s*(?:legend|keys|where|note)\b.*", re.IGNORECASE | re.MULTILINE)
-_PAIR = re.compile(r"([\w.$@#-]{1,40})\s*(?:=|:|->|→|for|means)\s*[\"'`]?([\w .$@#/-]{1,80})")
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -20,8 +22,8 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. Fewer digits, separators, another layout or order, and text cut short are no
     change; a value that is absent is lost, not changed. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for. Arguments of a recorded call
-    that were altered are changed too.
+    change, unless a legend in the same text says what it stands for. A line of a text is changed
+    where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -33,11 +35,11 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(evidence, own)
         if own.result is None:
             continue
-        table = evidence.messages.table(own.result.index)
-        if not table.fields:
-            continue
         looked_at += 1
-        findings += _changed_fields(own, table)
+        known = evidence.session.changes
+        if own.number not in known:
+            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own)]
+        findings += known[own.number]
     return check_of(findings, looked_at)
 
 
@@ -55,14 +57,40 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ]
 
 
-def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
+def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines of one rewritten result that differ in a word."""
+    for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
+        yield Finding(own.message.step, line, was)
+
+
+def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines that show one of the result with another word in it, each with that one."""
+    original = evidence.session.result_lines(own.message.step or 0)
+    known = evidence.session.lines_of(own.message.step)
+    for line in dict.fromkeys(lines):
+        parts = unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line]
+        for part in parts if line not in known else ():
+            cut = part.endswith("\\") or (line is lines[-1] and part is parts[-1])
+            if was := original.altered(part.rstrip("\\"), cut=cut):
+                yield part.strip()[:200], was.strip()[:200]
+
+
+def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     """The fields of one rewritten result that differ."""
     step = own.message.step
-    reading = TextReading(own.text, table.names)
-    meant = _legend(own.text)
+    table = evidence.messages.table(step or 0)
+    if not table.fields:
+        return []
+    reading = evidence.messages.reading(step or 0, own.text)
     found: list[Finding] = []
+    for keys, inner in reading.containers:
+        unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
+        own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
+        gone = table.containers.difference(map(plain_key, keys))
+        if unknown and gone and len(own_keys) * 2 >= len(keys):
+            found.append(Finding(step, f"{unknown[0]}: …", ""))
     for record in reading.records:
-        pairs = tuple((meant.get(key, key), meant.get(text, text)) for key, text in record.pairs)
+        pairs = record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
             continue
@@ -75,19 +103,26 @@ def _changed_fields(own: OwnText, table: FieldTable) -> list[Finding]:
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
-            values = values or (table.column(key) if best else [])
-            if values and not any(same_value(text, value) for value in values):
+            values = values or (table.column(key) if best or len(known) > 1 else [])
+            if any(map(is_prose, values)):
+                found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
+                continue
+            if values and not _is_one_of(own.text, text, values) and not _are_all(text, table.column(key)):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
     return found
 
 
+def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
+    """True if a value is one of some; at the end of the text what a cut left of it is enough."""
+    at_end = bool(text) and shown.rstrip("\"'…. ]}").endswith(text)
+    return any(same_value(text, value) or (at_end and value.startswith(text)) for value in values)
+
+
+def _are_all(text: str, column: list[str]) -> bool:
+    """True if a value is a list of values that stand under its key."""
+    parts = text.strip("[]").split(", ")
+    return len(parts) > 1 and all(any(same_value(part, value) for value in column) for part in parts)
+
+
 def _origin(table: FieldTable, text: str) -> str:
     return next((f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), "")
-
-
-def _legend(text: str) -> dict[str, str]:
-    """The short keys and references that a text itself explains."""
-    found: dict[str, str] = {}
-    for match in _LEGEND.finditer(text):
-        found.update((short, long.strip()) for short, long in _PAIR.findall(match.group()))
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...model import as_text
 from ...text.decode import decode_strings
 from ..of_replay import ReplayEvidence
 from .own import OwnText
@@ -35,6 +36,7 @@ class Counts:
                     (lines - _NEAR, lines),
                     *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(shown)),
                 ]
+            self._add(as_text(own.result.value))
             self._exact.add(evidence.messages.count.text(own.result.text))
         else:
             self._messages(evidence, own)

@@ -9,17 +9,19 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
 from ...text.instructions import is_command, is_order, repeats
+from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts, template_lines
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
+_NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
 _IDENTIFIER = re.compile(
     r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)[#@]?(?=[\w/.@:-]*\d)(?=[\w/.@:-]*[A-Za-z])\w[\w/.@:-]{2,}\w|[\w.+-]+@[\w-]+\.\w+|https?://\S+\w"
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
+_KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s")
 _FEWEST_DIGITS = 2
 
 
@@ -54,7 +56,10 @@ def _strange(
     """Yield what an own text says that nothing had said."""
     said, counts = evidence.session.said, Counts(evidence, own)
     near: list[str] = []
+    table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
+        if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
+            continue  # data, which the rule `changed` holds against the record
         near = [*near[-_LINES_NEAR:], line]
         for sentence in map(str.strip, _SENTENCE.split(line)):
             text = sentence

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
-from os.path import commonprefix
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix
+from ...text.decode import NothingParsed, parse_prefix, unescape
+from ...text.reading import is_legend
 from ..of_replay import ReplayEvidence
+
+_NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
+"""What a tool that numbers lines puts in front of each."""
 
 MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
@@ -41,8 +45,8 @@ def own_texts(evidence: ReplayEvidence) -> Iterator[OwnText]:
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
-    Left out are what it has in common with the result at its beginning and end, data that a line
-    begins with, and what stands in some message word for word.
+    Left out are the whole result, data that a line begins with, a legend, and what stands in some
+    message word for word.
     """
     memo = evidence.session.new_lines
     if own.number not in memo:
@@ -54,24 +58,16 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.said.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-    if own.result is not None:
-        text = _without_ends(text, own.result.text)
+    if own.result is not None and own.result.text:
+        text = text.replace(own.result.text, "\n")
     for line in text.split("\n"):
-        if line.strip() and line not in known and not verbatim(line):
-            prose = _behind_data(line)
-            if prose.strip():
-                yield prose
-
-
-def _without_ends(text: str, original: str) -> str:
-    """A text without the whole original, or without the words that both begin and end with."""
-    if original and original in text:
-        return text.replace(original, "\n")
-    start = len(commonprefix((text, original)))
-    start = text.rfind(" ", 0, start) + 1 if start < len(text) else start
-    rest, left = text[start:], original[start:]
-    end = len(commonprefix((rest[::-1], left[::-1])))
-    return rest[: len(rest) - end]
+        if not line.strip() or line in known or is_legend(line) or verbatim(line):
+            continue
+        prose = _behind_data(line)
+        prose = _NUMBERED.sub("", prose)
+        for part in unescape(prose).split("\n") if "\\" in prose else (prose,):
+            if part.strip() and part not in known and (part == line or not verbatim(part)):
+                yield part
 
 
 def _behind_data(line: str) -> str:

@@ -10,9 +10,10 @@ import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
 from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
-from ..nodes import filled
+from ..content import Blocks
 from ..parts import simple
-from ..session_log import Blocks, add_blocks, claude_code_run, count_unknown, dict_in, text, time_of, typed
+from ..records import dict_in, text, time_of, typed
+from ..session_log import claude_code_run
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -119,14 +120,13 @@ class Atif:
 
     def read(self, document: Document) -> Traces:
         """The file's one trajectory."""
-        whole = document.node()
-        known = _VERSION.fullmatch(str(whole.object().get("schema_version")))
+        value = document.json if isinstance(document.json, dict) else {}
+        known = _VERSION.fullmatch(str(value.get("schema_version")))
         if known is None or known.group(1) != "1":
-            what = f"{str(whole.value.get('schema_version'))[:40]} is not version 1 of ATIF, which this reader knows"
-            raise whole["schema_version"].fail(f"{what} — export it as v1.7")
+            what = f"{str(value.get('schema_version'))[:40]} is not version 1 of ATIF, which this reader knows"
+            raise document.fail(f"{what} — export it as v1.7", path="$.schema_version")
         run = _Trajectories(document)
-        count_unknown(whole.value, Trajectory, run.unread, "the trajectory")
-        trajectory = typed(whole.value, Trajectory, run.unread)
+        trajectory = typed(value, Trajectory, run.unread, "the trajectory")
         run.unread.add(
             "continuation of the trajectory in another file", trajectory.continued_trajectory_ref is not None
         )
@@ -137,12 +137,13 @@ class Atif:
             if key not in ("tool_definitions", "model_name")
         }
         names = ("trajectory_id", "notes", "final_metrics", "extra")
-        yield run.trace(document, "atif", whole, meta=filled(
-            agent=agent,
-            trajectory_session_id=trajectory.session_id,
-            **{name: value for name in names if (value := getattr(trajectory, name)) not in (None, "", {}, [])},
-            costs_usd={str(step): cost for step, cost in run.costs.items()},
-        ))  # fmt: skip
+        notes = {
+            "agent": agent,
+            "trajectory_session_id": trajectory.session_id,
+            **{name: getattr(trajectory, name) for name in names},
+            "costs_usd": {str(step): cost for step, cost in run.costs.items()},
+        }
+        yield run.trace(document, "atif", meta={key: value for key, value in notes.items() if value})
 
 
 class _Trajectories(Steps):
@@ -233,7 +234,7 @@ class _Trajectories(Steps):
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call):
             blocks = Blocks()
-            add_blocks(blocks, [{"tool_use_id": call, **raw, "type": "tool_result"}], self.document, self.unread)
+            blocks.add_all([{"tool_use_id": call, **raw, "type": "tool_result"}], self.unread)
             said = blocks.results[0]
             self.ran[said.call_id] = claude_code_run(metadata.get("tool_use_result"), text_of(said.content))
             self.say(said, thread, agent, t)

@@ -9,19 +9,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
 from ..claude_code_files import MAIN, agent_files, loglines, refuse_part, session_id, threads
-from ..session_log import (
-    Blocks,
-    add_blocks,
-    claude_code_run,
-    dict_in,
-    objects_of,
-    text,
-    time_of,
-    typed,
-    usage_beside_cache,
-)
+from ..content import Blocks
+from ..records import dict_in, objects_of, text, time_of, typed
+from ..session_log import claude_code_run, usage_beside_cache
 from ..steps import Said, Steps
 
 _NOT_IN_PROMPTS = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
@@ -152,7 +144,7 @@ class ClaudeCode:
         entries, files = run.entries_of_session()
         run.add_all(entries)
         run.meta |= {"files": files} if files else {}
-        yield run.trace(document, "claude_code", Node(document, None, "$", None))
+        yield run.trace(document, "claude_code")
 
 
 class _Session(Steps):
@@ -277,7 +269,7 @@ class _Session(Steps):
     def _blocks(self, messages: list[Message]) -> Blocks:
         blocks = Blocks()
         for message in messages:
-            add_blocks(blocks, message.content, self.document, self.unread)
+            blocks.add_all(message.content, self.unread)
         return blocks
 
     def _user(self, entry: Entry, message: Message) -> None:

@@ -20,10 +20,11 @@ from ...model import (
     compact_json,
     text_of,
 )
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
 from ..codex_records import Item, Line, TokenInfo, TokenUsage, counts_first, run_of, usage_of
+from ..content import Blocks, parts_of
 from ..parts import CHAT_ROLES, picture, simple
-from ..session_log import Blocks, arguments, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
+from ..records import arguments, count_unknown, dict_in, objects_of, text, time_of, typed
 from ..steps import Said, Steps
 
 _LINES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
@@ -78,7 +79,7 @@ class Codex:
         """The file's one session; its id is in `meta`."""
         run = _Rollout(document)
         run.add_all(objects_of(document, run.unread))
-        yield run.trace(document, "codex", Node(document, None, "$", None))
+        yield run.trace(document, "codex")
 
 
 def _is_item(value: dict[str, Any]) -> bool:
@@ -208,7 +209,7 @@ class _Rollout(Steps):
         return Said(CHAT_ROLES.get(item.role or "", "user"), content)
 
     def _content(self, content: Any) -> Any:
-        return parts_of(content, self.document, self.unread) if isinstance(content, list) else text(content) or ""
+        return parts_of(content) if isinstance(content, list) else text(content) or ""
 
     def _output(self, item: Item, call_id: str, name: str) -> Said:
         """A call's output, handed in by the client or made by the server within the call's own item."""
@@ -221,7 +222,7 @@ class _Rollout(Steps):
         elif isinstance(url, str) and dict_in(held).get("type") == "computer_screenshot":
             content = (picture(url),)
         elif isinstance(held, list) and all(str(dict_in(part).get("type")) in _PARTS for part in held):
-            content = simple(tuple(parts_of(held, self.document, self.unread)))
+            content = simple(tuple(parts_of(held)))
         failed = error is not None or item.status in ("failed", "incomplete")
         return Said("tool", content, call_id=call_id, name=name, failed=failed, error=error)
 

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from ...model import ToolCall
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
-from ..nodes import filled
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
 from ..parts import Unread
-from ..session_log import arguments, dict_in, objects_of, text, time_of, typed
+from ..records import arguments, dict_in, objects_of, text, time_of, typed
 from ..steps import Said, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
@@ -86,8 +85,9 @@ class Copilot:
                 if metadata.get(key) not in (None, "", {}, [])
             }
             counts |= {str(run.index - 1): tokens} if tokens else {}
-        run.meta = filled(session_id=chat.get("sessionId"), title=chat.get("customTitle"), tokens_of_requests=counts)
-        yield run.trace(document, "copilot", Node(document, None, "$", None))
+        notes = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle"), "tokens_of_requests": counts}
+        run.meta = {key: value for key, value in notes.items() if value}
+        yield run.trace(document, "copilot")
 
 
 def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import ContextReset, TextPart, ToolCall, Usage, as_text, text_of
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import Unread, picture, simple
-from ..session_log import Blocks, dict_in, objects_of, text, time_of, typed
+from ..records import dict_in, objects_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _TURNS = ("user", "gemini", "model")
@@ -119,15 +120,14 @@ class GeminiCLI:
         """The file's session, or those of a stream; its id is in `meta`."""
         run = _Session()
         objects = objects_of(document, run.unread)
-        place = Node(document, None, "$", None)
         if any(line.get("type") == "init" for line in objects[:_FIRST]):
             for number, lines in enumerate(_sessions(objects)):
                 streamed = run if number == 0 else _Session()
                 streamed.stream(lines)
-                yield streamed.trace(document, "gemini_cli", place)
+                yield streamed.trace(document, "gemini_cli")
             return
         run.session(objects)
-        yield run.trace(document, "gemini_cli", place)
+        yield run.trace(document, "gemini_cli")
 
 
 def _sessions(lines: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -11,15 +11,15 @@ from urllib.parse import unquote
 from ...model import ModelTurn
 from ...text.wording import counted
 from .. import Confidence, Document, Keeps, Near, NoRun, Traces, as_dict, by_marks, dicts, register, strict_json
+from ..call_records import add_records
 from ..calls import Calls, call_of
 from ..exchange import answer_in, request_in
 from ..parts import Unread
 from ..prompts import Prompts
-from ..session_log import text, time_of
+from ..records import text, time_of
 from ..steps import Ran
 from ..streams import events_of_frames
 from ..yaml_values import YamlError, yaml_value
-from .request_log import add_records
 
 _BEGINS = re.compile(
     r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n|^requests:\n\s*- body:", re.MULTILINE

@@ -12,7 +12,7 @@ from .. import Confidence, Document, Keeps, Near, NoRun, Traces, all_but, as_dic
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
-from ..session_log import text, time_of
+from ..records import text, time_of
 from ..steps import Ran, Said
 from ..usage import usage_in
 from ..zipped import Zipped, is_zip

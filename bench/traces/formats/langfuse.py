@@ -10,7 +10,7 @@ from ..content import first_of
 from ..exchange import answers_of, prompt_of
 from ..messages import ROLES
 from ..parts import Unread
-from ..session_log import objects_of, text
+from ..records import objects_of, text
 from ..tree import Span, Tree, agent_in, decoded, in_order, scored, span_of, traces_of
 from ..usage import usage_in
 

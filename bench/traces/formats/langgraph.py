@@ -11,7 +11,7 @@ from ..content import first_of
 from ..messages import is_langchain, message, unwrapped
 from ..parts import Unread
 from ..prompts import Prompts
-from ..session_log import dict_in, objects_of, time_of
+from ..records import dict_in, objects_of, time_of
 from ..steps import point_after
 
 State = dict[str, Any]

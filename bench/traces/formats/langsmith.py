@@ -9,7 +9,7 @@ from ...model import Outcome
 from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
 from ..content import first_of
 from ..parts import Unread
-from ..session_log import dict_in, objects_of, text
+from ..records import dict_in, objects_of, text
 from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
 from ..usage import usage_in
 

@@ -11,7 +11,7 @@ from ..commands import calls_in, is_observation, observation
 from ..exchange import instructions_in, tools_in
 from ..messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
-from ..session_log import objects_of, text, time_of
+from ..records import objects_of, text, time_of
 from ..steps import Said, Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",

@@ -12,10 +12,11 @@ import msgspec
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, PartOf, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
-from ..session_log import Blocks, dict_in, text, time_of, typed
+from ..records import dict_in, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _CLEARED = "[Old tool result content cleared]"
@@ -147,7 +148,7 @@ class Opencode:
         run.meta |= {key: info[key] for key in ("title", "version", "directory", "parentID") if info.get(key)}
         if run.costs:
             run.meta["costs_usd"] = run.costs
-        yield run.trace(document, "opencode", Node(document, None, "$", None))
+        yield run.trace(document, "opencode")
 
 
 def _exported(messages: list[Any]) -> Iterator[Message]:

@@ -1,4 +1,4 @@
-"""Event streams of OpenHands: those of its first agent, and the event log of its SDK."""
+"""Runs of OpenHands: event streams of its first agent and of its SDK, and the completions that both log."""
 
 from __future__ import annotations
 
@@ -11,49 +11,54 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
-from ..nodes import first_of, picked
+from .. import Confidence, Document, Keeps, Near, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
 from ..openhands_actions import Actions
+from ..openhands_completions import is_completion, run_ended_by
 from ..openhands_events import EVENTS, Events
 from ..parts import Unread
-from ..session_log import objects_of
+from ..records import objects_of, text
 
-_FRAME = ("instance_id", "test_result", "metrics", "error", "git_patch", "instance", "history", "trajectory",
-          "metadata", "instruction", "llm_completions", "attempt")  # fmt: skip
 _LISTS = ("history", "trajectory", "items", "events")
+_NOTED = ("instance_id", "test_result", "metrics", "error", "git_patch")
+_FRAME = {*_LISTS, *_NOTED, "instance", "metadata", "instruction", "llm_completions", "attempt", "next_page_id"}
 _STATE = {"execution_status", "stats", "agent", "workspace"}
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
 
 
-@register("reader", "openhands")
+@register("reader", "openhands", also=("openhands_sdk",))
 class OpenHands:
-    """One run a file: a list or lines of events, or an object (a line each in an evaluation's output) with them as `history` or `trajectory`.
+    """One run a file: a list or lines of events, or an object (a line each in an evaluation's output)
+    with them as `history` or `trajectory`; or the logged model calls of a run, one a file.
 
-    The SDK writes a folder with one event a file; given the folder, its first file is the run, with usage and times from `base_state.json`.
-    A model turn is one answer with all its calls. What the model was shown of an output is put together and shortened as OpenHands does it;
-    the whole is kept where it was recorded, else the result is cut at the source. A condensation, or going on from an earlier event, is a
-    ContextReset; a delegate of the first agent is a thread of its own; a rejected action is an Approval. What a recall found is a user turn;
-    the template around it is not recorded. An evaluation's verdict is the outcome, else how the run ended where that is said.
+    The SDK writes a folder with one event a file; given the folder, its first file is the run, with
+    usage and times from `base_state.json`. A model turn is one answer with all its calls. A result is
+    put together and shortened as OpenHands shows it; the whole is kept where it was recorded, else the
+    result is cut at the source. A condensation, or going on from an earlier event, is a ContextReset; a
+    delegate of the first agent is a thread of its own; a rejected action is an Approval. What a recall
+    found is a user turn. An evaluation's verdict is the outcome, else how the run ended where that is said.
 
-    Source: github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`;
-    github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`, `conversation/persistence_const.py`
+    Logged calls: two are of one run where the later prompt holds the earlier answer; in a folder the last
+    call is the run. A file given by name is read alone: usage and times of earlier calls are not there.
+
+    Source: github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`,
+    `openhands/llm/llm.py`; github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`, `conversation/persistence_const.py`,
+    `llm/utils/telemetry.py`
     """
 
     keeps = Keeps(
         results="as shown",
         also=all_but("labels", "routes"),
-        never="the template around what a recall found",
-        tested="OpenHands events at 156d068 (published) and openhands-sdk 1.58.2 (recorded)",
+        never="the template around what a recall found; in logged calls: errors of tools, how the run ended",
+        tested="OpenHands events at 156d068, openhands-sdk 1.58.2 and at 611629e, published and recorded files",
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
         head = document.head
         if isinstance(head, dict):
-            if head.keys() >= _STATE:
+            if head.keys() >= _STATE or is_completion(head):
                 return Confidence.CERTAIN
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
-        items = head if isinstance(head, list) else []
-        events = dicts([item[0] if isinstance(item, list) and item else item for item in items])
+        events = _flat(head) if isinstance(head, list) else []
         acts = {"timestamp", "action", "observation"}
         sourced = [event for event in events if "source" in event and acts & event.keys()]
         what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
@@ -61,78 +66,82 @@ class OpenHands:
         return by_marks(marks | {what: any(map(_is_event, sourced or events))})
 
     def read(self, document: Document) -> Traces:
-        """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
+        """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
         skipped = Unread()
-        lined = document.is_json_lines
-        whole = (
-            [Node(document, None, "$", value) for value in objects_of(document, skipped)]
-            if lined
-            else [document.node()]
-        )
-        runs = [run for run in whole if any(map(run.has, _LISTS))]
-        if len(whole) == 1 and not runs and isinstance(whole[0].value, dict):
-            yield _folder(document, whole[0])
+        if document.is_json_lines:
+            objects = objects_of(document, skipped)
+        else:
+            value = document.json
+            objects = _flat(value if isinstance(value, list) else [value])
+            if isinstance(value, dict) and is_completion(value):
+                yield run_ended_by(document)
+                return
+        runs = [run for run in objects if any(key in run for key in _LISTS)]
         for run in runs:
-            yield _trace(document, run, first_of(run, *_LISTS).items(), framed=True)
-        if not runs and (len(whole) > 1 or isinstance(whole[0].value, list)):
-            yield _trace(document, whole[0], whole if lined else whole[0].items(), skipped=skipped)
+            events: list[Any] = next((run[key] for key in _LISTS if isinstance(run.get(key), list)), [])
+            yield _trace(document, events, frame=run)
+        if not runs and len(objects) == 1 and isinstance(document.head, dict):
+            yield _conversation(document, objects[0])
+        elif not runs:
+            yield _trace(document, objects, skipped=skipped)
+
+
+def _flat(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The events of a list, where an action and its observation may stand in a list of two."""
+    return dicts([event for value in values for event in (value if isinstance(value, list) else [value])])
 
 
 def _is_event(event: dict[str, Any]) -> bool:
     of_the_first = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return of_the_first or ("timestamp" in event and event.get("kind") in (*EVENTS,))
+    return of_the_first or ("timestamp" in event and event.get("kind") in EVENTS)
 
 
-def _folder(document: Document, only: Node) -> Trace:
-    if only.value.keys() >= _STATE:
+def _conversation(document: Document, only: dict[str, Any]) -> Trace:
+    """The run of a folder of events, given its first file."""
+    if only.keys() >= _STATE:
         what = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {what}")
-    found = {path: found for path in document.beside if (found := _EVENT_FILE.search(path.name))}
-    mates = sorted(found, key=lambda path: int(found[path][1]))
+    numbers = {path: found for path in document.beside if (found := _EVENT_FILE.search(path.name))}
+    mates = sorted(numbers, key=lambda path: int(numbers[path][1]))
     if not mates or not _EVENT_FILE.search(document.path.name):
-        raise only.fail("expected a list of events, got one event — give the folder with all of them")
+        raise document.fail("expected a list of events, got one event — give the folder with all of them")
     if document.path.name != mates[0].name:
         raise PartOf(f"{document.name}: an event of the conversation that {mates[0].name} begins")
     path = document.path.parent.parent / "base_state.json"
+    state = as_dict(Document(path).json) if path.is_file() else {}
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    state = Document(path).node() if path.is_file() else None
-    trace = _trace(document, only, [file.node() for file in files], state=state)
+    trace = _trace(document, [file.json for file in files], state=state)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
     return msgspec.structs.replace(trace, source=msgspec.structs.replace(trace.source, sha256=digest))
 
 
 def _trace(
     document: Document,
-    run: Node,
-    events: Sequence[Node],
+    listed: Sequence[Any],
     *,
-    framed: bool = False,
-    state: Node | None = None,
+    frame: dict[str, Any] | None = None,
+    state: dict[str, Any] | None = None,
     skipped: Unread | None = None,
 ) -> Trace:
-    pairs = (event.items() if isinstance(event.value, list) else [event] for event in events)  # as events came once
-    flat = [event for pair in pairs for event in pair]
-    told = Events() if any(event.has("kind") for event in flat) else Actions()
+    events = _flat(listed)
+    steps = Events() if any("kind" in event for event in events) else Actions()
     for what, count in (skipped.counts if skipped else {}).items():
-        told.unread.add(what, count)
-    for event in flat:
-        told.tolerate("event that cannot be read", told.event, event)
-    if isinstance(told, Events):
-        if framed:
-            told.metrics(run["metrics"])
-        if state is not None:
-            told.state(state)
-        told.end()
-    if framed:
-        told.unread.keys(run, (*_FRAME, *_LISTS, "next_page_id"), "the file")
-        told.meta |= picked(run, *_FRAME[:5])
-        told.outcome = _verdict(run["test_result"].value) or told.outcome
-    own = (None if state is None else state["id"].text_or_none()) or ""
-    labels = {"task": str(told.meta["instance_id"])} if "instance_id" in told.meta else {}
-    return told.trace(document, "openhands", run, id=own, labels=labels)
+        steps.unread.add(what, count)
+    for event in events:
+        steps.event(event)
+    if isinstance(steps, Events):
+        steps.metrics(as_dict((frame or {}).get("metrics")))
+        steps.state(state or {})
+        steps.end()
+    if frame is not None:
+        steps.unread.extra_keys(frame, _FRAME, "the file")
+        steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
+        steps.outcome = _verdict(frame.get("test_result")) or steps.outcome
+    labels = {"task": str(steps.meta["instance_id"])} if "instance_id" in steps.meta else {}
+    return steps.trace(document, "openhands", id=text((state or {}).get("id")) or "", labels=labels)
 
 
 def _verdict(report: Any) -> Outcome | None:
-    held = dicts([report, *(as_dict(report).get(key) for key in ("report", "result"))])
-    verdict = next((part["resolved"] for part in held if "resolved" in part), None)
+    parts = dicts([report, *(as_dict(report).get(key) for key in ("report", "result"))])
+    verdict = next((part["resolved"] for part in parts if "resolved" in part), None)
     return Outcome(success=bool(verdict), said_by="OpenHands' evaluation") if isinstance(verdict, bool | int) else None

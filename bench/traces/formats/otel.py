@@ -7,7 +7,7 @@ from typing import Any
 from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, register, strict_json
 from ..genai import answers_in, prompt_in, tools_in_span
 from ..parts import Unread
-from ..session_log import objects_of
+from ..records import objects_of
 from ..spans import OtelSpan, spans_of
 from ..tree import Span, Tree, agent_in, traces_of
 from ..usage import usage_in

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import Content, ContextReset, ModelTurn, TextPart, ToolCall, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
-from ..session_log import Blocks, dict_in, objects_of, time_of, typed
+from ..records import dict_in, objects_of, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _ENTRIES = {"message", "compaction", "branch_summary", "custom_message", "model_change", "thinking_level_change"}
@@ -99,7 +100,7 @@ class Pi:
         """The file's one session; its id is in `meta`."""
         run = _Session()
         run.add_all(objects_of(document, run.unread))
-        yield run.trace(document, "pi", Node(document, None, "$", None))
+        yield run.trace(document, "pi")
 
 
 class _Session(Steps):

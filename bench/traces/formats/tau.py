@@ -12,7 +12,7 @@ from ...model.errors import TraceError
 from .. import Confidence, Document, Keeps, Near, NoRun, Traces, as_dict, by_marks, dicts, register
 from ..messages import messages
 from ..parts import Unread
-from ..session_log import dict_in, objects_of, text, time_of
+from ..records import dict_in, objects_of, text, time_of
 from ..steps import Said, Steps
 from ..usage import usage_in
 

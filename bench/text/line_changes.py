@@ -1,0 +1,144 @@
+"""Lines of a text result shown with another word in them: another number, unit or name, a denial less or more."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from functools import cached_property
+from html import unescape
+
+from .quantities import same_value
+
+_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
+_FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
+_DENIALS = frozenset(
+    {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
+)
+_PAIR = re.compile(
+    r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
+)
+_MARK = re.compile(
+    r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
+    re.IGNORECASE,
+)
+_SAME = 0.6
+"""The share of words, in order, by which a line is taken for one of the result."""
+
+_FEWEST_CHARS = 3
+_FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 3, 200, 200, 5
+
+
+class ResultLines:
+    """The lines of a text result, to find the ones that another text alters. Linear in the result.
+
+    >>> lines = ResultLines(["wall W1 is 12.5 mm thick and not painted", "check stock PASSED in 3 s"])
+    >>> shown = "wall W1 is 12.5 m thick and not painted", "wall W1 is 12.50 mm thick", "check stock FAILED in 3 s"
+    >>> [lines.altered(text) for text in shown]
+    ['wall W1 is 12.5 mm thick and not painted', '', 'check stock PASSED in 3 s']
+    >>> lines.altered("wall W1 is 12.5 mm thick and painted"), lines.altered("the stock is fine")
+    ('wall W1 is 12.5 mm thick and not painted', '')
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = [line for line in dict.fromkeys(lines) if line.strip()]
+        self._tokens = [_tokens(line) for line in self._lines]
+        self._exact = frozenset(map(tuple, self._tokens))
+        self._by_token: dict[str, list[int]] = {}
+        for number, tokens in enumerate(self._tokens):
+            for token in set(tokens):
+                self._by_token.setdefault(token, []).append(number)
+
+    def altered(self, line: str, *, cut: bool = False) -> str:
+        """The line of the result that a line shows with another word in it; "" for none.
+
+        Fewer words, fewer digits and words cut short are no alteration, nor is a line of other words,
+        or one behind its number or a dash. `cut`: the text ends here, in the middle of a word perhaps.
+        """
+        if _MARK.search(line):
+            return ""
+        plain = unescape(line) if "&" in line else line
+        found = ""
+        readings = [_tokens(text) for text in dict.fromkeys((plain, _FRONT.sub("", plain, count=1)))]
+        if was := self._altered_pair(plain, cut):
+            return was
+        if any(
+            len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
+        ):
+            return ""
+        if any(tuple(tokens) in self._exact for tokens in readings):
+            return ""
+        for tokens in readings:
+            for number in self._candidates(tokens):
+                verdict = _alters(tokens, self._tokens[number], cut)
+                if verdict is False:
+                    return ""
+                if verdict and not found:
+                    found = self._lines[number]
+        return found
+
+    def _altered_pair(self, line: str, cut: bool) -> str:
+        """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
+        pair = _PAIR.fullmatch(line)
+        known = self._pairs.get(pair[1].casefold(), []) if pair else []
+        if not pair or not known or len(known) > _MOST_LINES:
+            return ""
+        value = pair[2]
+        if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
+            return ""
+        return known[0][1]
+
+    @cached_property
+    def _pairs(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for line in self._lines:
+            if pair := _PAIR.fullmatch(line):
+                found.setdefault(pair[1].casefold(), []).append((pair[2], line))
+        return found
+
+    def _candidates(self, tokens: list[str]) -> Iterator[int]:
+        votes: Counter[int] = Counter()
+        for token in set(tokens):
+            places = self._by_token.get(token, ())
+            if len(places) <= _MOST_LINES:
+                votes.update(places)
+        return (number for number, _ in votes.most_common(_CANDIDATES))
+
+
+def _tokens(line: str) -> list[str]:
+    return [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
+
+
+def _alters(shown: list[str], original: list[str], cut: bool) -> bool | None:
+    """True if one line is the other with another word in it, False if with none, None if they are different lines."""
+    if len(original) > _MOST_TOKENS:
+        return None
+    blocks = SequenceMatcher(None, original, shown, autojunk=False).get_opcodes()
+    same = sum(end - start for kind, start, end, _, _ in blocks if kind == "equal")
+    other = [block for block in blocks if block[0] != "equal"]
+    if same < _SAME * max(len(shown), 1):
+        return None
+    replaced = denied = False
+    for kind, start, end, begin, stop in other:
+        old, new = original[start:end], shown[begin:stop]
+        if kind == "replace":
+            if len(old) != len(new) and stop != len(shown):
+                return None
+            at_end = stop == len(shown) or begin == 0
+            fewest = 0 if cut and stop == len(shown) else _FEWEST_CHARS if at_end else None
+            replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
+        elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
+            denied = True
+        elif kind == "insert" and stop != len(shown) and begin != 0:
+            return None
+    if replaced and same < _SAME * len(original):
+        return None
+    return replaced or denied
+
+
+def _same(old: str, new: str, fewest: int | None) -> bool:
+    """True if a word is the original, or what a cut left of it: so many characters at least (None: no cut)."""
+    if same_value(new, old):
+        return True
+    return fewest is not None and len(new) >= fewest and (old.startswith(new) or old.endswith(new))

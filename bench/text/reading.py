@@ -1,0 +1,217 @@
+"""Structured values read back from a text, whatever layout they are written in.
+
+JSON and Python literals, tables (with their header as strings and lists too), `key: value` lines by indentation, dotted
+paths and XML; short names that a legend in the same text explains. Records matter, not the shape:
+where a layout leaves it open, every record comes once, with its keys. Linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from .decode import NothingParsed, containers_in, parse_prefix, unescape
+from .tables import find_tables, read_cell
+
+_LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
+_MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
+_PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
+_NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\s+(?=[A-Za-z_][\w.-]{0,40}=\S)")
+_PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+_FOLDED = re.compile(r"\\\n\s*(?:\\(?= ))?")
+_MOST_DEPTH = 60
+
+
+def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
+    """The values that a text shows, and the lines of it that are no table and no data.
+
+    `names` are the keys by which the header of a table is recognised.
+
+    >>> names = "id", "status"
+    >>> [values_of(text, names)[0] for text in ('{"id": [1, 2], "status": ["a", "b"]}', "<row><id>1</id></row>")]
+    [[[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], [{'row': {'id': 1}}]]
+    >>> values_of("- id: 1\\n  status: a\\n- id: 2\\n  status: b", names)[0]
+    [{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]
+    >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
+    ([{'id': 5}], '')
+    """
+    legend, text = _without_legend(text)
+    columns = {**{name: (name,) for name in names}, **{short: (short,) for short in legend}}
+    values: list[Any] = []
+    rest = text
+    if text.lstrip()[:1] in ("{", "["):
+        with suppress(NothingParsed):
+            value, end = parse_prefix(text)
+            values, rest = [value], text[end:]
+    rows, rest = find_tables(rest, columns)
+    values += [rows] if rows else []
+    values += containers_in(rest)
+    values += _xml_values(rest)
+    values += _pair_values(unfolded(rest))
+    return [_plain(value, legend) for value in values], rest
+
+
+def _without_legend(text: str) -> tuple[dict[str, str], str]:
+    """What short names stand for, and the text without the line that says so."""
+    for line in text.split("\n", 3)[:3]:
+        meanings = _meanings(line)
+        if meanings:
+            return meanings, text.replace(line, "", 1).lstrip("\n")
+    return {}, text
+
+
+def unfolded(text: str) -> str:
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text.
+
+    >>> unfolded('a: "one\\\\\\n  \\\\ two"')
+    'a: "one two"'
+    """
+    return _FOLDED.sub("", text)
+
+
+def is_legend(line: str) -> bool:
+    """True if a line says what short names stand for.
+
+    >>> is_legend("Legend: k0=id, k1=status"), is_legend("Keys: all of them")
+    (True, False)
+    """
+    return bool(_meanings(line))
+
+
+def is_path(line: str) -> bool:
+    """True if a line gives a value behind its dotted path.
+
+    >>> is_path('orders.0.id = "W1"'), is_path("see: main.py")
+    (True, False)
+    """
+    return bool(_PATH.fullmatch(line.strip()))
+
+
+def _meanings(line: str) -> dict[str, str]:
+    match = _LEGEND.match(line)
+    parts = re.split(r", (?=\S{1,40}?(?:=|->|→|: | means | for ))", match[1]) if match else []
+    pairs = [found for part in parts if (found := _MEANING.fullmatch(part))]
+    return {pair[1]: pair[2].strip() for pair in pairs} if len(pairs) == len(parts) else {}
+
+
+def _plain(value: Any, legend: Mapping[str, str], depth: int = 0) -> Any:
+    """A value with its short names resolved, and columns beside each other as rows."""
+    if depth > _MOST_DEPTH:
+        return value
+    if isinstance(value, Mapping):
+        found = {legend.get(str(key), key): _plain(item, legend, depth + 1) for key, item in value.items()}
+        return _rows_of(found) or found
+    if isinstance(value, list | tuple):
+        return [_plain(item, legend, depth + 1) for item in value]
+    return legend.get(value, value) if isinstance(value, str) else value
+
+
+def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
+    """The rows of a mapping that holds columns: lists of one length, or a header and lists as long as it."""
+    lists = [item for item in value.values() if isinstance(item, list)]
+    flat = [item for item in lists if item and not any(isinstance(one, dict | list) for one in item)]
+    if len(flat) == len(value) > 1 and len({len(item) for item in flat}) == 1 and len(flat[0]) > 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*flat, strict=True)]
+    for header in flat:
+        for rows in lists:
+            if all(isinstance(row, list) and len(row) == len(header) for row in rows) and rows:
+                return [dict(zip(map(str, header), row, strict=True)) for row in rows]
+    return []
+
+
+def _xml_values(text: str) -> Iterator[Any]:
+    """Yield what stands in matching tags, as mappings; a tag without an end is text."""
+    stack: list[tuple[str, int, dict[str, Any]]] = []
+    for match in _TAG.finditer(text):
+        closing, name = match.groups()
+        if not closing:
+            if len(stack) < _MOST_DEPTH:
+                stack.append((name, match.end(), {}))
+            continue
+        if not any(name == opened for opened, _, _ in stack[-3:]):
+            continue
+        while stack[-1][0] != name:
+            stack.pop()
+        _, begin, inner = stack.pop()
+        value: Any = inner or _cell(text[begin : match.start()])
+        if not stack:
+            if inner:
+                yield {name: inner}
+            continue
+        parent = stack[-1][2]
+        if name in parent:
+            kept = parent[name]
+            parent[name] = [*kept, value] if isinstance(kept, list) else [kept, value]
+        else:
+            parent[name] = value
+
+
+def _cell(text: str) -> Any:
+    for entity, char in _ENTITIES.items():
+        text = text.replace(entity, char)
+    bare = text.strip().rstrip(",;")
+    return read_cell(unescape(bare) if bare[:1] == '"' else bare)
+
+
+def _pair_values(text: str) -> list[Any]:
+    """The mappings that lines of `key: value` write: deeper lines belong to the key above, a dash or a key that comes again begins a new one."""
+    found: list[dict[str, Any]] = []
+    by_path: dict[str, Any] = {}
+    stack: list[tuple[int, dict[str, Any]]] = []
+    for line in text.split("\n"):
+        bare = line.strip()
+        if not bare:
+            stack = []
+            continue
+        path = _PATH.fullmatch(bare)
+        if path:
+            _put(by_path, re.findall(r"[\w /-]+", path[1]), _cell(path[2]))
+            continue
+        indent = len(line) - len(line.lstrip())
+        item = re.match(r"[-*•]\s+", bare)
+        if item:
+            stack = [level for level in stack if level[0] < indent]
+            indent, bare = indent + item.end(), bare[item.end() :]
+            stack.append((indent, _below(stack, found, "")))
+        pairs = [_PAIR.fullmatch(part) for part in _NEXT_PAIR.split(bare)]
+        if not all(pairs):
+            if item and not any(pairs):
+                stack[-1][1][""] = bare.lstrip("#")
+            elif not item:
+                stack = []
+            continue
+        stack = [level for level in stack if level[0] <= indent]
+        if not stack or stack[-1][0] < indent:
+            stack.append((indent, _below(stack, found, "")))
+        for pair in filter(None, pairs):
+            key, value = pair[1].strip(), pair[2].strip()
+            if key in stack[-1][1]:
+                stack[-1] = indent, _below(stack[:-1], found, "")
+            if value:
+                stack[-1][1][key] = _cell(value)
+            elif len(stack) < _MOST_DEPTH:
+                stack.append((indent + 1, _below(stack, found, key)))
+    return [value for value in [*found, by_path] if value]
+
+
+def _below(stack: list[tuple[int, dict[str, Any]]], found: list[dict[str, Any]], key: str) -> dict[str, Any]:
+    """A new mapping in the innermost open one, or beside all."""
+    new: dict[str, Any] = {}
+    if stack:
+        stack[-1][1].setdefault(f"{key}[]", []).append(new)
+    else:
+        found.append(new)
+    return new
+
+
+def _put(node: dict[str, Any], parts: list[str], value: Any) -> None:
+    for part in parts[:-1][:_MOST_DEPTH]:
+        inner = node.setdefault(part, {})
+        if not isinstance(inner, dict):
+            return
+        node = inner
+    node[parts[-1]] = value

@@ -1,0 +1,225 @@
+"""Runs of mini-swe-agent (lists of messages and format 1.1) and of SWE-agent (`.traj`)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from ...model import Outcome, ToolCall
+from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register, strict_json
+from ..commands import calls_in, is_observation, observation, observation_text
+from ..exchange import end_of_items
+from ..messages import answer_of_items, messages
+from ..records import dict_in, text, typed
+from ..steps import Ran, Said, Steps
+from ..swe_agent import attempts_of, trace_of
+from ..usage import usage_in
+
+_FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
+_GRADED = "result.json"
+
+
+@register("reader", "swe", also=("mini_swe_agent", "swe_agent"))
+class Swe:
+    """One run a file; several where SWE-agent made several attempts.
+
+    mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are tool
+    calls, in OpenAI's chat or Responses form, or stand in the text of a turn (fenced blocks, `execute:`
+    lines; the next user message is the result). The envelope of a result is text, so `data` is None;
+    where the model saw a cut one, `full` is the same envelope with the recorded `raw_output`.
+
+    SWE-agent: the history is what the model was sent; each agent in it has its thread. An action is a
+    tool call, or a command `bash` in the turn's text, and the next message its result; `trajectory` has
+    the output that the message clips, and its time. Old results that the model no longer saw are a
+    ContextEdit before the turn, by the `query` of each step (since 1.0), else by the configuration's
+    history processors (if `tokens_sent` fits within 5 %), else by the published one that fits
+    `tokens_sent` within 0.05 %. Where none does, the label `prompts` is "unknown".
+
+    The label `task` is the instance. Exit status, submission and statistics are in `meta`; a run of
+    SWE-agent that was not submitted failed.
+
+    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files"; github.com/SWE-agent/SWE-agent,
+    `sweagent/types.py`, `docs/usage/trajectories.md`
+    """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("cuts", "usage", "times", "errors", "outcome", "reasoning", "threads", "tools", "model"),
+        never="structured values: an envelope of text is what the tool gives; SWE-agent: usage by call, exit codes",
+        tested="mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare lists, SWE-agent at 3ea751c, published files",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        head = document.head
+        fields = as_dict(head)
+        listed = fields.get("messages") if isinstance(head, dict) else head
+        typical = dicts(listed) == listed and any(map(_is_typical, listed))
+        if typical or str(fields.get("trajectory_format", "")).startswith("mini-swe-agent"):
+            return Confidence.CERTAIN
+        run = next(iter(dicts(fields.get("attempts"))), fields)
+        actions, history = dicts(run.get("trajectory")), dicts(run.get("history"))
+        acted = any({"action", "observation"} <= action.keys() for action in actions)
+        agents = any("agent" in entry and {"message_type", "action"} & entry.keys() for entry in history)
+        marks = "steps with 'action' and 'observation', or entries with 'agent' and what they are"
+        return by_marks({"a list 'history' or 'trajectory'": bool(actions or history), marks: acted or agents})
+
+    def read(self, document: Document) -> Traces:
+        """The file's run, or each of its attempts in order."""
+        value = document.json
+        fields = as_dict(value)
+        listed = fields.get("messages") if fields else value
+        if not isinstance(listed, list):
+            for run in attempts_of(document) if fields else ():
+                yield trace_of(document, run)
+            return
+        steps = _MiniRun(dict_in(fields, "info"), listed)
+        form = fields.get("trajectory_format")
+        if form not in (None, *_FORMATS):
+            steps.unread.kind("trajectory", form)
+        graded = _graded(document)
+        task = text(fields.get("instance_id")) or text(graded.get("task"))
+        labels = {} if task is None else {"task": task}
+        yield steps.trace(document, "swe", labels=labels, outcome=_outcome(dict_in(graded, "result")))
+
+
+def _is_typical(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    observed = message.get("role") == "user" and isinstance(content, str) and is_observation(content)
+    return observed or "raw_output" in as_dict(message.get("extra"))
+
+
+def _graded(document: Document) -> dict[str, Any]:
+    """The file that a grader wrote beside the trajectory, `result.json`; `{}` without one."""
+    path = document.path.with_name(_GRADED)
+    return as_dict(Document(path).json) if document.path.name != _GRADED and path.is_file() else {}
+
+
+def _outcome(result: dict[str, Any]) -> Outcome | None:
+    """A grader's verdict, `passed` and a score; None without one."""
+    if not isinstance(result.get("passed"), bool):
+        return None
+    score = dict_in(result, "grader_result").get("score")
+    number = float(score) if isinstance(score, int | float) else None
+    return Outcome(success=result["passed"], score=number, said_by=f"the grader's {_GRADED}")
+
+
+class _Extra(msgspec.Struct):
+    """The recorder's own fields beside a message. `raw_output` is a command's whole output."""
+
+    timestamp: float | None = None
+    raw_output: str | None = None
+    returncode: int | None = None
+    exception_info: Any = None
+    response: dict[str, Any] | None = None
+    exit_status: Any = None
+    submission: Any = None
+
+
+class _MiniRun(Steps):
+    """The steps of a run of mini-swe-agent; `commands` of the last turn's text still wait for output."""
+
+    def __init__(self, info: dict[str, Any], listed: list[Any]) -> None:
+        super().__init__()
+        self.commands: list[ToolCall] = []
+        self._note(info, "exit_status", "submission", "model_stats", "mini_version")
+        self.model = text(dict_in(info, "config", "model").get("model_name"))
+        values = dicts(listed)
+        self.unread.add("message that is no object", len(listed) - len(values))
+        told = [value for value in values if value.get("role") != "exit"]
+        self.in_text = not any(
+            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in told
+        )
+        for value, following in zip(values, [*values[1:], {}], strict=True):
+            self._add(value, text(following.get("content")) or "", last=value is told[-1] if told else False)
+
+    def _note(self, fields: dict[str, Any], *keys: str) -> None:
+        self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
+
+    def _add(self, value: dict[str, Any], reply: str, *, last: bool) -> None:
+        fields = {key: held for key, held in value.items() if key != "extra"}
+        given = dict_in(value, "extra")
+        extra = typed(given, _Extra, self.unread)
+        if value.get("role") == "exit":
+            self._note(given, "exit_status", "submission")
+            return
+        if value.get("role") is None and "output" in value and value.get("type") != "function_call_output":
+            self._response(fields, extra)
+            return
+        for said in messages([fields], self.unread):
+            if said.role == "tool":
+                self.say(replace(said, failed=False, error=None, ran=_ran(said.text, extra)), t=extra.timestamp)
+            elif said.role == "user" and self.commands and (last or is_observation(said.text)):
+                self.unread.parts(said.content)
+                shown = observation(self.commands.pop(0), said.text, extra.raw_output)
+                self.say(shown, t=extra.timestamp)
+            else:
+                self._message(said, extra, reply)
+
+    def _message(self, said: Said, extra: _Extra, reply: str) -> None:
+        if said.role == "system":
+            self.say(said)
+            return
+        if self.in_text:
+            calls = calls_in(said.text, self.index, reply) if said.role == "assistant" else ()
+            said = replace(said, calls=calls)
+            self.commands = list(calls)
+        response = extra.response or {}
+        reasons = [text(choice.get("finish_reason")) for choice in dicts(response.get("choices"))]
+        self.say(
+            said,
+            t=extra.timestamp,
+            model=text(response.get("model")) or self.model,
+            finish_reason=next(iter(reasons), None),
+            usage=usage_in(response.get("usage"), self.unread),
+        )
+
+    def _response(self, fields: dict[str, Any], extra: _Extra) -> None:
+        """Add an answer of the Responses interface: its output items are one model turn."""
+        if isinstance(fields.get("tools"), list):
+            self.tools(fields["tools"])
+        items = fields["output"] if isinstance(fields["output"], list) else []
+        turn, *results = answer_of_items(items, self.unread) or [Said("assistant")]
+        self.unread.add("result of a tool that the server ran", len(results))
+        self.say(
+            turn,
+            t=extra.timestamp,
+            model=text(fields.get("model")) or self.model,
+            finish_reason=end_of_items(fields),
+            usage=usage_in(fields.get("usage"), self.unread),
+        )
+
+
+def _ran(seen: str, extra: _Extra) -> Ran:
+    """The record of a command whose output the model saw in an envelope, JSON or tags."""
+    envelope = as_dict(strict_json(seen))
+    code = envelope.get("returncode", 0) if extra.returncode is None else extra.returncode
+    error = extra.exception_info or envelope.get("exception_info") or None
+    raw, full = extra.raw_output, None
+    if raw is not None and envelope.get("output") != raw and raw not in seen:
+        full = _full_envelope(seen, code, raw, error)
+    return Ran(
+        whole=full,
+        failed=code != 0,
+        error=error if error is None or isinstance(error, str) else json.dumps(error),
+        cut=raw is None and "elided_chars" in envelope,
+        prose=True,
+    )
+
+
+def _full_envelope(seen: str, code: Any, output: str, error: Any) -> str:
+    """The whole output as the harness renders one that is not too long."""
+    if not seen.lstrip().startswith("{"):
+        return observation_text(code, output)
+    exception = f', "exception_info": {_tojson(error)}' if error else ""
+    return f'{{\n  "returncode": {code},\n  "output": {_tojson(output)}{exception}\n}}'
+
+
+def _tojson(value: Any) -> str:
+    """JSON as the harness' templates write it: ASCII, without characters that mean something in HTML."""
+    written = json.dumps(value)
+    for char in "<>&'":
+        written = written.replace(char, f"\\u{ord(char):04x}")
+    return written

@@ -1,0 +1,64 @@
+"""Strategies written to fool the figures: no harmful one passes all rules, and hardly a lossless one is refused."""
+
+from __future__ import annotations
+
+import pytest
+from data.adversarial.harmful import HARMFUL
+from data.adversarial.harmless import HARMLESS
+from data.adversarial.service import service
+from harm import refusals
+
+from bench.evidence.false_alarms import false_alarms
+from bench.model.advice import RuleResult
+
+TASKS = 6
+Refusals = dict[str, list[RuleResult]]
+
+
+@pytest.fixture(scope="module")
+def harmful() -> Refusals:
+    return refusals(map(service, range(TASKS)), HARMFUL)
+
+
+@pytest.fixture(scope="module")
+def harmless() -> Refusals:
+    return refusals(map(service, range(TASKS)), HARMLESS)
+
+
+def test_there_are_enough() -> None:
+    assert len(HARMFUL) >= 60
+    assert len(HARMLESS) >= 40
+
+
+def test_every_harmful_one_acts_and_is_refused(harmful: Refusals) -> None:
+    assert HARMFUL.keys() <= harmful.keys()
+    assert [name for name in HARMFUL if not harmful[name]] == []
+
+
+def test_hardly_a_harmless_one_is_refused(harmless: Refusals) -> None:
+    refused = {name: [item.rule for item in found] for name, found in harmless.items() if found}
+    assert len(refused) * 20 <= len(HARMLESS), refused
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("summary_of_other_records", "misattributed"),
+        ("status_was_previous", "changed"),
+        ("policy_sentence_cut", "instructed"),
+        ("users_prohibition_cut", "instructed"),
+        ("constraint_invented", "invented"),
+        ("digest_invented", "invented"),
+        ("errors_are_success_with_a_mark", "hidden"),
+        ("millimetres_are_metres", "changed"),
+        ("gigabytes_are_grams", "changed"),
+        ("emoji_cut_in_half", "valid"),
+    ],
+)
+def test_the_rule_that_is_broken_refuses(harmful: Refusals, name: str, rule: str) -> None:
+    assert rule in [item.rule for item in harmful[name]]
+
+
+def test_a_rule_that_reads_prose_knows_its_own_error() -> None:
+    assert set(false_alarms()) == {"instructed", "misattributed", "invented"}
+    assert all(0 < rate < 0.1 for rate in false_alarms().values())

@@ -1,0 +1,117 @@
+"""Layouts read back: every value comes back beside its key, whatever layout it is written in; and any text is read."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from data.adversarial.harmless import LAYOUTS
+from hypothesis import given, settings, strategies as st
+
+from bench.text.fields import FieldTable
+from bench.text.line_changes import ResultLines
+from bench.text.reading import values_of
+from bench.text.text_records import TextReading
+
+WORDS = st.from_regex(r"[A-Z][a-z]{3,8}", fullmatch=True)
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"code": st.integers(1000, 9999).map("W{}".format), "city": WORDS, "seats": st.integers(10, 9999)}
+    ).map(lambda row: {key: row[key] for key in ("code", "city", "seats")}),
+    min_size=2,
+    max_size=5,
+    unique_by=lambda row: row["code"],
+)
+FULL = (
+    "pretty",
+    "python_repr",
+    "csv",
+    "tsv",
+    "markdown",
+    "toon",
+    "json_lines",
+    "columnar_json",
+    "header_and_rows",
+    "yaml",
+)
+PAIRS = (
+    "yaml_list_of_pairs",
+    "key_lines",
+    "equals_pairs",
+    "dotted_paths",
+    "xml",
+    "short_keys",
+    "strings_by_reference",
+    "rows_reversed",
+)
+
+
+def pairs_in(value: object) -> set[tuple[str, str]]:
+    """The slow reference: the last key and the text of every scalar, walked plainly."""
+    if isinstance(value, dict):
+        own = {(key, str(item)) for key, item in value.items() if not isinstance(item, dict | list)}
+        return own.union(*map(pairs_in, value.values()))
+    return set().union(*map(pairs_in, value)) if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize("layout", [*FULL, *PAIRS])
+@settings(max_examples=25, deadline=None)
+@given(ROWS)
+def test_a_layout_keeps_every_field(layout: str, rows: list[dict[str, object]]) -> None:
+    value = {"rows": rows}
+    table, text = FieldTable(value), LAYOUTS[layout](json.dumps(value))
+    reading = TextReading(text, table.names)
+    assert [item for item in table.fields if not table.keeps_field(reading, item)] == []
+    assert pairs_in(value) <= {
+        (key, str(item)) for shown in values_of(text, table.names)[0] for key, item in pairs_in(shown)
+    }
+
+
+@given(ROWS)
+def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) -> None:
+    seats = [row["seats"] for row in rows]
+    if len(set(seats)) < len(seats):
+        return
+    moved = [{**row, "seats": other} for row, other in zip(rows, seats[1:] + seats[:1], strict=True)]
+    table = FieldTable({"rows": rows})
+    reading = TextReading(json.dumps({"rows": moved}), table.names)
+    assert not any(table.keeps_field(reading, item) for item in table.fields if item.key == "seats")
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_read(text: str, original: str) -> None:
+    values_of(text, ["id"])
+    ResultLines(original.split("\n")).altered(text)
+    FieldTable(text)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '{"a": 1e9999999}',
+        "a: 1e9999999",
+        "\ud83d",
+        '{"a": "\\ud83d"}',
+        "[" * 5000,
+        "<a>" * 5000,
+        "a.b" * 5000 + ": 1",
+        "- " * 5000,
+    ],
+)
+def test_odd_texts_are_read(odd: str) -> None:
+    table = FieldTable({"a": odd, "b": "1e9999999"})
+    reading = TextReading(odd, table.names)
+    assert {table.keeps_field(reading, item) for item in table.fields} <= {True, False}
+
+
+@pytest.mark.parametrize("line", ["key: value", "- a: 1, b: 2", "<a><b>1</b></a>", "a.b.0 = 1", "| a | b |", "x" * 50])
+def test_reading_takes_time_in_proportion_to_the_text(line: str) -> None:
+    def seconds(lines: int) -> float:
+        start = time.process_time()
+        values_of("\n".join([line] * lines), ["a", "b", "key"])
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(8000) < 16 * max(seconds(1000), 0.005)
