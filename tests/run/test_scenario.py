@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given, strategies as st
 from orders import ORDERS
@@ -98,13 +100,11 @@ def test_a_scenario_that_is_not_there(tmp_path):
 
 
 @given(key=st.sampled_from(Written.__struct_fields__), value=st.one_of(st.booleans(), st.integers(), st.text()))
-def test_any_value_is_read_or_refused_in_one_line(tmp_path_factory, key, value):
+def test_any_value_is_read_or_refused(tmp_path_factory, key, value):
     text = str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
     path = written(tmp_path_factory.mktemp("any"), f"{key} = {text}\n{SOUND}".encode("utf-8", "replace"))
-    try:
-        read_scenario(path)
-    except BenchError as error:
-        assert "\n" not in str(error)
+    with contextlib.suppress(BenchError):
+        assert read_scenario(path).traces
 
 
 @pytest.mark.parametrize("gate", ["min = 1", 'metric = "m"\nmni = 1', 'metric = "needed.recal"\nmin = 1'])
