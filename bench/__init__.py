@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .evidence.index import index_trace as index_trace
     from .run.audits import audit as audit
     from .run.measuring import measure as measure
-    from .run.verbs_next import (
+    from .run.verbs import (
         compare as compare,
         load as load,
         render as render,
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 __version__ = VERSION
 _PLACES = {
     "audit": ".run.audits",
-    "compare": ".run.verbs_next",
+    "compare": ".run.verbs",
     "index_trace": ".evidence.index",
-    "load": ".run.verbs_next",
+    "load": ".run.verbs",
     "measure": ".run.measuring",
     "offload": ".strategies.offloading",
-    "render": ".run.verbs_next",
-    "run_scenario": ".run.verbs_next",
+    "render": ".run.verbs",
+    "run_scenario": ".run.verbs",
 }
 __all__ = sorted(_PLACES)
 

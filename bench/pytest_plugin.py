@@ -148,8 +148,8 @@ def _accept(found: Compared, path: Path) -> Compared:
     """The comparison held against itself as its baseline, which is written."""
     import msgspec
 
-    from .comparison_next.baseline import score_bytes, score_file_of
-    from .comparison_next.gates import judge
+    from .comparison.baseline import score_bytes, score_file_of
+    from .comparison.gates import judge
     from .files.writing import write_together
 
     scores = score_file_of(found)
@@ -164,7 +164,7 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     """
     yield "measured something", None
     taken: dict[str, int] = {}
-    from .comparison_next.gates import parse_rule
+    from .comparison.gates import parse_rule
     from .run.comparing import REFERENCES, metric_infos
 
     for number, table in enumerate(scenario.gates, 1):
@@ -187,8 +187,8 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
-        from .comparison_next.gates import is_measured
-        from .reports_next import first_line
+        from .comparison.gates import is_measured
+        from .reports import first_line
 
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
@@ -210,8 +210,8 @@ class GateItem(pytest.Item):
 
     def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
         """Fail or skip for the worst of some gates: one that is swept has one a setting."""
-        from .reports_next.junit import message
-        from .reports_next.reading import Reading
+        from .reports.junit import message
+        from .reports.reading import Reading
 
         order = ("fail", "undecided", "skipped", "pass")
         failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
@@ -348,7 +348,7 @@ class Bench:
         TraceError for a damaged file: it may have held the case that fails.
         """
         from . import compare
-        from .metrics_next import metric_of
+        from .metrics import metric_of
         from .run.comparing import metric_infos
         from .traces import load
 
@@ -381,7 +381,7 @@ class Bench:
         self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str = "loss.fact_recall.end"
     ) -> Measured:
         """The share that is lost, 0 to 1: one minus a recall, over all of the recordings. Raises SpecError for a metric that is no such share."""
-        from .metrics_next import metric_of
+        from .metrics import metric_of
         from .run.comparing import metric_infos
 
         info = metric_infos()[metric_of(metric).name]

@@ -18,13 +18,13 @@ from typing import NamedTuple
 import msgspec
 
 import bench
-from bench.comparison_next.certainty import lowest_rate
+from bench.comparison.certainty import lowest_rate
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
 from bench.evidence.of_replay import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.scores import Finding
-from bench.replayer_next.replaying import Replayer
+from bench.replayer.replaying import Replayer
 from bench.strategies import compose
 
 RULES = ("misattributed", "invented")

@@ -11,13 +11,13 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     import measured_gold
     import report_gold
-    import reports_gold_next
+    import reports_gold
 
     measured = {f"{group}.txt": measured_gold.current(group) for group in measured_gold.GROUPS}
     groups = (
         (report_gold.GOLD, report_gold.current()),
         (measured_gold.GOLD, measured),
-        (reports_gold_next.GOLD, reports_gold_next.current()),
+        (reports_gold.GOLD, reports_gold.current()),
     )
     for folder, made in groups:
         folder.mkdir(exist_ok=True)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import random
 
 from bench.model.audit import (
-    CacheBreak, CacheReport, Charges, CutResult, DearResult, PromptPart, Reread, SessionAudit, Shortening, TurnCharges,
+    CacheBreak,
+    CacheReport,
+    Charges,
+    CutResult,
+    DearResult,
+    PromptPart,
+    Reread,
+    SessionAudit,
+    Shortening,
+    TurnCharges,
 )  # fmt: skip
 
 

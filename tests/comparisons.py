@@ -17,8 +17,8 @@ from bench.model.compared import Compared, GateResult, Move, RunMove, Skipped
 from bench.model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
 from bench.model.run import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
-from bench.reports_next.labels import LABELS
-from bench.reports_next.reading import guessed_unit
+from bench.reports.labels import LABELS
+from bench.reports.reading import guessed_unit
 
 POLICIES = (
     ("csv", "summarizer=csv_table", 0.92, 0.0, 1.0),

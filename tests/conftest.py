@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from repository import init
 
 from bench.model.errors import DEBUG
-from bench.plugins import own_code
+from bench.plugins import loader
 from bench.tokens.counting import TokenCounter
 
 settings.register_profile(
@@ -70,8 +70,8 @@ def undebugged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_imported() -> None:
-    """What strategies of one test import in this process is no file of the next one's."""
-    own_code._COMPILED.clear()
+    """A file that a strategy of one test names is read anew in the next one."""
+    loader.load_file.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -6,18 +6,15 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from measured import replayer_of, run_of as run_of
+from measured import Ran, run_of as run_of
 
-from bench.evidence.spoken import message_texts
 from bench.model import (
     AnyStep,
     ContextReset,
-    Decision,
     ImagePart,
     Message,
     ModelTurn,
     RouteDecision,
-    Run,
     Source,
     SystemTurn,
     TextPart,
@@ -27,7 +24,6 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.text.texts import Texts
 
 TABLE = {
     "type": "table",
@@ -143,39 +139,14 @@ SMALL = {
 """Traces that every strategy must get through, by what is odd about them."""
 
 
-def prompts_of(run: Run) -> list[list[Message]]:
+def prompts_of(run: Ran) -> list[list[Message]]:
     """The messages of every prompt, in order."""
-    return [[run.messages[key] for key in keys] for _, keys in run.walk()]
+    return [prompt.messages for prompt in run.prompts]
 
 
-def prompt_tokens(run: Run) -> int:
+def prompt_tokens(run: Ran) -> int:
     """The tokens of all prompts together."""
     return sum(prompt.tokens for prompt in run.prompts)
-
-
-def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
-    """Each needed fact that no message of its turn's prompt holds, with the turn."""
-    needed = replayer_of(recording).evidence.dependencies_by_turn
-    return [
-        (prompt.step, found.fact)
-        for prompt, keys in run.walk()
-        for found in needed.get(prompt.step, ())
-        if not any(Texts().holds(text, found.fact) for key in keys for text in message_texts(run.messages[key]))
-    ]
-
-
-def decided(*decisions: Decision, on: Trace | None = None) -> Run:
-    """A run that is these decisions alone."""
-    return Run(
-        trace_id="empty" if on is None else on.id, trace_sha256="", strategy="s", spec="", encoding="o200k_base",
-        messages={}, message_tokens={}, decisions=decisions,
-    )  # fmt: skip
-
-
-def decision(step: int, route: str, untruncated: str = "continue", **more: Any) -> Decision:
-    """A decision of `loop_detector`, or of the router in `more`."""
-    taken = {"router": "loop_detector", "loop": "break_loop", **more}
-    return Decision(step=step, at="before_model", route=route, untruncated=untruncated, **taken)
 
 
 def looking(*seen: str, user: str | None = None) -> Trace:

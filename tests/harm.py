@@ -13,8 +13,8 @@ from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 
 import bench
-from bench.comparison_next.rules import results_of
-from bench.comparison_next.totals import Runs
+from bench.comparison.rules import results_of
+from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model import ToolResult, Trace
 from bench.model.advice import RuleResult

@@ -1,66 +1,97 @@
-"""What strategies do with a trace and what metrics measure of it, for tests: runs by spec, samples by metric, and what these add up to.
+"""What a strategy does with a trace, for tests: its replay with whole prompts, and its numbers.
 
-What depends on the trace alone is found once for the trace asked about last, as it is within a case.
+What depends on the trace alone is found once for the trace asked about last, as it is while a run is measured.
 """
 
 from __future__ import annotations
 
-from bench.comparison.rows import aggregate
-from bench.evidence.dependencies import Dependency
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.oracle import Need
+from dataclasses import dataclass
+from typing import Any
+
+from bench.evidence.checks import CheckedReplay
 from bench.metrics import metric_of
-from bench.model import Run, Sample, Trace
-from bench.replayer.loop import Replayer
-from bench.strategies import parse_strategy
+from bench.model import Message, Trace
+from bench.model.replay import Replay
+from bench.model.scores import Number
+from bench.run.measuring import Measuring, RunSession
+from bench.strategies import Strategy, parse_strategy, strategy_of
 from bench.tokens.counting import TokenCounter
 
 COUNT = TokenCounter()
 """Counts tokens in the default encoding."""
 
-_traces: list[Replayer] = []  # of the trace asked about last
-_runs: dict[int, RunEvidence] = {}  # of its runs, each held here, so that no other gets the same id
+_sessions: list[RunSession] = []  # of the trace asked about last
 
 
-def replayer_of(recording: Trace) -> Replayer:
-    """What replays a trace; the same one until another trace is asked about."""
-    if not _traces or _traces[0].evidence.trace is not recording:
-        _traces[:] = [Replayer(TraceEvidence(recording))]
-        _runs.clear()
-    return _traces[0]
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt whole: its step and thread, its tokens, its messages."""
+
+    step: int
+    thread: str
+    tokens: int
+    tools_tokens: int
+    tools_changed: bool
+    messages: list[Message]
 
 
-def evidence_of(recording: Trace, run: Run) -> RunEvidence:
-    """The evidence of a run; the same object until another trace is asked about."""
-    of_trace = replayer_of(recording).evidence
-    if id(run) not in _runs:
-        _runs[id(run)] = RunEvidence(of_trace, run)
-    return _runs[id(run)]
+class Ran:
+    """A replay with its prompts whole. `messages` are by number; other fields are those of the Replay."""
+
+    def __init__(self, evidence: CheckedReplay) -> None:
+        self.evidence, self.replay = evidence, evidence.replay
+        self.messages = [*evidence.messages.messages[: evidence.messages.recorded], *evidence.replay.written]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.replay, name)
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Every prompt in order, put together from the start."""
+        found, threads = [], {}
+        for call, priced in zip(self.replay.calls, self.evidence.walked.priced, strict=True):
+            numbers = threads[call.thread] = [*threads.get(call.thread, [])[: call.keep], *call.tail]
+            messages = [self.messages[number] for number in numbers]
+            found.append(
+                Prompt(call.step, call.thread, priced.prompt_tokens, call.tools_tokens, call.tools_changed, messages)
+            )
+        return found
 
 
-def run_of(recording: Trace, strategy: str) -> Run:
-    """The run of one strategy, which must not have failed."""
-    run = replayer_of(recording).run(parse_strategy(strategy))
-    assert run.failure is None, run.failure
-    return run
+def session_of(recording: Trace) -> RunSession:
+    """The session of a trace; the same one until another trace is asked about."""
+    if not _sessions or _sessions[0].trace is not recording:
+        _sessions[:] = [RunSession(recording, Measuring(()))]
+    return _sessions[0]
 
 
-def dependencies_of(recording: Trace) -> tuple[Dependency, ...]:
-    """Every dependency of a trace."""
-    return replayer_of(recording).evidence.dependencies
+def strategy(given: Any) -> Strategy:
+    """A strategy: itself, from its spec, or of a function."""
+    return parse_strategy(given) if isinstance(given, str) else strategy_of(given)
 
 
-def needs_of(recording: Trace) -> tuple[Need, ...]:
-    """Every need of a trace."""
-    return replayer_of(recording).evidence.needs
+def evidence_of(recording: Trace, given: Any) -> CheckedReplay:
+    """The evidence of a trace under a strategy."""
+    return session_of(recording).evidence(strategy(given))
 
 
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    """The samples of one metric."""
-    return list(metric_of(name).samples(evidence_of(recording, run)))
+def run_of(recording: Trace, given: Any) -> Ran:
+    """A trace replayed through a strategy, which may not fail."""
+    found = evidence_of(recording, given)
+    assert found.replay.failure is None, found.replay.failure
+    return Ran(found)
 
 
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    """The value of one metric, and how much was measured."""
-    return aggregate(metric_of(name).info, measured(name, recording, run))
+def replay_of(recording: Trace, given: Any) -> Replay:
+    """The replay of a trace under a strategy, which may have failed."""
+    return evidence_of(recording, given).replay
+
+
+def number(recording: Trace, given: Any, metric: str) -> Number:
+    """One metric of a trace under a strategy."""
+    return metric_of(metric).number(evidence_of(recording, given))
+
+
+def value(recording: Trace, given: Any, metric: str) -> float | None:
+    """The value of one metric of a trace under a strategy."""
+    return number(recording, given, metric).value

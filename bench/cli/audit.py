@@ -26,8 +26,8 @@ def audit(
     from ..files.writing import write_together
     from ..model.compared import Skipped
     from ..plugins.worker import Limits
-    from ..reports_next import format_of
-    from ..reports_next.audit import audit_rendered
+    from ..reports import format_of
+    from ..reports.audit import audit_rendered
     from ..run.audits import audit as audited
 
     forms = {path: format_of(path) for path in outputs}

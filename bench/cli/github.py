@@ -45,9 +45,9 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
-    from ..comparison_next.gates import is_measured
-    from ..reports_next.junit import message
-    from ..reports_next.reading import Reading
+    from ..comparison.gates import is_measured
+    from ..reports.junit import message
+    from ..reports.reading import Reading
 
     found: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):
@@ -95,7 +95,7 @@ def append_summary(summary: TextIO | None, comparisons: Sequence[Compared], sent
     """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
     if summary is None:
         return
-    from ..reports_next import rendered
+    from ..reports import rendered
 
     try:
         summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")

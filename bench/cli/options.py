@@ -8,11 +8,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from ..files.limits import VARIABLE, limit, limits_of
 from ..files.writing import require_place
@@ -107,7 +108,7 @@ def output(command: Command) -> Command:
 
 def require_outputs(outputs: Sequence[Path], form: str | None) -> tuple[Path, ...]:
     """Return where reports go: standard output for a format without a file. Raises BenchError for a format that is none."""
-    from ..reports_next import format_of
+    from ..reports import format_of
 
     wanted = tuple(outputs) or ((Path("-"),) if form is not None else ())
     for path in wanted:
@@ -200,7 +201,7 @@ class Replaying:
             "model": self.model or None,
         }
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        plans = [replace(plan, outside=self.outside, **changed) for plan in self._declared()]
+        plans = [msgspec.structs.replace(plan, outside=self.outside, **changed) for plan in self._declared()]
         for model in dict.fromkeys(plan.model for plan in plans):
             warn_unlisted(model)
         return plans

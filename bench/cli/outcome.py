@@ -45,9 +45,9 @@ def finish(
     are about these. `files` are where the comparisons were declared, for annotations; `form` the
     format of reports, whatever their endings. A report on standard output is all that is printed there.
     """
-    from ..comparison_next.gates import exit_code
-    from ..reports_next import first_line
-    from ..reports_next.terminal import terminal_text
+    from ..comparison.gates import exit_code
+    from ..reports import first_line
+    from ..reports.terminal import terminal_text
 
     code = exit_code(comparisons, allow_undecided=allow_undecided)
     sentence = first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
@@ -100,7 +100,7 @@ def written_reports(
     `progress` is called with the kB written.
     """
     from ..files.writing import written_together
-    from ..reports_next import format_of, pieces
+    from ..reports import format_of, pieces
 
     done = 0
 

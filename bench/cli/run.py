@@ -88,8 +88,8 @@ def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
     """The comparisons held against themselves as their baselines, which go into `beside`; what moved is said."""
-    from ..comparison_next.baseline import score_bytes, score_file_of
-    from ..comparison_next.gates import judge
+    from ..comparison.baseline import score_bytes, score_file_of
+    from ..comparison.gates import judge
 
     renewed = []
     for plan, found in zip(plans, comparisons, strict=True):

@@ -51,7 +51,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     With --traces the scenario is about your own recordings, and holds the policy that is advised for them.
     """
     from .. import run_scenario
-    from ..comparison_next.baseline import score_bytes, score_file_of
+    from ..comparison.baseline import score_bytes, score_file_of
     from ..run.scenario import read_scenario
     from ..traces.paths import require_inside
 

@@ -1,1 +1,1 @@
-"""Rows, pairs, intervals and the decision. Nothing here replays, and nothing here is put into words."""
+"""The decision over measured runs: totals, certainty, the table of rules, the advice, gates and baselines. Nothing here replays."""

@@ -1,239 +1,263 @@
-"""Values that a decision is made of, from one obstacle to the advice. Reports put them into words and decide nothing themselves."""
+"""The advice: a verdict for each strategy from the table of rules, both prices, the order of the table, the sentence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
-from ..model import Economy, Spent
-from .published import Experiment
-from .sure import Saving, could_miss
+import msgspec
 
-RUN_TODAY = "recorded"
-KEEPS_ALL = "keep_all"
+from ..model.advice import Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.scores import MeasuredRun, Rule
+from .certainty import Ratio, cannot_rule_out, certain, holm, leave_one_out, ratio_of_totals
+from .rules import filled, finite, results_of, unchecked, verdict_of
+from .sentence import NOISE, Answers, Economy, is_saving, price_of, sentence_of
+from .totals import Runs
 
-Word = Literal[
-    "ship it", "keep it", "cheaper, not sure", "same cost", "never acted here", "costs more than today", "loses too much",
-    "changes what tools said", "does not fit", "providers would refuse it", "cheaper, not best", "qualifies", "fails a gate", "not judged",
-]  # fmt: skip
-"""The verdict on one candidate, one for each situation. "cheaper, not best": surely cheaper than today's, and
-dearer than what is advised; "qualifies": there is nothing to hold it against, or it is what runs today and something else is advised."""
-
-Kind = Literal[
-    "raised", "unstable", "invalid_prompts", "overflows", "task_missing", "system_missing", "changed_values", "hidden_errors", "invented",
-    "faults", "far", "gates", "undecided", "unmeasured",
-]  # fmt: skip
-
-WORDS: dict[Kind, Word] = {
-    "invalid_prompts": "providers would refuse it",
-    "overflows": "does not fit",
-    "task_missing": "loses too much",
-    "system_missing": "loses too much",
-    "changed_values": "changes what tools said",
-    "hidden_errors": "changes what tools said",
-    "invented": "changes what tools said",
-    "faults": "loses too much",
-    "far": "loses too much",
-    "gates": "fails a gate",
-}
-"""The word for a candidate that does not qualify, by its first obstacle; any other obstacle means that it could not be judged."""
-
-Unchecked = Literal["prompts", "window", "changed", "far", "nothing_far"]
-"""Parts of the rule that could not be checked; `nothing_far`: there was nothing from far back to look at."""
+METRICS: Mapping[Economy, str] = {"cached": "cost.usd", "uncached": "cost.usd_uncached", "tokens": "cost.prompt_tokens"}
+_QUALITY: Mapping[str, Rule] = {"stored": "stored", "judged": "judged", "routed": "routed"}
 
 
-@dataclass(frozen=True)
-class Obstacle:
-    """One reason why a strategy does not qualify.
+def answers_of(specs: Iterable[str]) -> Answers:
+    """The terms of an answer: savings, unless no strategy fills a slot that shapes prompts.
 
-    `raised` (on `case`, with `reason`), `unstable` (on `case`), `invalid_prompts`, `task_missing`, `system_missing` (`count` prompts), `overflows`
-    (`count` cases), `changed_values`, `hidden_errors` (`count` of them), `invented`, `faults`, `far` (`value`, beyond `limit`), `gates`, `undecided`
-    (the `gates`), `unmeasured` (`metric`, with `reason`).
+    Then the first of store, evaluator and routers that differs among the strategies, or that is filled at all.
+
+    >>> answers_of(["a=store=truncate+evaluator=step_v1", "b=store=by_function+evaluator=step_v1"])
+    'stored'
+    >>> answers_of(["a=summarizer=truncate+store=truncate"]), answers_of(["a=routers=[x]", "b=routers=[y]"])
+    ('savings', 'routed')
     """
-
-    kind: Kind
-    count: int = 0
-    case: str | None = None
-    metric: str = ""
-    reason: str = ""
-    gates: tuple[str, ...] = ()
-    value: float | None = None
-    limit: float | None = None
+    slots = [filled(spec) for spec in specs]
+    if not slots or any(not found or {"summarizer", "compactor"} & found.keys() for found in slots):
+        return "savings"
+    names: dict[str, Answers] = {"store": "stored", "evaluator": "judged", "extractors": "judged", "routers": "routed"}
+    differing = [name for name in names if len({found.get(name) for found in slots}) > 1]
+    present = [name for name in names if any(name in found for found in slots)]
+    return names[(differing or present or ["store"])[0]]
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One strategy that competes: its price for one run, what it loses, the case on which it loses most, and its obstacles.
+def advise(
+    measured: Iterable[MeasuredRun],
+    strategies: Sequence[str],
+    *,
+    today: str = "recorded",
+    floor: str = "floor",
+    specs: Mapping[str, str] | None = None,
+    codes: Mapping[str, str] | None = None,
+    basis: Literal["cached", "uncached"] = "cached",
+    portfolio: bool = False,
+    rates: Mapping[Rule, float] | None = None,
+    limits: Mapping[Rule, float] | None = None,
+    failed_gates: Mapping[str, int] | None = None,
+) -> Advice:
+    """The decision among strategies (without the references), against what runs `today`.
 
-    A price is what all calls cost, those that repair faults included, over the `cases` that this strategy and what is run today can run;
-    `at_least`: it can only be higher. None: not measured. `fault_rate` and `far_recall` are means over tasks. `worst_turns` are all turns of the
-    worst case. `saving` is the difference to what is run today. `never_acted`: its prompts are the recorded ones on every case. `cached_share` is
-    the part of its prompt tokens that the provider's cache serves (None: not known); `spent` says where its money goes, a run (None: prices are
-    tokens).
+    `specs` and `codes` are what the table shows of each. `portfolio`: one was chosen among these, so the price stated
+    for it is the leave-one-task-out one. `rates`, `limits` as in `rules.results_of`; `failed_gates` counts them by
+    strategy. The order of strategies and runs changes nothing.
     """
-
-    strategy: str
-    price_a_run: float | None
-    cases: int
-    fault_rate: float | None
-    far_recall: float | None
-    worst_case: str | None
-    worst_fault_rate: float | None
-    worst_turns: int = 0
-    at_least: bool = False
-    never_acted: bool = False
-    saving: Saving | None = None
-    cached_share: float | None = None
-    spent: Spent | None = None
-    obstacles: tuple[Obstacle, ...] = ()
-
-    @property
-    def qualifies(self) -> bool:
-        """True if nothing speaks against it."""
-        return not self.obstacles
-
-
-@dataclass(frozen=True)
-class Headroom:
-    """The most that anybody can save, `a_run` and as a share: what is run today costs `today_a_run`, perfect foresight `floor_a_run`, the means
-    over the `cases` that both can run.
-    """
-
-    today_a_run: float
-    floor_a_run: float
-    a_run: float
-    relative: float
-    cases: int
-
-
-@dataclass(frozen=True)
-class Advice:
-    """The strategy to run and why: its price, saving, worst case and certainty. Every output prints this and nothing else.
-
-    `outcome` is `ship`, `keep` (what is run today) or `nobody` (`subject` None). `word` is the verdict on the subject. `sure`: the subject surely
-    costs less than what is run today. `alternative` is the cheapest other one that qualifies, acted and is no reference (what is run today is none
-    here), a second statement, with its own `alternative_word`. `nearest` is the published experiment that is nearest to
-    the subject (of an alternative, where today's stays); None for no public evidence.
-
-    `cache` is that of the prices (None: tokens, which know no cache), `elsewhere` the advice in the other economy where that names another strategy.
-    `headroom` is None where what is run today, or perfect foresight, has no price. `unknown_prompts` counts cases whose recording does not tell
-    what its model was shown, `unknown_cache` those whose usage does not say what the cache served.
-    """
-
-    outcome: Literal["ship", "keep", "nobody"]
-    subject: Candidate | None
-    unit: str
-    unknown_prompts: int
-    unknown_cache: int
-    word: Word = "not judged"
-    alternative: Candidate | None = None
-    alternative_word: Word = "not judged"
-    nearest: Experiment | None = None
-    cache: Economy | None = None
-    elsewhere: Advice | None = None
-    headroom: Headroom | None = None
-
-    def about(self, subject: Candidate | None, alternative: Candidate | None, near: Experiment | None) -> Advice:
-        """The advice to run a strategy (None: nobody), with the best alternative to it, and the experiment that is nearest."""
-        return replace(
-            self,
-            outcome="nobody" if subject is None else "keep" if subject.strategy == RUN_TODAY else "ship",
-            subject=subject,
-            word="not judged" if subject is None else word_of(subject, subject),
-            alternative=alternative,
-            alternative_word="not judged" if alternative is None else word_of(alternative, subject),
-            nearest=near,
+    runs, specs = Runs(measured), specs or {}
+    names = sorted({*strategies} - {today})
+    answers = answers_of(specs.get(name, "") for name in names)
+    economies = _economies(runs, today)
+    prices = {economy: _prices(runs, names, today, economy) for economy in economies}
+    deciding: Economy = basis if basis in economies else economies[0]
+    both = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
+    ranked = []
+    for name in [today, *names]:
+        rules = results_of(
+            runs, name, today, spec=specs.get(name, ""), rates=rates, limits=limits,
+            failed_gates=(failed_gates or {}).get(name, 0),
+        )  # fmt: skip
+        own = {economy: prices[economy].get(name) for economy in economies}
+        marks: list[Mark] = []
+        if name != today and unchecked(runs, name):
+            marks.append("not checked")
+        if name != today and not any(score.acted for run in runs.all if (score := runs.score(run, name))):
+            marks.append("inactive")
+        if name != today and answers == "savings":
+            rules = (*rules, _cheaper(own, deciding, both))
+        ranked.append(
+            Ranked(
+                strategy=name,
+                verdict=_verdict(name == today, rules, own.get(deciding), marks, answers),
+                marks=tuple(marks),
+                cached=own.get("cached") or own.get("tokens"),
+                uncached=own.get("uncached") or own.get("tokens"),
+                missed_turns=runs.share(name, "needed.missed_turn_rate").value,
+                far_recall=runs.share(name, "needed.recall.far").value,
+                rules=rules,
+                spec=specs.get(name, ""),
+                code=(codes or {}).get(name, ""),
+            )
         )
-
-    @property
-    def could_miss(self) -> int:
-        """With so few tasks a large loss in fewer than one of so many could have been missed; 0 for none."""
-        return 0 if self.subject is None or self.subject.saving is None else could_miss(self.subject.saving.tasks)
-
-    @property
-    def named(self) -> str | None:
-        """The strategy that it is about; None for nobody."""
-        return None if self.subject is None else self.subject.strategy
-
-    @property
-    def sure(self) -> bool:
-        """True if the subject surely costs less than what is run today."""
-        return self.subject is not None and self.subject.saving is not None and self.subject.saving.sure
+    here = next(item for item in ranked if item.strategy == today)
+    if here.verdict == "invalid" and answers == "savings":  # nothing to be cheaper than
+        ranked = [_without_today(item) if item is not here else item for item in ranked]
+    ordered = tuple(sorted(ranked, key=lambda item: _place(item, deciding, answers)))
+    advised = next((item.strategy for item in ordered if item.verdict == "ship"), None)
+    if portfolio and advised is not None and answers == "savings":
+        ordered = _stated_apart(ordered, advised, runs, today, economies)
+    return _advice(ordered, advised, runs, today, floor, deciding, both, answers)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The candidates of a comparison, sorted (those that qualify first, cheapest first), and the advice that follows.
+# ---------------------------------------------------------------- prices
 
-    `metric` is that of prices, `unit` theirs. `cases` are all cases, `compared` those that what is run today fits, `tasks` how many tasks those are;
-    `left_out` the cases that it does not fit. `unchecked` names parts of the rule that could not be looked at and were held against nobody.
-    `impossible` counts the prompts with which keeping everything would overflow the window.
+
+def _economies(runs: Runs, today: str) -> tuple[Economy, ...]:
+    """Dollars with and without cache, each where all runs of today have them; else tokens."""
+    known: list[Economy] = [name for name in get_args(Economy)[:2] if _priced(runs, today, METRICS[name])]
+    return tuple(known) or ("tokens",)
+
+
+def _priced(runs: Runs, name: str, metric: str) -> bool:
+    values = runs.by_task(name, metric)
+    return bool(values) and math.fsum(values or ()) > 0
+
+
+def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> dict[str, Price]:
+    """The price of each strategy; the p-values are corrected over all that were tried. Raised or unpriced: no price."""
+    here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
+    unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
+    found: dict[str, Price] = {}
+    if here is not None:
+        found[today] = Price(unit=unit, per_run=math.fsum(here) / count)
+    costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
+    ratios = {name: None if here is None else ratio_of_totals(here, values) for name, values in costs.items()}
+    p_values = {name: (ratios.get(name) or Ratio(1.0)).p for name in names}
+    corrected = holm(p_values)
+    for name, values in costs.items():
+        ratio, per_run = ratios[name], math.fsum(values) / count
+        if ratio is None:
+            found[name] = Price(unit=unit, per_run=per_run)
+            continue
+        sure = ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks))
+        high = ratio.high if math.isfinite(ratio.high) else None
+        found[name] = Price(unit=unit, per_run=per_run, ratio=ratio.ratio, high=high, p=corrected[name], certain=sure)
+    return found
+
+
+def _stated_apart(
+    ordered: tuple[Ranked, ...], advised: str, runs: Runs, today: str, economies: Sequence[Economy]
+) -> tuple[Ranked, ...]:
+    """The table with the leave-one-task-out price of the advised strategy: it was chosen among many on these tasks."""
+    able = [item.strategy for item in ordered if item.strategy != today and all(r.passed for r in item.rules[:-1])]
+    changes: dict[str, Price] = {}
+    for economy in economies:
+        here = runs.by_task(today, METRICS[economy])
+        costs = {name: values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None}
+        ratio = None if here is None else leave_one_out(costs, here)
+        item = next(item for item in ordered if item.strategy == advised)
+        price, base = price_of(item, economy), next(item for item in ordered if item.strategy == today)
+        today_price = price_of(base, economy)
+        if ratio is None or price is None or not price.ratio or today_price is None:
+            continue
+        high = None if price.high is None else price.high * ratio / price.ratio
+        stated = msgspec.structs.replace(price, ratio=ratio, high=high, per_run=today_price.per_run * ratio)
+        changes |= dict.fromkeys(("cached", "uncached") if economy == "tokens" else (economy,), stated)
+    return tuple(msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ordered)
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def _cheaper(prices: Mapping[Economy, Price | None], deciding: Economy, both: bool) -> RuleResult:
+    """The last rule. Where the cache shares are assumed, the saving must be certain with and without the cache."""
+    asked = [price for economy, price in prices.items() if economy == deciding or both]
+    worst = max(asked, key=lambda price: finite(price.high if price else None))
+    passed = all(price is not None and price.certain for price in asked)
+    return RuleResult(rule="cheaper", passed=passed, value=worst.high if worst else None, limit=1.0)
+
+
+def _verdict(
+    today: bool, rules: tuple[RuleResult, ...], price: Price | None, marks: Sequence[Mark], answers: Answers
+) -> Verdict:
+    refused = verdict_of(rules)
+    if today:
+        return "invalid" if refused == "invalid" else "keep"
+    saves = answers != "savings" or (price is not None and price.ratio is not None and price.ratio < 1 - NOISE)
+    if refused == "not certain" or refused is None:
+        if not saves or "inactive" in marks:
+            return "no saving"
+        return "not certain" if refused or "not checked" in marks else "ship"
+    return refused
+
+
+def _without_today(item: Ranked) -> Ranked:
+    """A strategy where today's is invalid: it need not be cheaper than what cannot run."""
+    rules = tuple(rule for rule in item.rules if rule.rule != "cheaper")
+    refused = verdict_of(rules)
+    verdict: Verdict = refused or ("not certain" if "not checked" in item.marks else "ship")
+    return msgspec.structs.replace(item, rules=rules, verdict=verdict)
+
+
+def _place(item: Ranked, deciding: Economy, answers: Answers) -> tuple[int, float, float, float, int, str]:
+    """The place in the table: by verdict, quality where that is asked, price; of equals what loses less, then the simpler."""
+    price = price_of(item, deciding)
+    quality = next((rule.value for rule in item.rules if rule.rule == _QUALITY.get(answers)), None)
+    return (
+        get_args(Verdict).index(item.verdict),
+        0.0 if quality is None else -quality,
+        float(f"{finite(price.per_run if price else None):.9g}"),
+        item.missed_turns or 0.0,
+        len(filled(item.spec)),
+        item.strategy,
+    )
+
+
+def _advice(
+    ordered: tuple[Ranked, ...],
+    advised: str | None,
+    runs: Runs,
+    today: str,
+    floor: str,
+    deciding: Economy,
+    both: bool,
+    answers: Answers,
+) -> Advice:
+    tasks = len(runs.tasks)
+    least = runs.by_task(floor, METRICS[deciding])
+    found = Advice(
+        today=today,
+        advised=advised,
+        sentence="",
+        basis="quality" if answers != "savings" else deciding,
+        tasks=tasks,
+        runs=len(runs.all),
+        cannot_rule_out=cannot_rule_out(tasks) if answers == "savings" else None,
+        cheapest_rejected=_cheapest_rejected(ordered, advised, today, deciding),
+        disagree=_disagree(ordered, advised, today),
+        theoretical_minimum=None if least is None or not runs.all else math.fsum(least) / len(runs.all),
+        ranked=ordered,
+    )
+    return msgspec.structs.replace(found, sentence=sentence_of(found, answers, both))
+
+
+def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, today: str, deciding: Economy) -> str | None:
+    """The cheapest strategy that saves, and that a rule other than the last refuses."""
+    refused = [item for item in ordered if item.verdict in ("invalid", "unfaithful", "loses too much")]
+    priced = [
+        (price.per_run, item.strategy) for item in refused if (price := price_of(item, deciding)) and is_saving(price)
+    ]
+    best = min(priced, default=None)
+    return None if best is None or best[1] in (advised, today) else best[1]
+
+
+def _disagree(ordered: tuple[Ranked, ...], advised: str | None, today: str) -> bool:
+    """True if the two economies point different ways: one saves where the other does not.
+
+    Looked at is the advised strategy, else the first that passes every rule but the last.
     """
-
-    candidates: tuple[Candidate, ...]
-    advice: Advice
-    metric: str
-    unit: str
-    cases: int
-    compared: int
-    tasks: int
-    max_fault_rate: float
-    min_far_recall: float
-    left_out: tuple[str, ...] = ()
-    unchecked: tuple[Unchecked, ...] = ()
-    impossible: int = 0
-
-    def candidate(self, name: str | None) -> Candidate | None:
-        """The candidate of a name; None where there is none."""
-        return next((item for item in self.candidates if item.strategy == name), None)
-
-    @property
-    def cheapest(self) -> Candidate | None:
-        """The cheapest that qualifies, sure or not; what is run today unless another is cheaper by more than the noise floor."""
-        able = [item for item in self.candidates if item.qualifies]
-        today = next((item for item in able if item.strategy == RUN_TODAY), None)
-        cheaper = (item for item in able if item.saving is not None and (item.saving.relative or 0.0) <= -NOISE_FLOOR)
-        return next(cheaper, today) if today is not None else next(iter(able), None)
-
-    @property
-    def unqualified(self) -> tuple[Candidate, ...]:
-        """The candidates that do not qualify."""
-        return tuple(item for item in self.candidates if not item.qualifies)
-
-    @property
-    def idle(self) -> tuple[Candidate, ...]:
-        """The candidates that never acted, where they are several and not what the advice is about."""
-        spoken_of = (self.advice.subject, self.advice.alternative)
-        found = tuple(item for item in self.candidates if item.never_acted and item not in spoken_of)
-        return found if len(found) > 1 else ()
-
-    @property
-    def tempting(self) -> tuple[Candidate, ...]:
-        """The candidates that would cost less than what is run today and do not qualify, the cheapest first; no references."""
-        rest = (item for item in self.unqualified if item.strategy != KEEPS_ALL and item.saving is not None)
-        return tuple(item for item in rest if item.saving and (item.saving.relative or 0.0) <= -NOISE_FLOOR)
-
-    def word(self, candidate: Candidate) -> Word:
-        """The verdict on one candidate."""
-        return word_of(candidate, self.advice.subject)
-
-
-NOISE_FLOOR = 0.001  # a relative difference below this is not called better or worse, however sure it is
-
-
-def word_of(candidate: Candidate, advised: Candidate | None) -> Word:
-    """The verdict on one candidate, given the one that is advised."""
-    if not candidate.qualifies:
-        return WORDS.get(candidate.obstacles[0].kind, "not judged")
-    if candidate == advised:
-        return "keep it" if candidate.strategy == RUN_TODAY else "ship it"
-    saving = candidate.saving
-    if candidate.strategy == RUN_TODAY:
-        return "qualifies"
-    if saving is None or saving.relative is None:
-        return "qualifies"
-    if abs(saving.relative) < NOISE_FLOOR:
-        return "never acted here" if candidate.never_acted else "same cost"
-    if saving.relative > 0:
-        return "costs more than today"
-    return "cheaper, not best" if saving.sure else "cheaper, not sure"
+    about = advised or next(
+        (
+            item.strategy
+            for item in ordered
+            if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
+        ),
+        None,
+    )
+    item = next((item for item in ordered if item.strategy == about), None)
+    prices = [] if item is None or about == today else [price for price in (item.cached, item.uncached) if price]
+    return len({is_saving(price) for price in prices if price.ratio is not None}) > 1

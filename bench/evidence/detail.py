@@ -17,7 +17,7 @@ _VALUE_CHARS = 200
 def detail_of(evidence: CheckedReplay) -> ReplayDetail:
     """The detail of one replay. Bounded in size, whatever the run: long messages are cut, and what is left out is counted.
 
-    >>> from bench.metrics_next import example
+    >>> from bench.metrics import example
     >>> detail = detail_of(example())
     >>> [(call.step, call.tokens, call.missed) for call in detail.calls], detail.changes[0].path
     ([(1, 9, ()), (3, 22, ('a/b.csv',))], 'file')

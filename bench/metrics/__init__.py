@@ -1,50 +1,29 @@
-"""Metrics: each is a family declared once, plus one pure function `evidence → samples`. Nothing here knows a strategy.
+"""Metrics: each is a plain function from the evidence of one replay to one number, registered under its name.
 
-`better` is lower or higher. `aggregate` says how samples add up, within a case and over all cases: `sum`, `max`, or `pooled` (Σ numerator / Σ
-denominator). No samples means there was nothing to measure; a Sample with `numerator=None` and a reason means it could not be measured.
-
-A family may have parameters. Their values become part of the name, in the order declared: `loss.fact_recall` with `kind="number"` and
-`place="end"` is `loss.fact_recall.number.end`; an empty value leaves no trace in it.
+A family with places registers a name for each: `loss.fact_recall` with the places `shown` and `end` is
+`loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..evidence.dependencies import Dependency
-from ..evidence.of_run import RunEvidence
-from ..evidence.of_trace import TraceEvidence
-from ..model import (
-    Detail,
-    Lost,
-    Message,
-    MetricInfo,
-    Missed,
-    ModelTurn,
-    Prompt,
-    Record,
-    ResultOutcome,
-    Run,
-    Sample,
-    Source,
-    Splice,
-    ToolCall,
-    ToolResult,
-    Trace,
-    UserTurn,
-)
+from ..evidence.checks import CheckedReplay
+from ..evidence.index import index_trace
+from ..evidence.of_replay import TraceSession
+from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from ..model.errors import SpecError, nearest
+from ..model.replay import Call, Replay, StepOutcome
+from ..model.scores import Number
 from ..plugins.registry import Entry, entries, register
 
-MetricFunction = Callable[..., Sequence[Sample]]
+NOTHING = Number(None, 0.0)
+"""There was nothing to measure."""
 
-LISTED = 20  # the most lost facts that a sample names
-DOES_NOT_FIT = "does not fit the model's window"
-"""The reason why a run has no price: some prompt of it could not have been sent."""
+Aggregate = Literal["total", "mean over tasks"]
 
 
 def metric(
@@ -52,65 +31,71 @@ def metric(
     *,
     unit: str,
     better: Literal["lower", "higher"],
-    aggregate: Literal["sum", "max", "pooled"],
-    when: Callable[..., bool] | None = None,
-    version: int = 1,
-    recall: bool = False,
-    **parameters: Sequence[str],
-) -> Callable[[MetricFunction], MetricFunction]:
-    """Decorator that registers a family of metrics. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
+    aggregate: Aggregate,
+    places: Sequence[str] = (),
+) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
+    """Decorator that registers a metric. `unit` is what its value is counted in: tokens, usd, share, turns, results, …
 
-    Each of the `parameters` is an argument of the function and lists its values; `when` says which combinations exist (None: all). `version` goes up
-    whenever the family counts otherwise: values accepted by an earlier version are then not compared with. `recall`: it is a share of what the
-    untruncated history holds, so that `keep_all` has all of it, and showing or storing less never gains.
+    With `places` the function is given one of them as its second argument; an empty place leaves no
+    trace in the name.
     """
-    declared = {
-        "unit": unit, "better": better, "aggregate": aggregate, "when": when, "version": version, "recall": recall,
-    }  # fmt: skip
-    return register("metric", name, parameters={**parameters}, **declared)
+    return register("number", name, unit=unit, better=better, aggregate=aggregate, places=tuple(places))
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: a family with its parameters set. Its name prints and parses back."""
+    """One metric: its name, what it is counted in, which way is better, and how runs add up."""
 
     name: str
     entry: Entry
-    arguments: tuple[tuple[str, str], ...] = ()
+    place: str = ""
 
-    @functools.cached_property
-    def info(self) -> MetricInfo:
-        """Its declaration; the title is the first line of the docstring, with the values of its parameters.
+    @property
+    def unit(self) -> str:
+        """What one value is counted in."""
+        return str(self.entry.meta["unit"])
 
-        >>> metric_of("loss.fact_recall.end").info.title
-        "Share of a tool result's facts that are still there. (place: end)"
+    @property
+    def better(self) -> Literal["lower", "higher"]:
+        """Which values are better."""
+        found: Literal["lower", "higher"] = self.entry.meta["better"]
+        return found
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """How the values of runs add up."""
+        found: Aggregate = self.entry.meta["aggregate"]
+        return found
+
+    @property
+    def title(self) -> str:
+        """The first line of its docstring, with its place.
+
+        >>> metrics()["loss.fact_recall.end"].title
+        "Share of a tool result's facts that are still there (end)."
         """
-        declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate", "version")}
-        first = self.entry.doc.splitlines()[0] if self.entry.doc else ""
-        told = ", ".join(f"{name}: {value}" for name, value in self.arguments if value)
-        title = f"{first} ({told})" if told else first
-        return MetricInfo(name=self.name, family=self.entry.name, title=title, **declared)
+        first = self.entry.doc.partition("\n")[0]
+        return f"{first.removesuffix('.')} ({self.place})." if self.place else first
 
-    def samples(self, evidence: RunEvidence) -> tuple[Sample, ...]:
-        """The measurements of one run."""
-        return tuple(self.entry.target(evidence, **dict(self.arguments)))
-
-
-def _variants(family: Entry) -> Iterator[Metric]:
-    parameters, when = family.meta["parameters"], family.meta["when"]
-    for values in itertools.product(*parameters.values()):
-        arguments = dict(zip(parameters, values, strict=True))
-        if when is None or when(**arguments):
-            yield Metric(".".join([family.name, *filter(None, values)]), family, tuple(arguments.items()))
+    def number(self, evidence: CheckedReplay) -> Number:
+        """The number of one replay."""
+        arguments = (self.place,) if self.entry.meta["places"] else ()
+        found: Number = self.entry.target(evidence, *arguments)
+        return found
 
 
+@functools.cache
 def metrics() -> dict[str, Metric]:
-    """Every metric of every family, by name, sorted.
+    """Every metric by name, sorted.
 
-    >>> metrics()["loss.fact_recall.number.end"].arguments
-    (('kind', 'number'), ('place', 'end'))
+    >>> metrics()["cost.usd"].unit
+    'usd'
     """
-    found = [variant for family in entries("metric").values() for variant in _variants(family)]
+    found = [
+        Metric(".".join(filter(None, (entry.name, place))), entry, place)
+        for entry in entries("number").values()
+        for place in entry.meta["places"] or ("",)
+    ]
     return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
 
@@ -122,83 +107,52 @@ def metric_of(name: str) -> Metric:
     return known[name]
 
 
-def sample(
-    value: float,
-    step: int | None = None,
-    call_id: str | None = None,
-    *,
-    of: float | None = None,
-    detail: Detail | None = None,
-) -> Sample:
-    """One measurement: a value, or a share `of` something.
+def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
+    """All numbers of one replay, by metric."""
+    return {name: item.number(evidence) for name, item in metrics().items()}
 
-    >>> sample(True, 4, of=2).numerator, sample(3).denominator
-    (1.0, None)
+
+def share(part: float, total: float) -> Number:
+    """A share whose weight is its denominator; of nothing there is none.
+
+    >>> share(1, 4), share(0, 0)
+    (Number(value=0.25, weight=4.0, reason=''), Number(value=None, weight=0.0, reason=''))
     """
-    total = None if of is None else float(of)
-    return Sample(numerator=float(value), denominator=total, step=step, call_id=call_id, detail=detail)
+    return Number(part / total, float(total)) if total else NOTHING
 
 
-def with_rest(samples: list[Sample], numerator: float, denominator: float) -> list[Sample]:
-    """Samples of a pooled metric that deserve a line of their own, and one more, without a step, for all the rest together.
-
-    `numerator` and `denominator` are those of everything. `[]` where there is nothing at all.
-
-    >>> [(sample.step, sample.numerator) for sample in with_rest([Sample(numerator=0.0, denominator=2.0, step=4)], 5, 7)]
-    [(4, 0.0), (None, 5.0)]
-    """
-    kept = numerator - sum(item.numerator or 0.0 for item in samples)
-    total = denominator - sum(item.denominator or 0.0 for item in samples)
-    return [*samples, sample(kept, of=total)] if total else samples
+def mean(shares: Sequence[float]) -> Number:
+    """The mean of shares, each of the same weight; of none there is none."""
+    return share(sum(shares), len(shares))
 
 
-def missed(item: Dependency) -> Missed:
-    """The detail of a sample for a dependency that a prompt did not hold."""
-    return Missed(fact=item.fact, kind=item.kind, source=item.origin_step, origin=item.origin, distance=item.distance)
+def total(values: Sequence[float | None], unknown: str) -> Number:
+    """A sum; not measured where some value is not known, for the reason given."""
+    known = [value for value in values if value is not None]
+    return Number(float(sum(known))) if len(known) == len(values) else Number(None, reason=unknown)
 
 
-def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str] = ()) -> Sample:
-    """A share of one result as a sample, with up to 20 of the facts that were lost.
-
-    >>> of_result(ToolResult(index=4, call_id="c", function="f"), 1, 2, ["471"]).detail
-    Lost(facts=('471',), cut_at_source=False)
-    """
-    told = bool(lost) or result.truncated_at_source
-    detail = Lost(facts=tuple(lost[:LISTED]), cut_at_source=result.truncated_at_source) if told else None
-    return sample(kept, result.index, result.call_id, of=total, detail=detail)
-
-
-def example() -> RunEvidence:
+def example() -> CheckedReplay:
     """The evidence of one small run in which a result was shown and stored cut: what the examples of the metrics measure.
 
     >>> evidence = example()
-    >>> evidence.trace.results[0].text, evidence.run.messages["result"].text
+    >>> evidence.trace.results[0].text, evidence.replay.written[0].text
     ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
     """
     call = ToolCall(id="c1", name="count", arguments={})
     text, data = '{"rows": 471, "file": "a/b.csv"}', {"rows": 471, "file": "a/b.csv"}
     result = ToolResult(index=2, call_id="c1", function="count", seen=text, data=data)
     asked = UserTurn(index=0, content="How many?"), ModelTurn(index=1, tool_calls=(call,), model="gpt-4o")
-    said = ModelTurn(index=3, content="There are 471 in a/b.csv.")
-    trace = Trace(id="example", source=Source(format="native"), steps=(*asked, result, said))
-    cut = result.text[:12]
-    messages = {
-        "user": Message(role="user", text="How many?", kind="user", step=0),
-        "call": Message(role="assistant", text="", kind="model", step=1, tool_calls=(call,)),
-        "result": Message(role="tool", text=cut, kind="result", step=2, call_id="c1"),
-    }
-    record = Record(step=2, call_id="c1", function="count", success=True, value=cut)
-    edits = (1, 9, Splice(at=0, removed=0, added=("user",))), (3, 22, Splice(at=1, removed=0, added=("call", "result")))
-    run = Run(
-        trace_id="example",
-        trace_sha256="",
+    answer = ModelTurn(index=3, content="There are 471 in a/b.csv.")
+    trace = Trace(id="example", source=Source(format="native"), steps=(*asked, result, answer))
+    cut = Message(role="tool", text=text[:12], kind="result", step=2, call_id="c1")
+    record = Record(step=2, call_id="c1", function="count", success=True, value=cut.text)
+    replay = Replay(
+        trace_sha256=trace.sha256,
         strategy="cut",
         spec="",
-        encoding="o200k_base",
-        model="gpt-4o",
-        messages=messages,
-        message_tokens={"user": 6, "call": 5, "result": 8},
-        prompts=tuple(Prompt(step=at, thread="main", splices=(edit,), tokens=size) for at, size, edit in edits),
-        results=(ResultOutcome(step=2, call_id="c1", shown="result", record=record, stored=cut),),
+        written=(cut,),
+        calls=(Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 4))),
+        results=(StepOutcome(step=2, call_id="c1", shown=4, record=record, stored=cut.text),),
     )
-    return RunEvidence(TraceEvidence(trace), run, oracle_tokens=lambda reference, recall: 11)
+    return CheckedReplay(TraceSession(trace, index_trace(trace)), replay)

@@ -2,62 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from ..evidence.losses import agree, judged, same_findings
-from ..evidence.of_run import RunEvidence
-from ..model import Run, Sample
-from . import example as example, metric, sample
+from ..evidence.of_replay import ReplayEvidence
+from ..model.replay import StepOutcome
+from ..model.scores import Number
+from ..text.leaves import same
+from . import example as example, mean, metric
 
 
-@metric("findings.agreement", unit="fraction", better="higher", aggregate="pooled")
-def agreement(evidence: RunEvidence) -> list[Sample]:
+@metric("findings.agreement", unit="share", better="higher", aggregate="mean over tasks")
+def agreement(evidence: ReplayEvidence) -> Number:
     """Share of tool results whose evaluation and extraction come out the same from the stored record as from the untruncated one.
 
-    0–1. Timestamps are left out; types count (1 is not 1.0). One sample a result that has either on the untruncated record. What came out
-    otherwise is spelled out in a report, when it is written. Nothing evaluated or extracted: no samples.
+    0–1, of the results that have either on the untruncated record. Timestamps are left out; types count
+    (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 
-    >>> agreement(example())
-    []
+    >>> agreement(example()).value
     """
-    results = filter(judged, evidence.run.results)
-    return [sample(agree(outcome), outcome.step, outcome.call_id, of=1) for outcome in results]
+    results = [
+        item
+        for item in evidence.replay.results
+        if item.evaluation_untruncated is not None or item.extraction_untruncated is not None
+    ]
+    return mean([_agrees(item, "evaluation") and _agrees(item, "extraction") for item in results])
 
 
-@metric("findings.evaluation_agreement", unit="fraction", better="higher", aggregate="pooled")
-def evaluation_agreement(evidence: RunEvidence) -> list[Sample]:
+@metric("findings.evaluation_agreement", unit="share", better="higher", aggregate="mean over tasks")
+def evaluation_agreement(evidence: ReplayEvidence) -> Number:
     """Share of tool results that the evaluator judges the same from the stored record as from the untruncated one.
 
-    0–1. One sample a result that is evaluated on the untruncated record; nothing evaluated: no samples.
+    0–1, of the results that are evaluated on the untruncated record. Nothing evaluated: nothing to
+    measure.
 
     Source: 004 §5.2
 
-    >>> evaluation_agreement(example())
-    []
+    >>> evaluation_agreement(example()).value
     """
-    return _agreements(evidence.run, "evaluation")
+    results = [item for item in evidence.replay.results if item.evaluation_untruncated is not None]
+    return mean([_agrees(item, "evaluation") for item in results])
 
 
-@metric("findings.extraction_agreement", unit="fraction", better="higher", aggregate="pooled")
-def extraction_agreement(evidence: RunEvidence) -> list[Sample]:
+@metric("findings.extraction_agreement", unit="share", better="higher", aggregate="mean over tasks")
+def extraction_agreement(evidence: ReplayEvidence) -> Number:
     """Share of tool results from whose stored record the same findings are read back as from the untruncated one.
 
-    0–1. One sample a result from whose untruncated record something is extracted; nothing extracted: no samples.
+    0–1, of the results from whose untruncated record something is extracted. Nothing extracted: nothing
+    to measure.
 
     Source: 004 §3.2
 
-    >>> extraction_agreement(example())
-    []
+    >>> extraction_agreement(example()).value
     """
-    return _agreements(evidence.run, "extraction")
+    results = [item for item in evidence.replay.results if item.extraction_untruncated is not None]
+    return mean([_agrees(item, "extraction") for item in results])
 
 
-def _agreements(run: Run, what: Literal["evaluation", "extraction"]) -> list[Sample]:
-    found = ((item, getattr(item, f"{what}_untruncated"), getattr(item, what)) for item in run.results)
-    return [
-        sample(same_findings(untruncated, stored), item.step, item.call_id, of=1)
-        for item, untruncated, stored in found
-        if untruncated is not None
-    ]
+def _agrees(outcome: StepOutcome, kind: Literal["evaluation", "extraction"]) -> bool:
+    return same_findings(getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind))
+
+
+def same_findings(untruncated: Any, stored: Any) -> bool:
+    """True if two findings say the same; timestamps and the order of keys do not count, types do.
+
+    >>> same_findings({"a": 1, "timestamp": 5}, {"a": 1}), same_findings({"a": 1}, {"a": 1.0})
+    (True, False)
+    """
+    return same(_without_times(untruncated), _without_times(stored))
+
+
+def _without_times(findings: Any) -> Any:
+    if isinstance(findings, dict):
+        return {key: _without_times(item) for key, item in findings.items() if key != "timestamp"}
+    if isinstance(findings, list | tuple):
+        return [_without_times(item) for item in findings]
+    return findings

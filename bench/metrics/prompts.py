@@ -2,87 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..evidence.of_run import RunEvidence
-from ..evidence.validity import Checked
-from ..model import Sample, Told
-from . import example as example, metric, sample
-
-RULES_NAMED = 3  # the most missing instructions of one prompt that are named
+from ..evidence.of_replay import ReplayEvidence
+from ..model.scores import Number
+from . import NOTHING, example as example, metric
 
 
-@metric("prompt.invalid", unit="prompts", better="lower", aggregate="sum")
-def invalid(evidence: RunEvidence) -> list[Sample]:
-    """Prompts that a provider would refuse, or whose messages stand in another order than they were said.
+@metric("prompt.invalid", unit="prompts", better="lower", aggregate="total")
+def invalid(evidence: ReplayEvidence) -> Number:
+    """Prompts that a provider would refuse, or whose messages stand in another order than they came.
 
-    One sample a model call, 1 or 0. Wrong are: a tool result without its call right before it (other results of the same message may stand
-    between), a call without its result before the next turn, steps out of their recorded order, no message of a user at all. What the recording
-    itself broke counts for nobody. Commands that an agent writes as text, and results handed back as user messages, need no pairs. The detail
-    says what is wrong. No model calls: no samples.
+    Wrong are: a tool result without its call right before it (other results of the same message may stand
+    between), a call without its result before the next turn, steps out of their recorded order, no message
+    of a user at all; and of the strategy's own messages, those that are empty or hold half a character.
+    What the recording itself broke counts for nobody. Commands that an agent writes as text, and results
+    handed back as user messages, need no pairs. No model calls: nothing to measure.
 
     Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool messages); Anthropic documentation "Handle tool calls"
 
-    >>> [sample.numerator for sample in invalid(example())]
-    [0.0, 0.0]
+    >>> invalid(example()).value
+    0.0
     """
-    return _counted(evidence, lambda found: Told(text=found.invalid, steps=found.places) if found.invalid else None)
+    return Number(float(len(evidence.refused))) if evidence.walked.calls else NOTHING
 
 
-@metric("prompt.task_missing", unit="prompts", better="lower", aggregate="sum", version=2)
-def task_missing(evidence: RunEvidence) -> list[Sample]:
-    """Prompts in which no message holds the task: what the user said last, and earlier user turns of which this or a later turn still uses something.
+@metric("prompt.system_missing", unit="prompts", better="lower", aggregate="total")
+def system_missing(evidence: ReplayEvidence) -> Number:
+    """Prompts in which no message holds the system prompt.
 
-    A user turn is held by itself, by a message that contains its whole text or four of five of the facts that later turns use, or by a summary
-    that keeps four of five of all its facts (of its words, where it has no facts). One sample a model call, 1 or 0; not where the recorded
-    harness had dropped the task itself. No model calls: no samples.
+    A message with its text holds it, and so does what a strategy left of it; not where the recorded
+    harness had dropped it itself. No model calls: nothing to measure.
+
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages)
+
+    >>> system_missing(example()).value
+    0.0
+    """
+    return _lacking(evidence, "system")
+
+
+@metric("prompt.task_missing", unit="prompts", better="lower", aggregate="total")
+def task_missing(evidence: ReplayEvidence) -> Number:
+    """Prompts in which no message holds the task, the first request of the thread, or repeats it.
+
+    Not where the recorded harness had dropped it itself. No model calls: nothing to measure.
 
     Source: 002 Current Behavior: the initial request is kept when the conversation is compacted
 
-    >>> [sample.numerator for sample in task_missing(example())]
-    [0.0, 0.0]
+    >>> task_missing(example()).value
+    0.0
     """
-    gone = Told(text="no message holds the task")
-    return _counted(evidence, lambda checked: gone if checked.task_missing else None)
+    return _lacking(evidence, "task")
 
 
-@metric("prompt.system_missing", unit="prompts", better="lower", aggregate="sum")
-def system_missing(evidence: RunEvidence) -> list[Sample]:
-    """Prompts that lack the system prompt: a system turn with which the thread begins.
+@metric("prompt.rules_missing", unit="prompts", better="lower", aggregate="total")
+def rules_missing(evidence: ReplayEvidence) -> Number:
+    """Prompts that lack a standing instruction of a system or user turn (never, always, must, only, unless).
 
-    It is held as the task is, see `prompt.task_missing`. One sample a model call, 1 or 0; not where the recorded harness had dropped it itself. No
-    model calls: no samples.
+    It is held by its turn, and by a message that repeats it; not where the recorded harness had
+    dropped it itself. No model calls: nothing to measure.
 
-    Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions that the model should follow)
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages)
 
-    >>> [sample.numerator for sample in system_missing(example())]
-    [0.0, 0.0]
+    >>> rules_missing(example()).value
+    0.0
     """
-    gone = Told(text="no message holds the system prompt")
-    return _counted(evidence, lambda checked: gone if checked.system_missing else None)
+    return _lacking(evidence, "rule")
 
 
-@metric("prompt.rules_missing", unit="prompts", better="lower", aggregate="sum")
-def rules_missing(evidence: RunEvidence) -> list[Sample]:
-    """Prompts that lack a standing instruction: a sentence of a user or system turn that says never, always, do not, must or only.
-
-    It is held by its turn, by a message that has the sentence, or by a summary with a sentence of most of its words. One sample a model call, 1 or
-    0, with the sentences that are gone; not where the recorded harness had dropped them itself. No model calls: no samples.
-
-    Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions that the model should follow)
-
-    >>> [sample.numerator for sample in rules_missing(example())]
-    [0.0, 0.0]
-    """
-    return _counted(evidence, lambda checked: _gone(checked.rules_missing) if checked.rules_missing else None)
-
-
-def _gone(rules: tuple[str, ...]) -> Told:
-    more = f" (and {len(rules) - RULES_NAMED} more)" if len(rules) > RULES_NAMED else ""
-    return Told(text="; ".join(rules[:RULES_NAMED]) + more)
-
-
-def _counted(evidence: RunEvidence, wrong: Callable[[Checked], Told | None]) -> list[Sample]:
-    """One sample a prompt: 1 with what is wrong with it, or 0."""
-    found = [(checked.step, wrong(checked)) for checked in evidence.prompts.checked]
-    return [sample(told is not None, step, detail=told) for step, told in found]
+def _lacking(evidence: ReplayEvidence, kind: str) -> Number:
+    """The prompts that lack an instruction of a kind."""
+    given = evidence.session.instructions.given
+    lacking = evidence.missing_instructions
+    count = sum(any(given[at].kind == kind for at in item.missing) for item in lacking)
+    return Number(float(count)) if lacking else NOTHING

@@ -3,51 +3,45 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from ..evidence.of_run import RunEvidence
-from ..model import Approval, Decision, ModelTurn, Sample, Told, ToolResult, Trace, UserTurn, compact_json, text_of
-from . import example as example, metric, sample
+from ..evidence.of_replay import ReplayEvidence
+from ..model import Approval, ModelTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from ..model.scores import Number
+from . import NOTHING, example as example, metric
 
-REPEATS = 3  # the number of equal decisions in a row that make a loop
+REPEATS = 3
+"""The number of equal decisions in a row that make a loop."""
 
 
-@metric("routing.loops", unit="loops", better="lower", aggregate="sum")
-def loops(evidence: RunEvidence) -> list[Sample]:
+@metric("routing.loops", unit="loops", better="lower", aggregate="total")
+def loops(evidence: ReplayEvidence) -> Number:
     """Loops: three or more equal decisions of one router in a row without progress between the first and the last.
 
-    Equal means the same route; progress is anything the trace had not held before: a user's words, an approval, a call with other arguments, a
-    turn without calls that says something else, another untruncated result. A consumer's replies count as decisions of its own: they are equal
-    with the same route and the same task state left behind, and those that end at `END` are no loop. One sample a router (and consumer),
-    the number of its loops; the detail says where each begins and how long it is. No decisions: no samples.
+    Equal means the same route; progress is anything the trace had not held before: a user's words, an
+    approval, a call with other arguments, a turn without calls that says something else, another
+    untruncated result. A consumer's replies count as decisions of its own: they are equal with the same
+    route and the same task state left behind, and those that end at `END` are no loop. No decisions:
+    nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"
 
-    >>> loops(example())
-    []
+    >>> loops(example()).value
     """
-    known = _novelty(evidence.trace) if evidence.run.decisions else []
-    taken: dict[str, list[tuple[int, tuple[object, ...]]]] = {}
-    for decision in evidence.run.decisions:
-        where = (decision.route, bisect_right(known, decision.step))
-        taken.setdefault(decision.router, []).append((decision.step, where))
-    for outcome in evidence.run.results:
+    progress = _progress(evidence.trace) if evidence.replay.decisions else []
+    taken: dict[str, list[tuple[object, ...]]] = {}
+    for item in evidence.replay.decisions:
+        taken.setdefault(item.router, []).append((item.route, bisect_right(progress, item.step)))
+    for outcome in evidence.replay.results:
         if outcome.reply is not None:
-            left = compact_json(outcome.reply.state)
             ended_at = outcome.step if outcome.reply.route == "END" else None  # no two ends are equal
-            taken.setdefault("consumer", []).append((outcome.step, (outcome.reply.route, left, ended_at)))
-    return [_counted(router, decided) for router, decided in taken.items()]
+            reply = outcome.reply.route, compact_json(outcome.reply.state), ended_at
+            taken.setdefault("consumer", []).append(reply)
+    streaks = [len([*group]) for decided in taken.values() for _, group in groupby(decided)]
+    return Number(float(sum(streak >= REPEATS for streak in streaks))) if streaks else NOTHING
 
 
-def _counted(router: str, decided: Iterable[tuple[int, tuple[object, ...]]]) -> Sample:
-    streaks = [[step for step, _ in group] for _, group in groupby(decided, key=lambda item: item[1])]
-    loops = [streak for streak in streaks if len(streak) >= REPEATS]
-    told = ", ".join(f"{router} from step {streak[0]}, {len(streak)} decisions" for streak in loops)
-    return sample(len(loops), loops[0][0] if loops else None, detail=Told(text=told) if told else None)
-
-
-def _novelty(trace: Trace) -> list[int]:
+def _progress(trace: Trace) -> list[int]:
     """The steps after which the trace has held something that it had not held before, in order."""
     held: set[str] = set()
     grown = []
@@ -60,43 +54,43 @@ def _novelty(trace: Trace) -> list[int]:
         elif isinstance(step, ToolResult):
             held.add(compact_json(["result", step.function, step.arguments, step.value]))
         elif isinstance(step, ModelTurn):
-            said = [["call", call.name, call.arguments] for call in step.tool_calls]
-            held.update(map(compact_json, said or [["said", text_of(step.content)]]))
+            calls = [["call", call.name, call.arguments] for call in step.tool_calls]
+            held.update(map(compact_json, calls or [["text", text_of(step.content)]]))
         if len(held) > before:
             grown.append(step.index)
     return grown
 
 
-@metric("routing.missed_loops", unit="decisions", better="lower", aggregate="sum")
-def missed_loops(evidence: RunEvidence) -> list[Sample]:
+@metric("routing.missed_loops", unit="decisions", better="lower", aggregate="total")
+def missed_loops(evidence: ReplayEvidence) -> Number:
     """Decisions of a router that looks for loops where the full history shows one and the prompt does not: compaction blinded it.
 
-    Such a router declares by which route it says so (`loop`). One sample a decision of it, 1 or 0. Without such a router: no samples.
+    Such a router declares by which route it says so (`loop`). Without such a router: nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
-    >>> missed_loops(example())
-    []
+    >>> missed_loops(example()).value
     """
-    return [sample(in_full and not in_prompt, item.step) for item, in_prompt, in_full in _seen(evidence)]
+    return _differing(evidence, in_prompt=False)
 
 
-@metric("routing.false_loops", unit="decisions", better="lower", aggregate="sum")
-def false_loops(evidence: RunEvidence) -> list[Sample]:
+@metric("routing.false_loops", unit="decisions", better="lower", aggregate="total")
+def false_loops(evidence: ReplayEvidence) -> Number:
     """Decisions of a router that looks for loops where the prompt shows one and the full history does not: cut results look alike.
 
-    Such a router declares by which route it says so (`loop`). One sample a decision of it, 1 or 0. Without such a router: no samples.
+    Such a router declares by which route it says so (`loop`). Without such a router: nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 
-    >>> false_loops(example())
-    []
+    >>> false_loops(example()).value
     """
-    return [sample(in_prompt and not in_full, item.step) for item, in_prompt, in_full in _seen(evidence)]
+    return _differing(evidence, in_prompt=True)
 
 
-def _seen(evidence: RunEvidence) -> Iterator[tuple[Decision, bool, bool]]:
-    """Every decision of a router that looks for loops, with whether it saw one in the prompt, and in the full history."""
-    for item in evidence.run.decisions:
-        if item.loop is not None:
-            yield item, item.route == item.loop, item.untruncated == item.loop
+def _differing(evidence: ReplayEvidence, *, in_prompt: bool) -> Number:
+    """Count the decisions where a loop is seen in the prompt alone, or in the full history alone."""
+    looking = [item for item in evidence.replay.decisions if item.loop is not None]
+    found = [
+        (item.route == item.loop) is in_prompt and (item.untruncated == item.loop) is not in_prompt for item in looking
+    ]
+    return Number(float(sum(found))) if looking else NOTHING

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import SpecError, StrategyError, one_line
-from .keeper import how_ended
+from .worker import how_ended
 
 TARGET = "command"
 """The beginning of a spec that names a process: `command:"node strategy.js"`."""
@@ -162,8 +162,8 @@ def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
     process.wait()
 
 
-def process_class(line: str, base: Path, method: str) -> tuple[type[Process], list[str]]:
-    """The class of a command line's processes, its work under the name that a slot's method has, and the files that the line names.
+def process_class(line: str, base: Path, method: str) -> type[Process]:
+    """The class of a command line's processes, its work under the name that a slot's method has.
 
     Raises SpecError for a line that cannot be split, and for a program that is not there.
     """
@@ -177,8 +177,5 @@ def process_class(line: str, base: Path, method: str) -> tuple[type[Process], li
     program = str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
     if program is None:
         raise SpecError(f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path")
-    files = [item for item in argv if not os.path.isabs(item) and (base / item).is_file()]
-    made = type(
-        "Process", (Process,), {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve(), method: Process.ask}
-    )
-    return made, files
+    about = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
+    return type("Process", (Process,), {**about, method: Process.ask})

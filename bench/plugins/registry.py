@@ -6,58 +6,46 @@ One new file with one `@register` adds one thing; nothing else is edited. A modu
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import inspect
 import pkgutil
-import posixpath
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
-from .annotations import NoType, type_of
 from .command import TARGET, process_class
-from .own_code import OwnFile, load_module, loaded, method_of, require_child
+from .loader import load_module, loaded, method_of, require_child
 from .spec import Spec, parse_spec
 
 _Target = TypeVar("_Target")
+_DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies"
 
-KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
-    # kind: (package that is scanned, or several of them, the method a class of this kind offers)
-    "reader": ("bench.traces.formats", None),
-    "summarizer": (("bench.strategies.documents", "bench.strategies.policies"), "summarize"),
-    "compactor": (("bench.strategies.documents", "bench.strategies.policies"), "compact"),
-    "writer": ("bench.strategies.documents", "write"),
-    "store": ("bench.strategies.documents", "put"),
-    "evaluator": ("bench.strategies.documents", "evaluate"),
-    "extractor": ("bench.strategies.documents", "extract"),
-    "router": ("bench.strategies.documents", "decide"),
-    "consumer": ("bench.strategies.documents", "consume"),
-    "reference": ("bench.strategies", None),
-    "metric": ("bench.metrics", None),
-    "number": ("bench.metrics_next", None),
-    "gate": ("bench.comparison.gates", None),
-    "panel": ("bench.reports.panels", None),
-    "renderer": ("bench.reports", None),
+KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    # kind: (the packages that are scanned, the method that a class of this kind offers)
+    "reader": (("bench.traces.formats",), None),
+    "summarizer": ((_DOCUMENTS, _POLICIES), "summarize"),
+    "compactor": ((_DOCUMENTS, _POLICIES), "compact"),
+    "writer": ((_DOCUMENTS,), "write"),
+    "store": ((_DOCUMENTS,), "put"),
+    "evaluator": ((_DOCUMENTS,), "evaluate"),
+    "extractor": ((_DOCUMENTS,), "extract"),
+    "router": ((_DOCUMENTS,), "decide"),
+    "consumer": ((_DOCUMENTS,), "consume"),
+    "reference": (("bench.strategies",), None),
+    "number": (("bench.metrics",), None),
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-SLOT_OF = {kind: kind for kind in ("summarizer", "compactor", "store", "evaluator", "consumer")} | {"router": "routers"}
-"""The kinds that fill a slot of a strategy, with the slot's name."""
+_SLOT_OF = {"router": "routers", **dict.fromkeys(("summarizer", "compactor", "store"), "")}
+_SLOT_OF |= dict.fromkeys(("evaluator", "consumer"), "")
+_SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
+"""The settings that a spec may declare for somebody's own function; of every other kind `form` alone."""
 
-SETTABLE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("summarizer", "store", "evaluator", "consumer"), ("form",)),
-    "compactor": ("mode", "form"),
-    "router": ("at", "loop", "form"),
-}
-"""The settings that a spec may declare for somebody's own function, unless the function has a parameter of that name: `:mode=per_call`."""
-
-# Slots of one strategy that share a folder share its scan; a name is unique within its kind.
 _entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
 
 
@@ -75,9 +63,9 @@ class Parameter:
 class Entry:
     """One plug-in: its target (a function or a class) and what it declared.
 
-    `own`: somebody's own function, which is not registered; `file` is then its file, where it has one, and `reads` the files that its command line
-    names; `method` does the work of a class that does not call it as its slot does. `loaded`: found by its spec, in a file, a module or a command
-    line, and not passed as the function it is. `declared` are its settings where the target itself is in another process.
+    `own`: somebody's own function, which is not registered. `method` does the work of a class that
+    does not call it as its slot does. `declared` are its settings where the target itself is in
+    another process.
     """
 
     kind: str
@@ -85,9 +73,6 @@ class Entry:
     target: Any
     meta: dict[str, Any] = field(default_factory=dict)
     own: bool = False
-    loaded: bool = False
-    file: OwnFile | None = None
-    reads: tuple[str, ...] = ()
     method: str | None = None
     declared: tuple[Parameter, ...] | None = None
 
@@ -104,13 +89,14 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Return the text after `Source:` in the docstring, up to the next blank line, on one line; `""` where nothing does."""
+        """The text after `Source:` in the docstring, up to the next blank line; `""` where there is none."""
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too, and
-        all that a constructor takes.
+        """The settings: keyword-only parameters of the function or of the class's constructor.
+
+        Of somebody's own also all with a default, and all that a constructor takes.
         """
         return _parameters(self.target, self.own) if self.declared is None else self.declared
 
@@ -122,27 +108,40 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         signature = inspect.signature(target)
     except ValueError:  # a function of C code that does not say what it takes
         return ()
-    constructed = inspect.isclass(target)
-    scope = getattr(target.__init__ if constructed else inspect.unwrap(target), "__globals__", {})
+    is_class = inspect.isclass(target)
+    scope = getattr(target.__init__ if is_class else inspect.unwrap(target), "__globals__", {})
     found = []
     for place, item in enumerate(signature.parameters.values()):
         required = item.default is item.empty
-        of_own = constructed or (place > 0 and not required)  # the first is what the function is given
-        if item.kind is item.KEYWORD_ONLY or (own and of_own and item.kind is item.POSITIONAL_OR_KEYWORD):
-            found.append(Parameter(item.name, _annotation(item, scope), None if required else item.default, required))
+        of_own = is_class or (place > 0 and not required)  # the first is what the function is given
+        named = own and of_own and item.kind is item.POSITIONAL_OR_KEYWORD
+        if named or item.kind is item.KEYWORD_ONLY:
+            default = None if required else item.default
+            found.append(Parameter(item.name, _type_of(item, scope), default, required))
     return tuple(found)
 
 
-def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
-    """A parameter's declared type, else that of its default. Each alone: another's may exist for the type checker only."""
-    if item.annotation is inspect.Parameter.empty:
-        return Any if item.default in (None, inspect.Parameter.empty) else type(item.default)
-    if not isinstance(item.annotation, str):
-        return item.annotation
+def _type_of(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
+    if item.annotation is not item.empty:
+        return evaluated(item.annotation, scope)
+    return Any if item.default in (None, item.empty) else type(item.default)
+
+
+def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
+    """An annotation that is written as text as the type that it names; the text where it names none.
+
+    >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
+    (tuple[int, ...] | None, 'Nothing')
+    """
+    if not isinstance(annotation, str):
+        return annotation
     try:
-        return type_of(item.annotation, scope)
-    except NoType:  # reported by `build` when the parameter is set, with its name
-        return item.annotation
+        return eval(annotation, dict(scope))
+    except Exception:  # a name that exists for the type checker only: an error once it is set
+        return annotation
+
+
+# ---------------------------------------------------------------- finding
 
 
 def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
@@ -153,7 +152,8 @@ def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
     def add(target: _Target) -> _Target:
         known = _entries[kind].get(name)
         if known is not None and _origin(known.target) != _origin(target):
-            raise SpecError(f"{kind} {name!r} is registered twice: {_origin(known.target)} and {_origin(target)}")
+            both = f"{_origin(known.target)} and {_origin(target)}"
+            raise SpecError(f"{kind} {name!r} is registered twice: {both}")
         _entries[kind][name] = Entry(kind, name, target, meta)
         return target
 
@@ -182,26 +182,17 @@ def installed(kind: str) -> frozenset[str]:
         try:
             target = point.load()
         except Exception as error:
-            raise SpecError(f"entry point {point.name} of bench.{kind}s cannot be loaded: {one_line(error)}") from error
+            what = f"entry point {point.name} of bench.{kind}s cannot be loaded"
+            raise SpecError(f"{what}: {one_line(error)}") from error
         if not any(entry.target is target for entry in _entries[kind].values()):
             register(kind, point.name)(target)
         names.add(point.name)
     return frozenset(names)
 
 
-def packages(kind: str) -> tuple[str, ...]:
-    """The packages in which a kind of plug-in is looked for.
-
-    >>> packages("store")
-    ('bench.strategies.documents',)
-    """
-    scanned = KINDS[kind][0]
-    return (scanned,) if isinstance(scanned, str) else scanned
-
-
 def entries(kind: str) -> dict[str, Entry]:
     """Every registered plug-in of a kind, by name, sorted; found on first use."""
-    for package in packages(kind):
+    for package in KINDS[kind][0]:
         _scan(package)
     installed(kind)
     return dict(sorted(_entries[kind].items()))
@@ -213,45 +204,34 @@ def entry(kind: str, name: str) -> Entry:
         return _entries[kind][name]
     known = entries(kind)
     if name not in known:
-        elsewhere = next((other for other in SLOT_OF if kind in SLOT_OF and name in entries(other)), None)
-        hint = (
-            nearest(name, known) if elsewhere is None else f" — it is a {elsewhere}: write {SLOT_OF[elsewhere]}={name}"
-        )
+        others = (other for other in _SLOT_OF if kind in _SLOT_OF and name in entries(other))
+        hint = nearest(name, known)
+        if other := next(others, None):
+            hint = f" — it is a {other}: write {_SLOT_OF[other] or other}={name}"
         raise SpecError(f"unknown {kind} {name!r}{hint}")
     return known[name]
+
+
+# ---------------------------------------------------------------- building
 
 
 @dataclass(frozen=True)
 class Plugin:
     """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
 
-    `base` is what relative paths in its parameters start from, `files` the sha256 of each file (by the path as given) that it runs or reads,
-    `inner` the plug-ins that it builds itself, by spec.
+    `base` is what relative paths in its parameters start from, `inner` the plug-ins that it builds itself, by spec.
     """
 
     spec: Spec
     entry: Entry
     arguments: dict[str, Any]
-    code_sha256: str | None = None
     base: Path = Path()
-    files: dict[str, str] = field(default_factory=dict)
     inner: dict[str, Plugin] = field(default_factory=dict)
 
     @property
     def own(self) -> bool:
         """True if somebody's own code runs in it, or in what it builds."""
         return self.entry.own or any(plugin.own for plugin in self.inner.values())
-
-    @property
-    def loaded(self) -> bool:
-        """True if any of that code was found by its spec."""
-        return self.entry.loaded or any(plugin.loaded for plugin in self.inner.values())
-
-    @property
-    def threads(self) -> bool:
-        """True if a file of that code started threads when it was loaded."""
-        here = self.entry.file is not None and self.entry.file.threads
-        return here or any(plugin.threads for plugin in self.inner.values())
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
@@ -275,29 +255,17 @@ _STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
 
 
 def file_beside(name: str) -> Path:
-    """A file that the plug-in being constructed names in a parameter, found from where the paths of its own spec start.
+    """A file that the plug-in being constructed names in a parameter, from where the paths of its own spec start.
 
-    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is. Raises SpecError for a file outside
-    the repository of that place (without one, outside the folder): a scenario reads and writes nothing elsewhere.
+    Outside a constructor the path is taken as it is. Raises SpecError for a file outside the
+    repository of that place: a scenario reads nothing elsewhere.
     """
     starting = _STARTING.get()
     if starting is None:
         return Path(name)
-    path = inside(name, starting.base)
-    if path.is_file():
-        starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return path
-
-
-def inside(name: str, base: Path) -> Path:
-    """A file that a strategy names, found from a folder. Raises SpecError where it lies, links followed, outside the repository of that folder.
-
-    >>> inside("kept.jsonl", Path("runs")).as_posix()
-    'runs/kept.jsonl'
-    """
-    path = base / name
-    if not path.resolve().is_relative_to(repository_of(base)):
-        raise SpecError(f"{name}: lies outside {repository_of(base)} — a file that a strategy names lies inside")
+    path, top = starting.base / name, repository_of(starting.base)
+    if not path.resolve().is_relative_to(top):
+        raise SpecError(f"{name}: lies outside {top} — a file that a strategy names lies inside")
     return path
 
 
@@ -308,57 +276,46 @@ def repository_of(folder: Path) -> Path:
 
 
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
-    """A spec resolved and its parameters converted to their declared types. `base` is what relative paths start from: by default this folder,
-    or that of the plug-in whose constructor builds this one.
+    """A spec resolved and its parameters converted to their declared types.
 
-    Raises SpecError naming the unknown name, parameter or wrong type, with the nearest valid ones.
+    `base` is what relative paths start from: by default this folder, or that of the plug-in whose
+    constructor builds this one. Raises SpecError naming the unknown name, parameter or wrong type,
+    with the nearest valid ones.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     outer = _STARTING.get()
     base = base or (Path() if outer is None else outer.base)
     found = _resolve(kind, parsed, base)
-    code = None if found.file is None else found.file.sha256
     known = {parameter.name: parameter for parameter in found.parameters}
     arguments: dict[str, Any] = {}
     for key, raw in parsed.params:
-        if key not in known and found.own and key in SETTABLE.get(kind, ()):
+        if key not in known and found.own and key in _SETTABLE.get(kind, ("form",)):
             found = replace(found, meta={**found.meta, key: raw})
             continue
         if key not in known:
-            takes = nearest(key, known) if known else _takes_none(found.target)
+            takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{kind} {found.name!r} has no parameter {key!r}{takes}")
-        value = list(raw) if isinstance(raw, tuple) else raw
-        try:
-            arguments[key] = msgspec.convert(value, known[key].type, strict=False)
-        except msgspec.ValidationError as error:
-            raise SpecError(f"{kind} {found.name!r} parameter {key}={value}: {misfit(error)}") from None
-        except TypeError:
-            unread = f"parameter {key} has an annotation that cannot be read: {known[key].type!r}"
-            raise SpecError(f"{kind} {found.name!r} {unread} — use int, float, str, bool or a list of them") from None
+        arguments[key] = _converted(f"{kind} {found.name!r} parameter {key}", raw, known[key].type)
     missing = [name for name, item in known.items() if item.required and name not in arguments]
     if missing:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
-    folder = PurePosixPath(parsed.target).parent
-    siblings = {} if found.file is None else found.file.files()
-    files = {posixpath.normpath(folder / name): sha for name, sha in siblings.items()}
-    files |= {name: hashlib.sha256((base / name).read_bytes()).hexdigest() for name in found.reads}
-    plugin = Plugin(parsed, found, arguments, code, base, files)
+    plugin = Plugin(parsed, found, arguments, base)
     if inspect.isclass(found.target):
         _construct_once(plugin)
     if outer is not None:
         outer.inner[f"{kind} {parsed}"] = plugin
-        outer.files.update({**plugin.files, **({} if code is None else {parsed.target: code})})
     return plugin
 
 
-def _takes_none(target: Any) -> str:
+def _converted(what: str, raw: str | tuple[str, ...], wanted: Any) -> Any:
+    value = list(raw) if isinstance(raw, tuple) else raw
     try:
-        kinds = {item.kind for item in inspect.signature(target).parameters.values()}
-    except (TypeError, ValueError):
-        kinds = set()
-    if inspect.Parameter.VAR_KEYWORD in kinds:
-        return " that says its type: it takes any, and what is written becomes a number or a text by its default — give it one"
-    return " — it takes none"
+        return msgspec.convert(value, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise SpecError(f"{what}={value}: {misfit(error)}") from None
+    except TypeError:
+        hint = "use int, float, str, bool or a list of them"
+        raise SpecError(f"{what} has an annotation that cannot be read: {wanted!r} — {hint}") from None
 
 
 def _construct_once(plugin: Plugin) -> None:
@@ -369,24 +326,25 @@ def _construct_once(plugin: Plugin) -> None:
         raise
     except BaseException as error:
         kind = SpecError if isinstance(error, Exception) else EndedError
-        raise kind(f"{plugin.entry.kind} {str(plugin.spec)!r}: {one_line(error) or type(error).__name__}") from error
+        problem = one_line(error) or type(error).__name__
+        raise kind(f"{plugin.entry.kind} {str(plugin.spec)!r}: {problem}") from error
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
+    method = KINDS[kind][1]
     if spec.target == TARGET:
         require_child()
-        made, named = process_class(spec.attribute or "", base, KINDS[kind][1] or "ask")
-        return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, loaded=True, reads=tuple(named))
+        process = process_class(spec.attribute or "", base, method or "ask")
+        return Entry(kind, f"{TARGET}:{spec.attribute}", process, own=True)
     if not spec.target.endswith(".py") and spec.attribute is None:
         module, _, function = spec.target.rpartition(".")
         if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
-            raise SpecError(f"{kind} {spec.target!r}: a function follows its file — write {module}.py:{function}")
+            meant = f"write {module}.py:{function}"
+            raise SpecError(f"{kind} {spec.target!r}: a function follows its file — {meant}")
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
-    target, file = loaded(spec, base)
-    owner, method = target if isinstance(target, tuple) else (target, None)
+    target, named = loaded(spec, base)
     name = f"{spec.target}:{spec.attribute}"
-    method = method or method_of(owner, KINDS[kind][1], name)
-    return Entry(kind, name, owner, own=True, loaded=True, file=file, method=method)
+    return Entry(kind, name, target, own=True, method=named or method_of(target, method, name))

@@ -1,26 +1,23 @@
 """Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
 
-`SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or `command:"a command line"`, each with optional
-parameters after a further colon. A value that holds `, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` and
-`0.5..0.9..0.1` are several values of one setting, which only what compares strategies takes.
+`SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
+`command:"a command line"`, each with optional parameters after a further colon. A value that holds
+`, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` are several values of
+one setting, which only what compares strategies takes.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..model.errors import SpecError
 
 RawValue = str | tuple[str, ...]
-_NUMBER = r"-?\d+(?:\.\d+)?"
-RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})\.\.({_NUMBER})")
-"""Several values of one setting: first, last and step."""
-
 QUOTED = r'"(?:\\.|[^"\\])*"'
 """The pattern of a quoted value, in which a backslash keeps the character behind it as it is."""
 
-_SPECIAL = set(',+:=[]|" \t\r\n\\')
+_SPECIAL = frozenset(',+:=[]|" \t\r\n\\')
 
 
 @dataclass(frozen=True)
@@ -36,38 +33,18 @@ class Spec:
     params: tuple[tuple[str, RawValue], ...] = ()
 
     def __str__(self) -> str:
-        head = _quote(self.target, _SPECIAL) + (f":{_quote(self.attribute, _SPECIAL)}" if self.attribute else "")
-        if not self.params:
-            return head
-        return f"{head}:" + ",".join(f"{key}={format_value(value)}" for key, value in self.params)
-
-    def setting(self, name: str, value: RawValue) -> Spec:
-        """The same plug-in with one parameter set to a value, written last."""
-        others = tuple((key, written) for key, written in self.params if key != name)
-        return replace(self, params=(*others, (name, value)))
-
-
-def is_sweep(text: str) -> bool:
-    """True if an unquoted value stands for several.
-
-    >>> is_sweep("5|10"), is_sweep("0..1..0.5"), is_sweep("../runs")
-    (True, True, False)
-    """
-    return "|" in text or RANGE.fullmatch(text) is not None
+        named = [self.target] if self.attribute is None else [self.target, self.attribute]
+        settings = ",".join(f"{key}={format_value(value)}" for key, value in self.params)
+        return ":".join([*map(format_value, named), *([settings] if settings else [])])
 
 
 def format_value(value: RawValue) -> str:
     """A raw value as it is written in a spec: quoted only where it must be."""
     if isinstance(value, tuple):
-        return "[" + ",".join(_quote(item, _SPECIAL) for item in value) + "]"
-    return _quote(value, _SPECIAL)
-
-
-def _quote(text: str, special: set[str]) -> str:
-    # no blank of any kind: those at the ends would be stripped
-    if text.split() == [text] and not special.intersection(text) and not is_sweep(text):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return f"[{','.join(map(format_value, value))}]"
+    if value.split() == [value] and not _SPECIAL.intersection(value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def split_top(text: str, separator: str) -> list[str]:
@@ -82,7 +59,8 @@ def split_top(text: str, separator: str) -> list[str]:
         if found[0] == '"':
             raise SpecError(f"spec {text!r}: unclosed quote — close it")
         if depth < 0:
-            raise SpecError(f"spec {text!r}: a closing bracket without an opening one — quote a value that holds one")
+            what = "a closing bracket without an opening one — quote a value that holds one"
+            raise SpecError(f"spec {text!r}: {what}")
         if found[0] == separator and depth == 0:
             parts.append(text[start : found.start()])
             start = found.end()
@@ -96,7 +74,8 @@ def _unquote(text: str, whole: str) -> str:
     if not text.startswith('"'):
         return text
     if not re.fullmatch(QUOTED, text, re.DOTALL):
-        raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r} — quote the whole value")
+        what = f"text after a closing quote in {text!r} — quote the whole value"
+        raise SpecError(f"spec {whole!r}: {what}")
     return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 
 
@@ -105,12 +84,13 @@ def parse_value(text: str, whole: str) -> RawValue:
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
-            raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r} — write one [list]")
+            what = f"text after a closing bracket in {text!r} — write one [list]"
+            raise SpecError(f"spec {whole!r}: {what}")
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
-    if not text.startswith('"') and is_sweep(text):
-        what = f"spec {whole!r}: {text!r} is several settings, and one is asked for"
-        raise SpecError(f"{what} — quote a value that is meant as it is")
+    if "|" in text and not text.startswith('"'):
+        what = f"{text!r} is several settings, and one is asked for"
+        raise SpecError(f"spec {whole!r}: {what} — quote a value that is meant as it is")
     return _unquote(text, whole)
 
 
@@ -123,7 +103,8 @@ def parse_spec(text: str) -> Spec:
     ()
     """
     if called := re.fullmatch(r"([\w.]+)\((.*)\)", text.strip()):
-        raise SpecError(f"spec {text!r}: settings follow a colon — write {called[1]}:{called[2]}")
+        meant = f"write {called[1]}:{called[2]}"
+        raise SpecError(f"spec {text!r}: settings follow a colon — {meant}")
     segments = split_top(text.strip(), ":")
     target, rest = _unquote(segments[0], text), segments[1:]
     if not target:
@@ -132,7 +113,8 @@ def parse_spec(text: str) -> Spec:
     if target == "command":
         attribute = _unquote(rest.pop(0), text) if rest else ""
         if not attribute:
-            raise SpecError(f'spec {text!r}: names no program — write command:"node strategy.js"')
+            what = 'names no program — write command:"node strategy.js"'
+            raise SpecError(f"spec {text!r}: {what}")
     elif rest and "=" not in rest[0]:
         attribute = _unquote(rest.pop(0), text)
         if not all(part.isidentifier() for part in attribute.split(".")):
@@ -140,28 +122,16 @@ def parse_spec(text: str) -> Spec:
             raise SpecError(f"spec {text!r}: {what} — write name:key=value or file.py:function")
     if len(rest) > 1:
         raise SpecError(f'spec {text!r}: too many colons — quote a value that holds one: key="a:b"')
-    params: list[tuple[str, RawValue]] = []
+    params: dict[str, RawValue] = {}
     for item in split_top(rest[0], ",") if rest else []:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            meant = item.replace(key, key.replace("-", "_"), 1) if equals and "-" in key else "name:key=value,key=value"
-            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value — write {meant}")
-        if any(key == known for known, _ in params):
+            dashed = equals and "-" in key
+            meant = item.replace("-", "_", key.count("-")) if dashed else "name:key=value,key=value"
+            what = f"parameter {item!r} is not key=value — write {meant}"
+            raise SpecError(f"spec {text!r}: {what}")
+        if key in params:
             raise SpecError(f"spec {text!r}: parameter {key} is given twice")
-        params.append((key, parse_value(value, text)))
-    return Spec(target, attribute, tuple(params))
-
-
-def targets(slots: str) -> set[str]:
-    """The plug-ins that fill the slots of a strategy, `SLOT=SPEC+SLOT=SPEC`, without settings. What cannot be parsed stands for itself.
-
-    >>> sorted(targets('summarizer=mine.py:cut:limit=3+routers=[a,"b:at=end"]')), targets("x=:")
-    (['routers=a', 'routers=b', 'summarizer=mine.py:cut'], {'x=:'})
-    """
-    try:
-        parts = [part.partition("=") for part in split_top(slots, "+") if part]
-        values = ((slot, parse_value(text, slots) if text.startswith("[") else (text,)) for slot, _, text in parts)
-        return {f"{slot}={replace(parse_spec(one), params=())}" for slot, several in values for one in several}
-    except SpecError:
-        return {slots}
+        params[key] = parse_value(value, text)
+    return Spec(target, attribute, tuple(params.items()))

@@ -251,11 +251,19 @@ class Session:
             return NoAnswer(_SPOILT)
         if self._code == -_TIMER:
             return NoAnswer(self._limits.late, late=True)
-        how = f"signal {-self._code}" if self._code < 0 else f"exit code {self._code}"
-        return NoAnswer(f"it ended its process ({how})", ended=True)
+        return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
 
 
 _SPOILT = "it left its process unable to answer"
+
+
+def how_ended(code: int) -> str:
+    """The end of a process in words, by its exit code.
+
+    >>> how_ended(-9), how_ended(7)
+    ('signal 9', 'exit code 7')
+    """
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def can_fork() -> bool:

@@ -1,1 +1,1 @@
-"""One trace replayed through one strategy: the loop, the prompts of a thread, the state that routers see. Nothing here is measured."""
+"""One trace replayed through one strategy: what it shows, stores, judges and routes. Nothing is measured here."""

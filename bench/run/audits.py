@@ -40,7 +40,7 @@ def audit(
     A recording without model calls is left out. `model` is that of recordings which name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.
 
-    >>> from bench.metrics_next import example
+    >>> from bench.metrics import example
     >>> audited(example().trace).charges.prompt_tokens
     40
     """

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from ..comparison_next.baseline import ScoreFile
-from ..comparison_next.building import compared
-from ..comparison_next.gates import parse_rule
+from ..comparison.baseline import ScoreFile
+from ..comparison.building import compared
+from ..comparison.gates import parse_rule
 from ..evidence.detail import detail_of
 from ..evidence.false_alarms import false_alarms
-from ..metrics_next import metrics
+from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
@@ -280,7 +280,6 @@ def _signature(runs: Sequence[MeasuredRun], question: Question) -> Signature:
         seed=0,
         calibration=CALIBRATION_VERSION if question.calibrate else "off",
         model=question.model or "",
-        code={spec: sha for item in question.strategies for spec, sha in item.code.items()},
     )
 
 

@@ -14,13 +14,13 @@ from ..evidence.checks import CheckedReplay
 from ..evidence.checks.own import own_texts, template_lines
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
-from ..metrics_next import metrics
+from ..metrics import metrics
 from ..model import Failure, Trace, compact_json
 from ..model.errors import one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..model.scores import Check, Finding, MeasuredRun, Number, Rule, RunFacts, Score
-from ..replayer_next.replaying import Replayer
+from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
@@ -129,7 +129,7 @@ def measure(
     `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
     asked of a recording, not the recording. `kept` has what earlier runs found.
 
-    >>> from bench.metrics_next import example
+    >>> from bench.metrics import example
     >>> run = measure(example().trace, Measuring((parse_strategy("keep_all"),)))
     >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
     [('keep_all', 1.0)]

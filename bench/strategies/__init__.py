@@ -29,11 +29,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..model.errors import SpecError, nearest
-from ..plugins.apart import Apart
-from ..plugins.own_code import method_of
+from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_value, split_top
 from .slots import (
@@ -49,9 +48,6 @@ from .slots import (
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
-WRITER = "writer"
-"""The parameter of a compactor that names what writes its summaries."""
-
 MODES = ("history", "per_call")
 """The meanings of a compactor's answer: the history from then on, or this prompt alone."""
 
@@ -73,33 +69,13 @@ DECISION_POINTS = (
 )
 
 
-class Elsewhere(Protocol):
-    """The child process of a strategy that a spec loads from a file, a module or a command."""
-
-    @property
-    def child(self) -> Apart:
-        """The child."""
-
-    @property
-    def request(self) -> Any:
-        """The arguments by which the child makes the strategy."""
-
-    def late(self) -> str:
-        """The message for a call of it that takes too long."""
-
-    def again(self, name: str, slots: Mapping[str, Any]) -> Strategy:
-        """Another strategy of the same code."""
-
-
 @dataclass(frozen=True)
 class Strategy:
     """A named composition of slots. An empty slot does what the recording did, so `recorded` is the empty strategy.
 
-    `str()` gives the string that parses back to it. `broken` says why it cannot be run at all, `written` is then its spec. `apart` is the child
-    process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
-
-    `sandbox` is that child in the new replayer. `here` says why somebody's own code runs in this process, `imported` are the files of it that a
-    child imported.
+    `str()` gives the string that parses back to it. `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the
+    child process of somebody else's code: the plug-ins are then descriptions, and cannot be started here. `here` says why such code runs in
+    this process all the same, `imported` are the files of it that a child imported.
     """
 
     name: str
@@ -107,7 +83,6 @@ class Strategy:
     reference: bool = False
     broken: str = ""
     written: str = ""
-    apart: Elsewhere | None = field(default=None, compare=False, repr=False)
     sandbox: Any = field(default=None, compare=False, repr=False)
     here: str = field(default="", compare=False)
     imported: tuple[str, ...] = field(default=(), compare=False)
@@ -131,24 +106,8 @@ class Strategy:
         """True if somebody's own function, class or process runs in it: a registered one is tested, any other may do anything."""
         return any(plugin.own for plugin in self.everything)
 
-    @property
-    def loaded(self) -> bool:
-        """True if any of that code was found by its spec: in a file, a module or a command line."""
-        return any(plugin.loaded for plugin in self.everything)
-
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"
-
-    @property
-    def base(self) -> Path:
-        """The folder that its relative paths start from; this one for a strategy without plug-ins."""
-        return next((plugin.base for plugin in self.everything), Path())
-
-    @property
-    def code(self) -> dict[str, str]:
-        """sha256 of every private file the strategy runs, by spec, or reads, by path: what a signature needs beyond the spec string."""
-        read = {name: digest for plugin in self.everything for name, digest in plugin.files.items()}
-        return {**read, **{str(plugin.spec): plugin.code_sha256 for plugin in self.everything if plugin.code_sha256}}
 
 
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
@@ -201,34 +160,6 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
     own = str(getattr(given, "__name__", type(given).__name__))
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
     return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method_of(given, KINDS[kind][1], own)), {})
-
-
-def with_empty_writer(strategy: Strategy) -> Strategy:
-    """The same strategy with a compactor's writer that says nothing: the difference is the worth of a summary's words.
-
-    >>> with_empty_writer(parse_strategy("s=compactor=summarize_old:max_tokens=900,writer=extractive")).spec
-    'compactor=summarize_old:max_tokens=900,writer=empty'
-    """
-    if not has_writer(strategy):
-        return strategy
-    (one,) = strategy.plugins["compactor"]
-    silent = build("compactor", one.spec.setting(WRITER, "empty"), one.base)
-    return replace(strategy, plugins={**strategy.plugins, "compactor": (silent,)})
-
-
-def has_writer(strategy: Strategy) -> bool:
-    """True if a strategy's compactor has a writer, which could be told to say nothing.
-
-    >>> has_writer(parse_strategy("s=compactor=summarize_old")), has_writer(parse_strategy("c=summarizer=truncate"))
-    (True, False)
-    """
-    return has_parameter(strategy, WRITER)
-
-
-def has_parameter(strategy: Strategy, name: str) -> bool:
-    """True if a strategy's compactor has a parameter of a name."""
-    compactors = strategy.plugins.get("compactor", ())
-    return any(item.name == name for plugin in compactors for item in plugin.entry.parameters)
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
-from ..plugins.annotations import NoType, type_of
+from ..plugins.registry import evaluated
 from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
 from .slots import Execution, Window
 
@@ -337,11 +337,12 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     inner = inspect.unwrap(getattr(inner, "func", inner))
     inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
     inner = inner if hasattr(inner, "__globals__") else type(inner).__call__  # an object that can be called
-    try:
-        return type_of(parameter.annotation, getattr(inner, "__globals__", {}))
-    except NoType:  # a name that exists for the type checker alone
-        outer = parameter.annotation.partition("[")[0].rpartition(".")[2].lower()
-        return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
+    found = evaluated(parameter.annotation, getattr(inner, "__globals__", {}))
+    if not isinstance(found, str):
+        return found
+    # a name that exists for the type checker alone
+    outer = found.partition("[")[0].rpartition(".")[2].lower()
+    return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
 
 
 def class_of(declared: Any) -> type | None:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import pickle
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
 from ..plugins.child import Link
-from ..plugins.own_code import (
+from ..plugins.loader import (
     NeedsChild,
     compile_from_source,
     import_from,
@@ -24,13 +25,13 @@ from ..plugins.own_code import (
     not_here,
 )
 from ..plugins.registry import Entry, Parameter, Plugin
-from ..plugins.spec import parse_spec
+from ..plugins.spec import parse_spec, parse_value, split_top
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
-from . import Strategy, strategy_of
-from .loading import code_of
+from . import SLOTS, Strategy, strategy_of
 
-_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer_next.serving:warm_up")
+_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
 """Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""
+_HEAD = re.compile(rf"(?:[\w-]+\s*=\s*)??(?:(?:{'|'.join(SLOTS)})\s*=)?(?P<spec>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,8 @@ def described(sandbox: Sandbox) -> Strategy:
 
 def _plugin(seen: _SeenPlugin, base: Path) -> Plugin:
     declared = tuple(Parameter(name, Any, None, False) for name in seen.parameters)
-    entry = Entry(seen.kind, seen.name, None, own=seen.own, loaded=seen.own, declared=declared)
-    return Plugin(parse_spec(seen.spec), entry, {}, None, base)
+    entry = Entry(seen.kind, seen.name, None, own=seen.own, declared=declared)
+    return Plugin(parse_spec(seen.spec), entry, {}, base)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
@@ -231,6 +232,45 @@ def _key(item: Any, base: Path) -> tuple[str, ...]:
             {*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}
         )
     )
+
+
+def code_of(item: Any, base: Path) -> tuple[str, ...]:
+    """The files (resolved), modules and command lines that a strategy loads code from, sorted: one child for each.
+
+    >>> code_of({"summarizer": '"one b/mine.py":cut:limit=3', "store": "truncate"}, Path("/r"))
+    ('/r/one b/mine.py',)
+    >>> code_of("a=summarizer=x=1/m.py:f", Path("/r")), code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
+    (('/r/x=1/m.py',), ('/r/w.py',))
+    """
+    try:
+        return tuple(sorted({target for text in _specs(item) for target in _targets(text, base)})) or (_written(item),)
+    except SpecError:
+        return (_written(item),)
+
+
+def _specs(item: Any) -> Iterator[str]:
+    """The specs that a strategy is written with."""
+    if isinstance(item, Mapping):
+        item = list(item.values())
+    if isinstance(item, list | tuple):
+        for part in item:
+            yield from _specs(part) if isinstance(part, list | tuple) else [part] if isinstance(part, str) else []
+    elif isinstance(item, str):
+        for part in split_top(item, "+"):
+            head = _HEAD.fullmatch(part.strip())
+            text = (head["spec"] if head else part).strip()
+            found = parse_value(text, item) if text.startswith("[") else text
+            yield from [found] if isinstance(found, str) else found
+
+
+def _targets(text: str, base: Path) -> Iterator[str]:
+    spec = parse_spec(text)
+    if spec.attribute is not None:
+        yield str((base / spec.target).resolve()) if spec.target.endswith(".py") else f"{spec.target}:{spec.attribute}"
+    for value in (part for _, raw in spec.params for part in ([raw] if isinstance(raw, str) else raw)):
+        if ":" in value:
+            with contextlib.suppress(SpecError):
+                yield from _targets(value, base)
 
 
 def _sent(item: Any) -> bytes:

@@ -7,55 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from ..model.errors import SpecError
-from ..plugins.apart import Limits
-from . import Strategy
-from .loading import put_together
 
 MOST_SETTINGS = 100
 """The most strategies that one sweep may become."""
 
 _PART = re.compile(r'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)')
-
-
-@dataclass(frozen=True)
-class Declared:
-    """The strategies to run, and for each name as declared those that were made of it: itself, or one for each setting."""
-
-    strategies: tuple[Strategy, ...]
-    names: Mapping[str, tuple[str, ...]]
-
-
-def declared(
-    items: Iterable[tuple[str | None, Any]],
-    base: Path | None = None,
-    limits: Limits | None = None,
-) -> Declared:
-    """The strategies of some names (None: what is given has its own) and what `strategy_of` takes.
-
-    A strategy with a sweep becomes one for each setting, called after the values; two sweeps in one strategy give every combination.
-    Raises SpecError as `strategy_of` does, and for more than 100 settings.
-
-    >>> found = declared([(None, "cut=summarizer=truncate:limit=80|200")])
-    >>> [str(item) for item in found.strategies], found.names["cut"]
-    (['cut-80=summarizer=truncate:limit=80', 'cut-200=summarizer=truncate:limit=200'], ('cut-80', 'cut-200'))
-    """
-    strategies: list[Strategy] = []
-    names: dict[str, tuple[str, ...]] = {}
-    settings = [(name, values, written) for name, item in items for values, written in at_settings(item)]
-    found = put_together([(name, written) for name, _, written in settings], base, limits or Limits())
-    for (_, values, _), alone in zip(settings, found, strict=True):
-        one = replace(alone, name="-".join((alone.name, *values)))
-        strategies.append(one)
-        for known in dict.fromkeys((alone.name, one.name)):
-            names[known] = (*names.get(known, ()), one.name)
-    return Declared(tuple(strategies), names)
 
 
 def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:

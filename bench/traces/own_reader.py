@@ -16,7 +16,7 @@ from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..model.trace import AnyStep
 from ..plugins.child import Link
-from ..plugins.own_code import compile_from_source
+from ..plugins.loader import compile_from_source
 from ..plugins.registry import build
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from .documents import Document

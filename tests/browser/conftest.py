@@ -1,4 +1,4 @@
-"""A real browser for the tests of the page: Debian's Chromium, driven by Playwright; without one they skip, except in CI."""
+"""A real browser: Debian's Chromium, driven by Playwright; without one the tests skip, except in CI."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compared import comparison, hostile, unmeasured
+from audits import audited
+from comparisons import comparison, judged
 
-from bench.reports import render
-from browser.pages import long, many, unbroken, walls
+from bench.reports import rendered
+from bench.reports.audit import audit_rendered
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+PAGES: dict[str, Callable[[], str]] = {
+    "eight": lambda: rendered([comparison(8, 27)], "html"),
+    "failed": lambda: rendered([comparison(8, 27, gates="fail")], "html"),
+    "one": lambda: rendered([comparison(1, 1)], "html"),
+    "thirty": lambda: rendered([comparison(30, 1000, seed=3)], "html"),
+    "judged": lambda: rendered([judged()], "html"),
+    "hostile": lambda: rendered([comparison(4, 8, hostile=True, gates="fail")], "html"),
+    "overview": lambda: rendered([comparison(8, 12, gates="pass"), comparison(2, 3), judged("routed"), *(comparison(3, 8, seed=at, title=f"Question {at}?") for at in range(9))], "html"),
+    "audit": lambda: audit_rendered(audited(1), "html"),
+    "folder": lambda: audit_rendered(audited(5), "html"),
+}  # fmt: skip
 
 
 def _missing(reason: str) -> None:
@@ -25,14 +36,16 @@ def _missing(reason: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The one browser of a module. Playwright holds the event loop of its thread, which other modules need for their own."""
+    """The one browser of a module."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _missing("Playwright is not installed (pip install playwright)")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+        _missing("Playwright is not installed")
+    path = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if path is None:
-        _missing(f"no browser is installed: none of {', '.join(NAMES)}")
+        _missing("no browser is installed")
     with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
@@ -40,44 +53,49 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The path of a page by name, written once."""
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of a page by name, written once."""
     folder = tmp_path_factory.mktemp("pages")
-    made = {
-        "two": lambda: [comparison()],
-        "hostile": lambda: [hostile()],
-        "several": lambda: [comparison(), unmeasured(), hostile()],
-        "many": lambda: [many()],
-        "long": lambda: [long()],
-        "walls": lambda: [walls()],
-        "unbroken": lambda: [unbroken()],
-    }
 
     def write(name: str) -> Path:
         path = folder / f"{name}.html"
-        return path if path.exists() else render(made[name](), path)
+        if not path.exists():
+            path.write_text(PAGES[name](), encoding="utf-8")
+        return path
 
     return write
 
 
 @pytest.fixture
-def visit(browser: Any, report: Callable[[str], Path]) -> Iterator[Callable[..., Any]]:
-    """Opens a page by name at an address, its questions unfolded. Afterwards there must have been no request, message, error or dialog."""
+def visit(browser: Any, page_file: Callable[[str], Path]) -> Iterator[Callable[..., Any]]:
+    """Opens a page at a width, all of it unfolded. Afterwards there must have been no request, message or error."""
     opened: list[Any] = []
     wrong: list[str] = []
 
-    def go(name: str, address: str = "", *, width: int = 1400, folded: bool = False, **settings: Any) -> Any:
+    def go(
+        name: str,
+        width: int = 1440,
+        *,
+        anchor: str = "",
+        folded: bool = False,
+        media: str = "screen",
+        **settings: Any,
+    ) -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        context.set_default_timeout(15_000)
         opened.append(context)
         page = context.new_page()
-        page.on("console", lambda message: wrong.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
-        page.goto(report(name).as_uri() + address)
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith("file:") else wrong.append(request.url),
+        )
+        page.emulate_media(media=media)
+        page.goto(page_file(name).as_uri() + anchor)
         if not folded:
-            page.evaluate("document.querySelectorAll('details.question').forEach((item) => { item.open = true; })")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((item) => { item.open = true; })"
+            )
         return page
 
     yield go

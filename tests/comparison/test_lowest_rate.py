@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.comparison_next.certainty import lowest_rate
+from bench.comparison.certainty import lowest_rate
 
 
 @given(st.integers(1, 60).flatmap(lambda of: st.tuples(st.integers(1, of), st.just(of))))

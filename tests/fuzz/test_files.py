@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.comparison.baselines import read_baseline
 
 import bench
-from bench.comparison.baselines import read_baseline
 from bench.model.errors import BenchError, one_line
 from bench.plugins.registry import entries
 from bench.run.scenario import read_scenario

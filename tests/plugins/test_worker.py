@@ -15,7 +15,7 @@ from bench.evidence.index import index_trace
 from bench.model import ModelTurn, UserTurn
 from bench.plugins import worker
 from bench.plugins.worker import Child, Limits, NoAnswer
-from bench.replayer_next.replaying import Replayer
+from bench.replayer.replaying import Replayer
 from bench.strategies.sandboxed import put_together
 
 LIMITS = Limits(1.5, 800)
@@ -146,7 +146,7 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
-    code = "import bench.replayer_next.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t.Made\n"
+    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t.Made\n"
     code += f"def fake(**fields):\n    made = real(**fields)\n    return replace(made, {FORGED[what]})\nt.Made = fake\n"
     found = replayed(code + "def f(given): return given.text\n")
     assert found.failure is not None

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
-from bench.replayer_next.replaying import replay
+from bench.replayer.replaying import replay
 from bench.run.executors import dask, measured_by, measured_here, processes
 from bench.run.kept import Kept, key_of, replay_digest
 from bench.strategies import strategy_of

@@ -9,11 +9,11 @@ from typing import Any
 import jinja2
 import pytest
 import yaml
-
 from bench.evidence.of_run import prompts_sent
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn, as_text
 from bench.plugins.how_to import PYTHON, how_to, place_of
+
+from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn, as_text
 from bench.replayer.loop import Replayer
 from bench.strategies import Strategy, parse_strategy, strategy_of
 from bench.strategies.portfolio import PORTFOLIO

@@ -9,7 +9,6 @@ import pytest
 from measured import COUNT, measured
 
 from bench.model import ContextReset, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
-from bench.model.errors import StrategyError
 from bench.replayer.loop import replay
 from bench.strategies import compose
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-
 from bench.plugins.annotations import NoType, type_of
 
 ROOT = Path(__file__).parents[2]

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.pricing import CachePrefix, kept_prefixes
 from generated import traces
 from handmade import trace
 from hypothesis import given
 from recorded_usage import session
 from reference.cost import marked_tokens
 
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import CachePrefix, kept_prefixes
 from bench.model import (
     Counting,
     Message,

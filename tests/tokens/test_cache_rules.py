@@ -8,19 +8,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.pricing import CachePrefix, kept_prefixes
+from bench.tokens.calibration import calibrated
 from handmade import trace
 from recorded_usage import session
 
 from bench import compare, load
-from bench.evidence.of_run import RunEvidence
-from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import CachePrefix, kept_prefixes
 from bench.metrics import metric_of
 from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, Trace, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 from bench.tokens.caching import CacheRule, cache_rule
-from bench.tokens.calibration import calibrated
 from bench.tokens.counting import TokenCounter, encoding_for
 from bench.tokens.prices import provider_of
 

@@ -8,18 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from handmade import trace
-from hypothesis import given, strategies as st
-from recorded_usage import session, with_usage, without_usage
-
-from bench import compare, load, run_scenario
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
-from bench.model.errors import ScenarioError
-from bench.replayer.loop import Replayer
-from bench.run.scenario import Scenario, read_scenario
-from bench.strategies import parse_strategy
-from bench.tokens import calibration
 from bench.tokens.calibration import (
     CALIBRATION_VERSION,
     FEWEST_TURNS,
@@ -32,8 +21,19 @@ from bench.tokens.calibration import (
     calibrated,
     count_error,
 )
-from bench.tokens.counting import PROMPT_TOKENS, TokenCounter, encoding_for
 from bench.tokens.fitting import Constant, fitted, outside_error
+from handmade import trace
+from hypothesis import given, strategies as st
+from recorded_usage import session, with_usage, without_usage
+
+from bench import compare, load, run_scenario
+from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
+from bench.model.errors import ScenarioError
+from bench.replayer.loop import Replayer
+from bench.run.scenario import Scenario, read_scenario
+from bench.strategies import parse_strategy
+from bench.tokens import calibration
+from bench.tokens.counting import PROMPT_TOKENS, TokenCounter, encoding_for
 
 PLAIN = Counting()
 UNTOLD = Counting(cache_known=False)

@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench.evidence.of_trace import TraceEvidence
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from generated import traces
 from handmade import opened, result
 from hypothesis import given, strategies as st
 
 from bench.evidence import side_by_side
-from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.spoken import spoken
 from bench.model import Message, ModelTurn, UserTurn
 from bench.replayer import prompts
-from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from bench.text import texts
 from bench.text.decode import decoded
 from bench.text.texts import Texts

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from handmade import result, trace
-
 from bench.evidence.of_run import PromptEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.validity import calls_in
+from bench.tokens.calibration import recorded_prompts
+from handmade import result, trace
+
 from bench.model import ContextReset, ModelTurn, SystemTurn, ToolCall, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
-from bench.tokens.calibration import recorded_prompts
 from bench.tokens.counting import TokenCounter
 
 

@@ -1,1 +1,4 @@
-"""One file a panel: each turns a Comparison into blocks that answer one question of the reader."""
+"""One file for each panel.
+
+`ORDER`, its place in a report, and `sections(reading)`, what it shows of a comparison.
+"""

@@ -1,231 +1,116 @@
-"""Answers that are still there, conclusions that changed, and routes that went wrong."""
+"""Judgements: evaluations, questions, routes and selections, where a strategy feeds any."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from ...model import Asked, Comparison, FindingChange, RouteCount, RunShown, Sample, grouped
-from ...text.wording import counted, listed, quantity
-from .. import panel
-from ..answered import Answered
-from ..blocks import MOST_ROWS, Block, Cell, Column, Fold, Prose, Table, measured, number, strategy, table_of
+from ...model.scores import Finding, Rule
+from ..blocks import Block, Cell, Column, Heading, Prose, Row, Section, Span, Table
+from ..labels import label
+from ..numbers import count, of, quantity
+from ..reading import Reading
 
-MAX_LOST, MAX_RESULTS, MAX_ROUTES = 30, 8, 4
-LIMITS = (
-    "By path: the probe's path, asked of what the strategy holds of that result, gives the same typed value. As a word (≤): the value "
-    "occurs as a whole token, perhaps of something else: an upper bound of what a model can answer."
-)
-ORIGIN = {
-    "labelled": "labelled in the scenario or trace",
-    "recorded": "recorded in the trace",
-    "untruncated": "what the router decides on untruncated records",
-}
+ORDER = 40
+_FAMILIES = ("findings", "probes", "routing")
+_RULES: tuple[Rule, ...] = ("stored", "judged", "routed")
+_SHOWN = 12
+_COLUMNS = 6
 
 
-@panel("judgements", order=45, title="Do answers, conclusions and routes still hold?")
-def judgements(comparison: Answered) -> list[Block]:
-    """The answers to probes that every strategy still holds, evaluations and findings that came out otherwise, and wrong routes."""
-    return [*_probes(comparison), *_findings(comparison), *_routes(comparison)]
+def sections(reading: Reading) -> Iterator[Section]:
+    """What was judged, by strategy, then the judgements that changed.
 
-
-@dataclass(frozen=True)
-class _Answered:
-    """One question to one strategy on one case."""
-
-    strategy: str
-    case: str
-    sample: Sample
-    asked: Asked
-
-
-def _probes(comparison: Answered) -> Iterator[Block]:
-    """Each question with the share of its answers that every strategy still holds, then the lost answers, and those that must not be there."""
-    found = [
-        _Answered(name, case.id, sample, sample.detail)
-        for name, case, run in comparison.runs(comparison.everyone)
-        for sample in run.probes
-        if isinstance(sample.detail, Asked)
+    Nothing where nothing was judged.
+    """
+    answered = () if reading.compared.answers == "savings" else reading.measures
+    metrics = [
+        name
+        for name in _named(reading)
+        if name not in answered
+        and any(reading.value(one, name) is not None for one in reading.everyone)
     ]
-    wanted, unwanted = ([item for item in found if item.asked.absent == absent] for absent in (False, True))
-    if wanted:
-        lost = [item for item in wanted if item.sample.numerator == 0]
-        yield Prose(LIMITS)
-        yield _questions(comparison, wanted, "probes.recall", "answers held, of those asked")
-        yield _places(lost, "lost") if lost else Prose("No answer is lost.", "good")
-    if unwanted:
-        there = [item for item in unwanted if item.sample.numerator]
-        what = "answers that must not be there and are, of those asked"
-        yield _questions(comparison, unwanted, "probes.unwanted", what)
-        yield _places(there, "there that must not be") if there else Prose("Nothing is there that must not be.", "good")
-
-
-def _questions(comparison: Comparison, found: Sequence[_Answered], metric: str, what: str) -> Table:
-    """A row a question, a column a strategy; the metric over all questions below."""
-    questions: dict[tuple[str, str], dict[str, list[_Answered]]] = {}
-    for item in found:
-        questions.setdefault((item.asked.question, item.asked.where), {}).setdefault(item.strategy, []).append(item)
-    names = [name for name in comparison.everyone if any(name == item.strategy for item in found)]
-    rows = [
-        (Cell(question), Cell(where), *(_held(of.get(name, [])) for name in names))
-        for (question, where), of in questions.items()
-    ]
-    rows.append((Cell("all"), Cell(""), *(measured(comparison.row(name, metric)) for name in names)))
-    columns = (Column("question"), Column("where"), *map(number, names))
-    return Table(columns, tuple(rows), f"{counted(len(questions), 'question')}; {what}.")
-
-
-def _held(items: Sequence[_Answered]) -> Cell:
-    asked = [item for item in items if item.sample.numerator is not None]
-    if not asked:
-        return Cell("not measured", "muted", items[0].sample.reason or "" if items else "not asked of this strategy")
-    held = sum(bool(item.sample.numerator) for item in asked)
-    if asked[0].asked.absent:
-        return Cell(f"{held} of {len(asked)}", "bad" if held else "good")
-    words = sum(item.asked.found == "token" for item in asked)
-    note = f"{counted(words, 'answer')} only as a word" if words else ""
-    text = ("≤ " if words else "") + f"{held} of {len(asked)}"
-    return Cell(text, "bad" if held < len(asked) else "plain" if words else "good", note)
-
-
-def _places(items: Sequence[_Answered], what: str) -> Table:
-    """The answers that are lost, or there and must not be, with their places."""
-    columns: dict[str | Column, Callable[[_Answered], Cell | str]] = {
-        "strategy": lambda item: strategy(item.strategy),
-        "case": lambda item: item.case,
-        "at step": lambda item: "" if item.sample.step is None else str(item.sample.step),
-        "question": lambda item: item.asked.question,
-        "where": lambda item: item.asked.where,
-    }
-    if what == "lost":
-        columns["expected"] = lambda item: item.asked.expected
-        columns["found at its path"] = lambda item: Cell(item.asked.got or "nothing", "bad")
-    else:
-        columns["must not be there"] = lambda item: item.asked.expected
-    more = f" Shown: {MAX_LOST} of {quantity(len(items), 'count')}." if len(items) > MAX_LOST else ""
-    return table_of(items[:MAX_LOST], columns, f"{counted(len(items), 'answer')} {what}.{more}")
-
-
-def _findings(comparison: Answered) -> Iterator[Block]:
-    """Results whose evaluation or extraction differs between the stored record and the untruncated one, then the evaluator's log."""
-    runs = [(name, case.id, run) for name, case, run in comparison.runs(comparison.contenders)]
-    judged = sum(run.findings_judged for _, _, run in runs)
-    differing = sum(run.findings_differing for _, _, run in runs)
-    changes = ((f"{name}, {case}, step ", change) for name, case, run in runs for change in run.finding_changes)
-    by_result = grouped((f"{place}{change.step}", change) for place, change in changes)
-    if differing:
-        left = differing - min(len(by_result), MAX_RESULTS)
-        said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
-        yield Prose(said + (f" {left} of them are left out here." if left else ""), "bad")
-    elif judged:
-        yield Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good")
-    evaluated = [item for item in runs if item[2].judged]
-    if evaluated and judged:
-        yield _evaluated(evaluated)
-    worst = sorted(by_result.items(), key=lambda item: -len(item[1]))[:MAX_RESULTS]
-    yield from (_changes(title, changes) for title, changes in worst if differing)
-    if evaluated and judged:
-        logs = tuple(_log(f"{name}, {case}", run) for name, case, run in evaluated)
-        yield Fold("The evaluator's log, step by step", logs)
-
-
-def _evaluated(runs: Sequence[tuple[str, str, RunShown]]) -> Table:
-    """A row for each strategy that evaluates: its steps, and the judgements that differ from those of untruncated records."""
-    of_name = grouped((name, run) for name, _, run in runs)
-    totals = {
-        name: [sum(getattr(run, field) for run in of_name[name]) for field in ("judged", "findings_differing", "findings_judged")]
-        for name in of_name
-    }  # fmt: skip
-    return table_of(
-        totals.items(),
-        {
-            "strategy": lambda item: strategy(item[0]),
-            number("steps evaluated"): lambda item: str(item[1][0]),
-            number("came out otherwise"): lambda item: Cell(f"{item[1][1]} of {item[1][2]}", "bad" if item[1][1] else "good"),
-        },
-    )  # fmt: skip
-
-
-def _changes(title: str, changes: list[FindingChange]) -> Block:
-    table = table_of(
-        changes,
-        {
-            "finding": lambda change: change.path,
-            "change": lambda change: change.kind.replace("_", " "),
-            "from the untruncated record": lambda change: change.before,
-            "from the stored one": lambda change: Cell(change.after, "bad"),
-        },
-    )
-    return Fold(f"{title}: {counted(len(changes), 'change')}", (table,))
-
-
-def _log(title: str, run: RunShown) -> Block:
-    table = table_of(
-        run.judgements,
-        {
-            "step": lambda item: str(item.step),
-            "function": lambda item: item.function,
-            "outcome": lambda item: Cell(item.outcome, "plain" if item.outcome == "succeeded" else "bad"),
-            "type": lambda item: item.result_type,
-            "conclusions": lambda item: item.conclusions,
-        },
-    )
-    left = run.judged - len(run.judgements)
-    said = (Prose(f"{counted(left, 'more step')} are left out here.", "muted"),) if left else ()
-    return Fold(f"{title}: {counted(run.judged, 'step')} evaluated", (table, *said))
-
-
-def _routes(comparison: Answered) -> Iterator[Block]:
-    """A row for each router with the routes it took, and the first wrong turn of each run."""
-    found = [(name, item) for name, _, run in comparison.runs(comparison.everyone) for item in run.routes.counts]
-    total = sum(item.count for _, item in found)
-    if not total:
+    changed = list(_changed(reading))
+    if not metrics and not changed:
         return
-    wrong = sum(item.count for _, item in found if item.taken != item.expected)
-    origins: Counter[str] = Counter()
-    routers: dict[tuple[str, str], list[RouteCount]] = {}
-    for name, item in sorted(found, key=lambda pair: (comparison.everyone.index(pair[0]), pair[1].router)):
-        origins[item.expected_from] += item.count
-        routers.setdefault((name, item.router), []).append(item)
-    meant = listed([f"{ORIGIN[name]} ({origins[name]})" for name in ORIGIN if origins[name]])
-    said = f"{counted(wrong, 'decision')} of {total} went another way than expected. Expected means: {meant}."
-    yield Prose(said, "bad" if wrong else "good")
-    yield table_of(
-        routers,
-        {
-            "strategy": lambda key: strategy(key[0]),
-            "router": lambda key: key[1],
-            number("as expected"): lambda key: _as_expected(routers[key]),
-            "routes taken": lambda key: _taken(routers[key]),
-        },
+    moved = [
+        name
+        for name in metrics
+        if len({reading.value(one, name) for one in reading.everyone} - {None}) > 1
+    ]
+    still = [name for name in metrics if name not in moved]
+    blocks: list[Block] = []
+    if moved:
+        blocks.append(_table(reading, moved[:_COLUMNS]))
+    if moved[_COLUMNS:]:
+        blocks.append(_table(reading, moved[_COLUMNS:]))
+    if still:
+        same = "; ".join(f"{label(name)} {_any(reading, name)}" for name in still)
+        blocks.append(Prose(f"The same with every strategy: {same}."))
+    if changed:
+        blocks += [Heading("Judgements that changed"), _changes(reading, changed)]
+    yield Section("judgements", "Judgements", "Evaluations, routes and selections", tuple(blocks))
+
+
+def _named(reading: Reading) -> list[str]:
+    names = dict.fromkeys(name for totals in reading.compared.totals.values() for name in totals)
+    return sorted(
+        (name for name in names if name.split(".")[0] in _FAMILIES),
+        key=lambda name: _FAMILIES.index(name.split(".")[0]),
     )
-    firsts = [(name, case.id, run.routes) for name, case, run in comparison.runs(comparison.everyone) if run.routes.first_wrong]  # fmt: skip
-    if firsts:
-        yield table_of(
-            [(*item, item[2].first_wrong) for item in firsts if item[2].first_wrong is not None],
-            {
-                "strategy": lambda item: strategy(item[0]),
-                "case": lambda item: Cell(item[1], case=item[1], step=item[2].first_wrong_step),
-                number("step"): lambda item: str(item[2].first_wrong_step),
-                "router": lambda item: item[3].router,
-                "expected": lambda item: f"{item[3].expected} ({item[3].expected_from})",
-                "taken": lambda item: Cell(item[3].taken, "bad"),
-            },
-            "First divergence of each case.",
-            most=MOST_ROWS,
-            more="{} more.",
-        )
 
 
-def _as_expected(items: Sequence[RouteCount]) -> Cell:
-    right, total = sum(item.count for item in items if item.taken == item.expected), sum(item.count for item in items)
-    return Cell(f"{right} of {total}", "good" if right == total else "bad")
+def _any(reading: Reading, metric: str) -> str:
+    values = (reading.value(name, metric) for name in reading.everyone)
+    return quantity(
+        next((value for value in values if value is not None), None), reading.unit(metric)
+    )
 
 
-def _taken(items: Sequence[RouteCount]) -> str:
-    """The routes that a router took, the most frequent first."""
-    counts = grouped((item.taken, item.count) for item in items)
-    ordered = sorted(((name, sum(of)) for name, of in counts.items()), key=lambda item: (-item[1], item[0]))
-    left = f" and {len(ordered) - MAX_ROUTES} more" if len(ordered) > MAX_ROUTES else ""
-    return ", ".join(f"{name} {count}" for name, count in ordered[:MAX_ROUTES]) + left
+def _table(reading: Reading, metrics: list[str]) -> Table:
+    rows = []
+    for item in reading.ranked:
+        cells = [Cell(reading.shown(item.strategy), mark=reading.mark(item.strategy))]
+        for metric in metrics:
+            number = reading.number(item.strategy, metric)
+            value = reading.value(item.strategy, metric)
+            weight = (
+                f"of {count(number.weight)}"
+                if value is not None
+                and number
+                and number.weight > 1
+                and reading.unit(metric) == "fraction"
+                else ""
+            )
+            cells.append(
+                Cell(quantity(value, reading.unit(metric)) if value is not None else "–", weight)
+            )
+        rows.append(Row(tuple(cells), chosen=reading.mark(item.strategy) == "advised"))
+    columns = (
+        Column("strategy"),
+        *(Column(label(name, reading.info(name)), True) for name in metrics),
+    )
+    return Table("Evaluations, routes and selections", columns, tuple(rows), "cards")
+
+
+def _changed(reading: Reading) -> Iterator[tuple[str, str, Rule, Finding]]:
+    for run in reading.compared.runs:
+        for score in run.scores:
+            for rule in _RULES:
+                check = score.checks.get(rule)
+                for finding in check.findings if check else ():
+                    yield run.id, score.strategy, rule, finding
+
+
+def _changes(reading: Reading, changed: list[tuple[str, str, Rule, Finding]]) -> Table:
+    rows = [
+        Row((Cell(reading.name(run)), Cell(name), Cell("" if found.step is None else f"step {found.step}"),
+             Cell((Span(found.was[:300] or "–", code=True),)), Cell((Span(found.text[:300], "bad", code=True),))))
+        for run, name, _, found in changed[:_SHOWN]
+    ]  # fmt: skip
+    columns = (Column("run"), Column("strategy"), Column("step"), Column("before"), Column("now"))
+    more = (
+        f"{of(len(changed) - _SHOWN, 'more changed', 'more changed')}."
+        if len(changed) > _SHOWN
+        else ""
+    )
+    return Table("Judgements that changed", columns, tuple(rows), "cards", more)

@@ -1,230 +1,224 @@
-"""The things that were compared, what a reader must know before believing the numbers, and what the recorded harness itself had cut."""
+"""Trust: what was read, left out and assumed; the limits; how it was decided; the signature."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from ...comparison.baselines import stale_reasons
-from ...comparison.rows import place_of
-from ...model import Comparison, RecordedCut, RecordingShown
-from ...text.wording import counted, listed, quantity
-from .. import REPLAY_LIMIT, panel
-from ..answered import Answered
-from ..blocks import MOST_ROWS, Block, Cell, Fold, Prose, Table, by_strategy, number, table_of
-
-MAX_LISTED = 10
-SEEN = ("cost.prompt_tokens", "loss.fact_recall.shown", "loss.fact_recall.end", "needed.recall", "needed.faults")
-"""The metrics of what the recorded system showed its model."""
-
-LIMITS = (
-    "A fact counts as lost when it stood neither in what the recorded model saw of the result nor in anything said before it. That it turned up "
-    "later, in another result or in a model turn, shows that it mattered, unless it is a coincidence; that it never did does not show that it did "
-    "not matter."
+from ...model.scores import Rule
+from ..blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Fold,
+    Heading,
+    Pair,
+    Prose,
+    Row,
+    Section,
+    Span,
+    Table,
 )
-MORE = f"The {MOST_ROWS} worst; {{}} more."
+from ..labels import MEASURES, rule_value
+from ..numbers import count, listed, of, percent, rule_out
+from ..reading import Reading
+
+ORDER = 50
+REPLAY_LIMIT = (
+    "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
+    "not whether the task would have succeeded."
+)
+"""The limit of replay; every report states it."""
+_FILES = 10
+_TEXTS = 12
 
 
-@panel("trust", order=10, title="What was compared, and can I trust it?")
-def trust(comparison: Answered) -> list[Block]:
-    """Counts of what was compared, failures, what was skipped, assumed or cut by the recorded harness, and the signature of the scores."""
-    recordings = [case.recording for case in comparison.cases]
-    calls, results = sum(item.calls for item in recordings), sum(item.results for item in recordings)
-    count = len(comparison.references)
-    beside = f" and {counted(count, 'reference strategy', 'reference strategies')}" if count else ""
-    said = (
-        f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)}){beside} on "
-        f"{counted(len(recordings), 'case')}: {counted(calls, 'model call')}, {counted(results, 'tool result')}. {REPLAY_LIMIT}"
-    )
-    warnings = (*_about_runs(comparison), *_about_tokens(comparison), *_about_recordings(recordings))
-    return [
-        Prose(said),
-        *(Prose(text, "bad") for text in _failures(comparison)),
-        *(Prose(text, "warn") for text in warnings),
-        *_skipped(comparison),
-        *([_recorded_cut(comparison)] if results else []),
-        _signature(comparison),
-    ]
+def sections(reading: Reading) -> Iterator[Section]:
+    """Always something: the limit of replay at least."""
+    read: list[Block] = [Heading("Read"), Prose(_read(reading))]
+    if assumed := _assumed(reading):
+        read += [Heading("Assumed"), Prose(assumed)]
+    limits: list[Block] = [Heading("Limits"), *(Prose(text) for text in _limits(reading))]
+    blocks: list[Block] = [Pair(tuple(read), tuple(limits)), *_left_out(reading)]
+    if any(item.rules for item in reading.ranked):
+        blocks += [Heading("How it was decided"), _rules(reading)]
+    blocks += [*_constant_texts(reading), *_signature(reading)]
+    yield Section("trust", "Trust", "Trust", tuple(blocks))
 
 
-def _failures(comparison: Comparison) -> Iterator[str]:
-    failures = [(name, *found) for name in comparison.everyone for found in comparison.failures.get(name, ())]
-    unmeasured = {case: failure.error for _, case, failure in failures if failure.of_process}
-    failed = [item for item in failures if not item[2].of_process]
-    for case, error in list(unmeasured.items())[:MAX_LISTED]:
-        yield f"{case} could not be measured: {error}. No strategy has numbers over all cases."
-    for name, case, failure in failed[:MAX_LISTED]:
-        place = place_of(failure)
-        yield f"{name} raised on {case}{',' if place else ''}{place}: {failure.error}. Its numbers over all cases are missing."
-    left = max(0, len(failed) - MAX_LISTED) + max(0, len(unmeasured) - MAX_LISTED)
-    if left:
-        yield f"… and {left} more failures."
-
-
-def _about_runs(comparison: Comparison) -> Iterator[str]:
-    """Baselines that were not used, files that could not be read, cases that are the same, strategies that are unstable."""
-    for reason in stale_reasons(comparison.against.stale):
-        yield f"The baseline was not used for {reason}."
-    if comparison.damaged:
-        files, first = counted(len(comparison.damaged), "file"), listed(comparison.damaged[:MAX_LISTED])
-        yield f"{files} could not be read, and what was recorded there is not among the cases: {first}."
-    copies = Counter(case.recording.sha256 for case in comparison.cases)
-    again = [case for case in comparison.cases if copies[case.recording.sha256] > 1]
-    if again:
-        several = counted(len({case.recording.sha256 for case in again}), "recording")
-        yield (
-            f"{counted(len(again), 'case')} are {several} under several names, first {listed([case.id for case in again[:2]])}: what they say counts "
-            "more than once, and nothing is as sure as it seems."
+def _read(reading: Reading) -> str:
+    facts = [run.facts for run in reading.compared.runs]
+    if not facts:
+        return "No recording."
+    turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
+    text = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
+    skipped: Counter[str] = Counter()
+    for item in facts:
+        skipped.update(item.skipped)
+    damaged = sum(item.damaged for item in reading.compared.skipped)
+    left = [f"{count(number)} × {kind}" for kind, number in skipped.most_common(6)]
+    text += f" Not understood and left out: {listed(left)}." if left else ""
+    if files := reading.compared.skipped:
+        text += f" {of(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read" + (
+            f", {count(damaged)} of them damaged." if damaged else "."
         )
-    for name in comparison.everyone:
-        cases = comparison.unstable.get(name, ())
-        if cases:
-            yield (
-                f"{name} is unstable: replayed again, it gave something else in {counted(len(cases), 'case')}, first on {cases[0]} at step "
-                f"{comparison.by_case[cases[0]].runs[name].unstable_at}. Its numbers are those of one try, and no gate can judge them: fix its seed, "
-                "or keep its answers."
-            )
+    cut = sum(item.cut for item in facts)
+    text += (
+        f" {of(cut, 'result')} had been cut in the recording; what was cut is not known."
+        if cut
+        else ""
+    )
+    unknown = sum(not item.prompts_known for item in facts)
+    text += f" Of {of(unknown, 'run')} the recorded prompts are not known." if unknown else ""
+    return text + ("" if left or files or cut or unknown else " Nothing was left out.")
 
 
-def _about_tokens(comparison: Comparison) -> Iterator[str]:
-    """The agreement of our counts of tokens, and of our dollars, with those that recordings hold, and what was taken from these."""
-    recordings = [case.recording for case in comparison.cases]
-    told = [item for item in recordings if item.reported_tokens]
-    reported = sum(item.reported_tokens for item in told)
+def _assumed(reading: Reading) -> str:
+    facts, signature = [run.facts for run in reading.compared.runs], reading.compared.signature
+    encodings = sorted(
+        {item.encoding for item in facts if item.encoding} or set(signature.encodings)
+    )
+    parts = []
+    if encodings:
+        guessed = any(item.encoding_assumed for item in facts)
+        parts.append(
+            f"tokens by {listed(encodings)}"
+            + (", assumed for models without a known one" if guessed else "")
+        )
+    if signature.prices_date:
+        parts.append(f"prices of {signature.prices_date}")
+    shares = {item.cache_shares for item in facts}
+    if "assumed" in shares:
+        parts.append("cache shares by the provider's rules")
+    if "recorded" in shares:
+        parts.append("cache shares as recorded")
+    text = "; ".join(parts)
+    counted = sum(item.counted_tokens for item in facts if item.reported_tokens)
+    reported = sum(item.reported_tokens for item in facts)
+    text = text[:1].upper() + text[1:] + "." if text else ""
     if reported:
-        plain = sum(item.error_tokens_plain for item in told) / reported
-        error = sum(item.error_tokens for item in told) / reported
-        yield (
-            f"Against the {quantity(reported, 'tokens')} prompt tokens that providers reported, our counts are off by "
-            f"{quantity(error, 'fraction')}; before anything was fitted on them, by {quantity(plain, 'fraction')}."
+        text += f" Counted prompt tokens are {percent(abs(counted / reported - 1))} {'above' if counted > reported else 'below'} what providers reported."
+    return text
+
+
+def _limits(reading: Reading) -> Iterator[str]:
+    yield REPLAY_LIMIT
+    advice = reading.advice
+    if advice.cannot_rule_out and reading.tasks:
+        yield rule_out(of(reading.tasks, "task"), advice.cannot_rule_out) + "."
+    unchecked = [item.strategy for item in reading.ranked if "not checked" in item.marks]
+    if unchecked:
+        yield f"Some texts of {listed(unchecked)} could not be read, so they were not checked."
+    yield from reading.compared.notes
+
+
+def _left_out(reading: Reading) -> Iterator[Block]:
+    files = reading.compared.skipped
+    if files:
+        rows = tuple(
+            Row((Cell((Span(item.path, code=True),)), Cell(item.reason))) for item in files[:_FILES]
         )
-    for word, again, are in (("resent", "sent", "counted there"), ("not resent", "not sent", "not counted")):
-        cases = sum(item.reasoning == word for item in told)
-        if cases:
-            yield f"The model's reasoning was {again} again in {counted(cases, 'case')}, as recorded prompt tokens show; its tokens are {are}."
-    for problem, count in Counter(item.not_calibrated for item in told if item.not_calibrated).most_common(MAX_LISTED):
-        yield f"Token counts of {counted(count, 'case')} are not fitted on recorded usage: {problem}."
-    costs = [(item.stated_usd, item.our_usd) for item in recordings]
-    both = [(stated, ours) for stated, ours in costs if stated is not None and ours is not None]
-    if both:
-        stated, ours = sum(stated for stated, _ in both), sum(ours for _, ours in both)
-        ratios = sorted(ours / stated for stated, ours in both)
-        yield (
-            f"{counted(len(both), 'recording')} state what they cost: {quantity(stated, 'usd')}. The strategy `recorded` costs "
-            f"{quantity(ours, 'usd')} here, {quantity(ratios[0], 'fraction')} to {quantity(ratios[-1], 'fraction')} of it by case."
-        )
-    plain_counts = [case for case in comparison.cases if not case.recording.counting.calibrated]
-    assumed = sum(any(run.encoding_assumed for run in case.runs.values()) for case in plain_counts)
-    if assumed:
-        yield (
-            f"The encoding is assumed ({listed(comparison.signature.encodings)}) in {counted(assumed, 'case')}, "
-            "whose model names no encoding that is known here, and nothing was fitted: tokens compare well, their totals may be off."
+        more = f"{of(len(files) - _FILES, 'more file')}." if len(files) > _FILES else ""
+        yield Fold(
+            f"{of(len(files), 'file')} not read",
+            (
+                Table(
+                    "Files that were not read",
+                    (Column("file"), Column("reason")),
+                    rows,
+                    caption=more,
+                ),
+            ),
         )
 
 
-def _about_recordings(recordings: Sequence[RecordingShown]) -> Iterator[str]:
-    """Content of the recordings that was cut, is no text, or was left out."""
-    cut = sum(item.cut_at_source for item in recordings)
-    if cut:
-        results = sum(item.results for item in recordings)
-        yield f"{counted(cut, 'tool result')} of {results} had been cut before the recording: what is missing is not known."
-    parts = sum(item.non_text for item in recordings)
-    if parts:
-        yield f"{counted(parts, 'part')} of messages are not text (images, files): counted here, never priced."
-    left_out: Counter[str] = Counter()
-    for item in recordings:
-        left_out.update(item.left_out)
-    for what, count in left_out.most_common(MAX_LISTED):
-        yield f"Left out of the files, because the reader does not know what it means: {what} ({counted(count, 'time')})."
-
-
-def _skipped(comparison: Comparison) -> Iterator[Block]:
-    if comparison.skipped:
-        table = table_of(
-            comparison.skipped,
-            {"file": lambda item: item[0], "why": lambda item: item[1]},
-            most=MAX_LISTED,
-            more="{} more are left out here.",
+def _rules(reading: Reading) -> Table:
+    """A row by rule: its measure, its limit, the value of what is advised, and whom it rejects."""
+    shown = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(
+        reading.compared.today
+    )
+    name = reading.shown(shown.strategy) if shown else ""
+    mine = {rule.rule: rule for rule in shown.rules} if shown else {}
+    asked = {rule.rule for item in reading.ranked for rule in item.rules}
+    rows = []
+    for rule, (measure, kind) in MEASURES.items():
+        if rule not in asked:
+            continue
+        refused = [
+            item.strategy
+            for item in reading.ranked
+            for result in item.rules
+            if result.rule == rule and not result.passed
+        ]
+        limit = next(
+            (
+                result.limit
+                for item in reading.ranked
+                for result in item.rules
+                if result.rule == rule and result.limit is not None
+            ),
+            None,
         )
-        yield Fold(f"{counted(len(comparison.skipped), 'file')} left out", (table,))
+        cells = [
+            Cell(rule),
+            Cell(measure),
+            Cell(_limit_of(rule, kind, limit)),
+            Cell(rule_value(rule, mine[rule].value) if rule in mine else "–"),
+        ]
+        cells.append(Cell(listed(refused, 8) if refused else "none", tone="bad" if refused else ""))
+        rows.append(Row(tuple(cells)))
+    columns = (
+        Column("rule"),
+        Column("measure"),
+        Column("limit", True),
+        Column(name or "value", True),
+        Column("rejects"),
+    )
+    return Table("How it was decided", columns, tuple(rows), "cards")
 
 
-def _signature(comparison: Comparison) -> Block:
-    signed = comparison.signature
-    traces = sorted(signed.traces.items())
-    left = max(0, len(traces) - MAX_LISTED)
-    settings = [
-        ("bench version", signed.bench_version),
-        ("token encodings", ", ".join(signed.encodings)),
-        ("fact pattern", signed.facts_version),
-        ("price tables", signed.prices_date),
-        ("calibration of token counts", signed.calibration),
-        *((("model of traces that name none", signed.model),) if signed.model else ()),
-        ("seed of intervals", str(signed.seed)),
-        *((f"strategy {name}", spec) for name, spec in signed.strategies.items()),
-        *((f"code of {spec}", f"sha256 {sha}") for spec, sha in sorted(signed.code.items())),
-        *((f"trace {case}", f"sha256 {sha}") for case, sha in traces[:MAX_LISTED]),
+def _limit_of(rule: Rule, kind: str, limit: float | None) -> str:
+    if kind == "ratio":
+        return "below 0%"
+    if limit is None:
+        return "0" if kind == "count" else "–"
+    return rule_value(rule, limit)
+
+
+def _constant_texts(reading: Reading) -> Iterator[Block]:
+    """What is the same in all texts that a strategy writes: quoted, since no rule reads it."""
+    found: dict[str, dict[str, None]] = {}
+    for run in reading.compared.runs:
+        for score in run.scores:
+            for text in score.constant_texts:
+                found.setdefault(score.strategy, {})[text] = None
+    rows = [
+        Row((Cell(name), Cell((Span(text[:500], code=True),))))
+        for name, texts in found.items()
+        for text in texts
     ]
-    table = table_of(
-        settings,
-        {"setting": lambda item: item[0], "value": lambda item: item[1]},
-        f"{left} more traces are in the JSON report." if left else "",
-    )
-    return Fold("Signature: the settings behind every number", (table,))
-
-
-def _recorded_cut(comparison: Comparison) -> Fold:
-    """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
-    recordings = [case.recording for case in comparison.cases]
-    cuts = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
-    resets = [(case.id, reset) for case in comparison.cases for reset in case.recording.resets]
-    fields = ("results", "cuts_total", "cuts_needed", "resets_total")
-    results, cut, needed, times = (sum(getattr(item, field) for item in recordings) for field in fields)
-    caption = "What the recorded system showed its model, beside everything its tools had said."
-    shown = by_strategy(comparison, ("recorded", "keep_all"), [(metric, metric) for metric in SEEN], caption)
-    if not cuts and not resets:
-        said = "Nothing: its model saw every recorded result whole, and its history was never cleared."
-        return Fold("What the recorded harness cut", (shown, Prose(said, "good")))
-    said = (
-        f"{quantity(cut, 'count')} of {counted(results, 'result')} were cut; of {quantity(needed, 'count')} of them something "
-        f"turned up later. {counted(times, 'time')} the history was cleared."
-    )
-    tables = [_cuts(cuts)] if cuts else []
-    if resets:
-        table = table_of(
-            sorted(resets, key=lambda item: (-item[1].lost, item[0], item[1].step)),
-            {
-                "case": lambda item: item[0],
-                "at step": lambda item: str(item[1].step),
-                number("results gone"): lambda item: quantity(item[1].results, "results"),
-                number("steps kept"): lambda item: quantity(item[1].kept, "steps"),
-                number("characters of summary"): lambda item: quantity(item[1].summary_chars, "characters"),
-                number("facts lost"): lambda item: _lost(item[1].lost),
-            },
-            "Times the history was cleared.",
-            most=MOST_ROWS,
-            more=MORE,
+    if rows:
+        table = Table(
+            "Texts that a strategy always writes",
+            (Column("strategy"), Column("text")),
+            tuple(rows[:_TEXTS]),
         )
-        tables.append(table)
-    return Fold("What the recorded harness cut", (shown, Prose(said), Prose(LIMITS, "muted"), *tables))
+        yield Fold("Texts that a strategy always writes, word for word", (table,))
 
 
-def _lost(facts: float) -> Cell:
-    return Cell(quantity(facts, "facts"), "bad" if facts else "plain")
-
-
-def _cuts(found: list[tuple[str, RecordedCut]]) -> Table:
-    return table_of(
-        sorted(found, key=lambda item: (-item[1].needed, -item[1].lost, item[0], item[1].step)),
-        {
-            "case": lambda item: Cell(item[0], case=item[0], step=item[1].step),
-            "result": lambda item: f"step {item[1].step}, {item[1].function}",
-            number("characters of output"): lambda item: quantity(item[1].untruncated_chars, "characters"),
-            number("characters seen"): lambda item: quantity(item[1].seen_chars, "characters"),
-            number("facts lost"): lambda item: _lost(item[1].lost),
-            "said later": lambda item: "; ".join(f"step {step}: {', '.join(facts)}" for step, facts in item[1].said),
-        },
-        "Results that the recorded model saw in part.",
-        most=MOST_ROWS,
-        more=MORE,
+def _signature(reading: Reading) -> Iterator[Block]:
+    signature = reading.compared.signature
+    lines = [("bench", signature.bench_version), ("facts", signature.facts_version), ("prices", signature.prices_date),
+             ("encodings", ", ".join(signature.encodings)), ("calibration", signature.calibration), ("seed", str(signature.seed)),
+             ("recordings", count(len(signature.traces) or len(reading.compared.runs)))]  # fmt: skip
+    rows = tuple(
+        Row((Cell(name), Cell((Span(value, code=True),)))) for name, value in lines if value
+    )
+    specs = [
+        Code(f"{name}:", spec) for name in reading.compared.specs if (spec := reading.spec(name))
+    ][:40]
+    yield Fold(
+        "Signature: what made these numbers",
+        (Table("Signature", (Column("setting"), Column("value")), rows), *specs),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
-from ...plugins.own_code import load_file
+from ...plugins.loader import load_file
 from ...plugins.registry import file_beside, register
 from .. import RECORDED
 from ..messages import Bridge, LangChainMessages
@@ -36,7 +36,7 @@ class LangGraphRouter:
         file, _, name = graph.partition(":")
         if not (file.endswith(".py") and name.isidentifier()):
             raise SpecError(f"router 'langgraph': graph={graph!r} names no graph — write graph=file.py:name")
-        found = getattr(load_file(str(file_beside(file).resolve()), file).module, name, None)
+        found = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
         compiled = found() if callable(found) else found
         if compiled is None or not hasattr(compiled, "builder"):
             what = f"{graph}: is no compiled StateGraph"

@@ -1,1 +1,0 @@
-"""The gates: what must hold of a comparison, one file each."""

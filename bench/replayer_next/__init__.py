@@ -1,1 +1,0 @@
-"""One trace replayed through one strategy: what it shows, stores, judges and routes. Nothing is measured here."""

@@ -1,1 +1,0 @@
-"""Tests of the new page in a real browser."""

@@ -1,0 +1,297 @@
+"""The decision by value: one input a rule and verdict, and what must hold of every decision."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from built import priced, run, score
+from hypothesis import given, settings, strategies as st
+
+from bench.comparison.advice import advise
+from bench.comparison.rules import TABLE
+from bench.model.advice import Advice, Ranked
+from bench.model.run import Failure
+from bench.model.scores import Check, Finding, MeasuredRun, Number
+
+TODAY = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
+ORDER = ("ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid")
+
+
+def cheaper(**more: Any) -> list[dict[str, Any]]:
+    """A strategy that saves about a fifth on every run."""
+    return [{"usd": cost * (0.8 + 0.01 * (at % 3)), **more} for at, cost in enumerate(TODAY)]
+
+
+def decided(runs: list[MeasuredRun], **more: Any) -> Advice:
+    names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "floor"})
+    return advise(runs, names, **more)
+
+
+def of(advice: Advice, name: str) -> Ranked:
+    return next(item for item in advice.ranked if item.strategy == name)
+
+
+def first_refused(item: Ranked) -> str:
+    return next((rule.rule for rule in item.rules if not rule.passed), "")
+
+
+FAILED = Failure(step=3, slot="summarizer", error="ValueError: no")
+
+
+@pytest.mark.parametrize(
+    ("given_", "verdict", "rule"),
+    [
+        ({}, "ship", ""),
+        ({"failure": FAILED}, "invalid", "ran"),
+        ({"unstable_at": 4}, "invalid", "ran"),
+        ({"checks": {"valid": Check(hits=1, of=50)}}, "invalid", "valid"),
+        ({"checks": {"instructed": Check(hits=1, of=50)}}, "unfaithful", "instructed"),
+        ({"checks": {"changed": Check(hits=1, of=50)}}, "unfaithful", "changed"),
+        ({"checks": {"misattributed": Check(hits=2, of=50)}}, "unfaithful", "misattributed"),
+        ({"checks": {"invented": Check(hits=2, of=50)}}, "unfaithful", "invented"),
+        ({"checks": {"hidden": Check(hits=1, of=50)}}, "unfaithful", "hidden"),
+        ({"checks": {"changed": Check(of=50, unchecked=1)}}, "not certain", ""),
+        ({"missed": 0.05}, "ship", ""),
+        ({"missed": 0.0501}, "loses too much", "needed"),
+        ({"far": 0.90}, "ship", ""),
+        ({"far": 0.8999}, "loses too much", "far"),
+        ({"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}, "ship", ""),
+        ({"numbers": {"needed.recall.far": Number(None, 1.0, "defect")}}, "loses too much", "far"),
+        ({"numbers": {"needed.missed_turn_rate": Number(float("nan"), 1.0)}}, "loses too much", "needed"),
+        ({"acted": False}, "no saving", ""),
+    ],
+)
+def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str, rule: str) -> None:
+    advice = decided(priced(TODAY, mine=cheaper(**given_)))
+    mine = of(advice, "mine")
+    assert (mine.verdict, first_refused(mine)) == (verdict, rule)
+    assert advice.advised == ("mine" if verdict == "ship" else None)
+    assert [result.rule for result in mine.rules if result.rule != "cheaper"] == ["ran", "valid", "instructed", "changed",
+        "misattributed", "invented", "hidden", "needed", "far"]  # fmt: skip
+
+
+def test_the_table_asks_in_order() -> None:
+    asked = list(dict.fromkeys(item.rule for item in TABLE))
+    assert asked == ["ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden", "needed", "far",
+                     "stored", "judged", "routed", "cheaper"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n", "verdict"),
+    [(0.8, 6, "ship"), (0.8, 5, "not certain"), (0.9995, 8, "no saving"), (1.0, 8, "no saving"), (1.2, 8, "no saving")],
+)
+def test_a_saving_needs_six_tasks_and_more_than_noise(ratio: float, n: int, verdict: str) -> None:
+    today = (TODAY * 2)[:n]
+    assert of(decided(priced(today, mine=[cost * ratio for cost in today])), "mine").verdict == verdict
+
+
+def test_runs_of_one_task_are_one_task() -> None:
+    runs = [
+        run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8)], task=f"t{at % 4}")
+        for at, cost in enumerate(TODAY)
+    ]
+    advice = decided(runs)
+    assert (advice.tasks, advice.runs, of(advice, "mine").verdict) == (4, 8, "not certain")
+    twice = [
+        *priced(TODAY[:4], mine=[8.0] * 4),
+        *(
+            run(f"copy{at}", [score("recorded", cost), score("mine", 8.0)], sha=f"r{at:03}")
+            for at, cost in enumerate(TODAY[:4])
+        ),
+    ]
+    assert decided(twice).runs == 4, "a recording that is there twice counts once"
+
+
+def test_shares_are_means_over_tasks() -> None:
+    runs = [
+        run("a1", [score("recorded", 1.0), score("mine", 0.8, missed=0.4)], task="a"),
+        run("a2", [score("recorded", 1.0), score("mine", 0.8, missed=0.2)], task="a"),
+        run("b1", [score("recorded", 1.0), score("mine", 0.8, missed=0.0)], task="b"),
+    ]
+    assert of(decided(runs), "mine").missed_turns == pytest.approx(0.15)
+
+
+def test_a_fault_that_todays_shares_refuses_nobody() -> None:
+    runs = []
+    for at, cost in enumerate(TODAY):
+        broken = {"hidden": Check(hits=2, of=9), "valid": Check(hits=1, of=9)}
+        runs.append(
+            run(
+                f"r{at}",
+                [
+                    score("recorded", cost, checks=broken, missed=0.2),
+                    score("mine", cost * 0.8, checks=broken, missed=0.2),
+                ],
+            )
+        )
+    assert of(decided(runs), "mine").verdict == "ship"
+    worse = {**broken, "hidden": Check(hits=3, of=9)}
+    runs[0] = run(
+        "r0", [score("recorded", 10.0, checks=broken, missed=0.2), score("mine", 8.0, checks=worse, missed=0.2)]
+    )
+    assert first_refused(of(decided(runs), "mine")) == "hidden"
+
+
+def test_a_rule_that_reads_prose_knows_its_error() -> None:
+    noisy = {"invented": Check(hits=1, of=25, findings=(Finding(3, "471"),))}
+    runs = priced(TODAY, mine=cheaper(checks=noisy))
+    assert first_refused(of(decided(runs), "mine")) == "invented"
+    assert of(decided(runs, rates={"invented": 0.05}), "mine").verdict == "ship"
+    assert first_refused(of(decided(runs, rates={"invented": 0.01}), "mine")) == "invented"
+
+
+@pytest.mark.parametrize(
+    ("shares", "uncached", "verdict", "disagree"),
+    [
+        ("recorded", 1.1, "ship", True),
+        ("recorded", 0.8, "ship", False),
+        ("assumed", 1.1, "not certain", True),
+        ("assumed", 0.8, "ship", False),
+    ],
+)
+def test_an_assumed_cache_needs_both_economies(shares: str, uncached: float, verdict: str, disagree: bool) -> None:
+    runs = []
+    for at, cost in enumerate(TODAY):
+        runs.append(
+            run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8, uncached=cost * uncached)], shares=shares)
+        )
+    advice = decided(runs)
+    assert (of(advice, "mine").verdict, advice.disagree) == (verdict, disagree)
+    assert ("Without a cache" in advice.sentence) == disagree
+
+
+def test_where_todays_is_invalid_a_valid_strategy_is_advised_without_a_saving() -> None:
+    runs = [
+        run(f"r{at}", [score("recorded", cost, failure=FAILED), score("mine", cost * 1.1)])
+        for at, cost in enumerate(TODAY)
+    ]
+    advice = decided(runs)
+    assert (advice.advised, of(advice, "recorded").verdict) == ("mine", "invalid")
+
+
+def test_without_prices_tokens_decide() -> None:
+    tokens = [{"cost.prompt_tokens": Number(cost)} for cost in TODAY]
+    less = [{"cost.prompt_tokens": Number(cost * 0.7)} for cost in TODAY]
+    runs = [run(f"r{at}", [score("recorded", numbers=tokens[at]), score("mine", numbers=less[at])]) for at in range(8)]
+    advice = decided(runs)
+    assert (advice.basis, advice.advised, of(advice, "mine").cached) == ("tokens", "mine", of(advice, "mine").uncached)
+
+
+def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
+    draws = random.Random(3)
+    many = {f"s{at:02}": [cost * draws.lognormvariate(-0.4, 0.3) for cost in TODAY * 2] for at in range(12)}
+    runs = priced(TODAY * 2, **many)
+    plain, apart = decided(runs), decided(runs, portfolio=True)
+    assert plain.advised == apart.advised
+    assert apart.advised is not None
+    chosen, stated = of(plain, apart.advised).cached, of(apart, apart.advised).cached
+    assert chosen is not None
+    assert stated is not None
+    assert chosen.ratio is not None
+    assert stated.ratio is not None
+    assert chosen.ratio < stated.ratio
+
+
+STORES = {"cut": "cut=store=truncate:limit=10", "whole": "whole=store=full"}
+
+
+def stored(share: float, agreed: float = 1.0, routed: float = 1.0) -> dict[str, Number]:
+    return {
+        "loss.leaf_recall.stored": Number(share, 20), "findings.agreement": Number(agreed, 28),
+        "routing.accuracy": Number(routed, 20),
+    }  # fmt: skip
+
+
+def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None:
+    def answered(specs: dict[str, str], bad: dict[str, Number]) -> Advice:
+        scores = [
+            score("recorded", 1.0, numbers=stored(1.0)),
+            score("cut", 0.5, numbers=bad),
+            score("whole", 1.0, numbers=stored(1.0)),
+        ]
+        return decided([run(f"r{at}", scores) for at in range(3)], specs=specs)
+
+    for slot, bad, rule in (
+        ("store=truncate:limit=10", stored(0.4), "stored"),
+        ("evaluator=step_v1", stored(1.0, agreed=10 / 28), "judged"),
+        ("routers=[executor]", stored(1.0, routed=0.5), "routed"),
+    ):
+        other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
+        advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
+        assert (advice.basis, advice.advised) == ("quality", "whole")
+        assert (of(advice, "cut").verdict, first_refused(of(advice, "cut"))) == ("loses too much", rule)
+    csv = "cut=summarizer=csv_table+store=truncate:limit=10"
+    assert first_refused(of(answered({"cut": csv, "whole": STORES["whole"]}, stored(0.4)), "cut")) == "stored"
+
+
+# ---------------------------------------------------------------- properties
+
+COST = st.floats(0.3, 1.3)
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> list[MeasuredRun]:
+    count, names = draw(st.integers(1, 9)), draw(st.integers(1, 4))
+    others = {}
+    for at in range(names):
+        ratio, missed = draw(COST), draw(st.sampled_from([0.0, 0.03, 0.05, 0.2]))
+        hits = draw(st.sampled_from([0, 0, 0, 1]))
+        others[f"s{at}"] = [
+            {
+                "usd": TODAY[k % 8] * ratio * (1 + k % 3 / 50),
+                "missed": missed,
+                "checks": {"changed": Check(hits=hits, of=9)},
+            }
+            for k in range(count)
+        ]
+    return priced([TODAY[k % 8] for k in range(count)], **others)
+
+
+@given(comparisons(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_strategies_and_runs_does_not_matter(runs: list[MeasuredRun], chance: random.Random) -> None:
+    names = sorted({item.strategy for item in runs[0].scores} - {"recorded"})
+    mixed, order = list(runs), list(names)
+    chance.shuffle(mixed)
+    chance.shuffle(order)
+    assert advise(runs, names) == advise(mixed, order)
+
+
+@given(comparisons(), st.sampled_from(["missed", "far", "changed", "hidden", "invented", "failure"]))
+@settings(max_examples=80, deadline=None)
+def test_more_loss_never_improves_a_verdict(runs: list[MeasuredRun], harm: str) -> None:
+    def harmed(one: MeasuredRun) -> MeasuredRun:
+        scores = []
+        for item in one.scores:
+            if item.strategy == "s0":
+                more = {
+                    "missed": {"missed": 0.3}, "far": {"far": 0.1}, "failure": {"failure": FAILED},
+                }.get(harm, {"checks": {harm: Check(hits=3, of=9)}})  # fmt: skip
+                item = score("s0", item.numbers["cost.usd"].value, **more)  # type: ignore[arg-type]
+            scores.append(item)
+        return run(one.id, scores)
+
+    before, after = (of(decided(list(given_)), "s0").verdict for given_ in (runs, map(harmed, runs)))
+    if harm in ("missed", "far") or before in ("ship", "not certain", "no saving", "loses too much"):
+        assert ORDER.index(after) >= ORDER.index(before) or before in ("unfaithful", "invalid")
+
+
+@given(comparisons())
+@settings(max_examples=40, deadline=None)
+def test_what_is_advised_passes_every_rule_and_stands_first(runs: list[MeasuredRun]) -> None:
+    advice = decided(runs)
+    assert [ORDER.index(item.verdict) for item in advice.ranked] == sorted(
+        ORDER.index(item.verdict) for item in advice.ranked
+    )
+    if advice.advised is None:
+        assert advice.sentence.startswith("Keep what runs today")
+        return
+    first = advice.ranked[0]
+    assert first.strategy == advice.advised
+    assert all(rule.passed for rule in first.rules)
+    assert first.cached is not None
+    assert first.cached.high is not None
+    assert first.cached.high < 1
+    assert advice.sentence.startswith(f"Ship {first.strategy}: ")

@@ -1,0 +1,139 @@
+"""Certainty against other code: distributions by plain summing, power and false claims by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bench.comparison.certainty import (
+    ALPHA,
+    cannot_rule_out,
+    certain,
+    holm,
+    leave_one_out,
+    lowest_rate,
+    ratio_of_totals,
+    t_quantile,
+    t_share,
+)
+
+PRICES = st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=2, max_size=30)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 11, 29, 119])
+def test_the_t_distribution_is_the_integral_of_its_density(freedom: int) -> None:
+    grid = np.linspace(0, 4, 200_001)
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    density = scale * (1 + grid**2 / freedom) ** (-(freedom + 1) / 2)
+    below = 0.5 + np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)]) * (grid[1] - grid[0])
+    for t in (0.5, 1.0, 2.0, 3.5):
+        assert t_share(t, freedom) == pytest.approx(np.interp(t, grid, below), abs=1e-8)
+        assert t_share(-t, freedom) == pytest.approx(1 - t_share(t, freedom), abs=1e-12)
+    assert t_share(t_quantile(0.975, freedom), freedom) == pytest.approx(0.975, abs=1e-12)
+
+
+@given(st.integers(1, 60), st.integers(1, 400))
+@settings(max_examples=50, deadline=None)
+def test_at_the_lowest_rate_so_many_hits_have_a_chance_of_five_percent(hits: int, more: int) -> None:
+    of = hits + more
+    rate = lowest_rate(hits, of)
+    fewer = math.fsum(math.comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(hits))
+    assert 1 - fewer == pytest.approx(0.05, abs=1e-7)
+    assert rate < hits / of
+
+
+@given(PRICES)
+@settings(deadline=None)
+def test_the_ratio_does_not_depend_on_order_or_unit(pairs: list[tuple[float, float]]) -> None:
+    today, new = [old for old, _ in pairs], [own for _, own in pairs]
+    one = ratio_of_totals(today, new)
+    other = ratio_of_totals([7 * old for old in reversed(today)], [7 * own for own in reversed(new)])
+    assert one is not None
+    assert other is not None
+    assert one.ratio == pytest.approx(other.ratio)
+    assert (one.high, one.p) == (pytest.approx(other.high, rel=1e-6), pytest.approx(other.p, abs=1e-6))
+    assert one.high >= one.ratio * (1 - 1e-12)
+    if math.isfinite(one.high) and abs(one.high - 1) > 1e-6 and one.high != one.ratio:
+        assert (one.high < 1) == (one.p < ALPHA), "the interval and the p-value say the same"
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1))
+def test_holm_is_monotone(p_values: dict[str, float], more: float) -> None:
+    corrected = holm(p_values)
+    assert all(corrected[name] >= p for name, p in p_values.items())
+    order = sorted(p_values, key=lambda name: p_values[name])
+    assert all(corrected[a] <= corrected[b] for a, b in itertools.pairwise(order))
+    wider = holm({**p_values, "another": more})
+    assert all(wider[name] >= corrected[name] for name in p_values if name != "another"), (
+        "one more try never makes certain"
+    )
+
+
+@pytest.mark.parametrize(("tasks", "certain_at"), [(5, False), (6, True)])
+def test_five_tasks_are_never_certain(tasks: int, certain_at: bool) -> None:
+    found = ratio_of_totals([10.0] * tasks, [8.0] * tasks)
+    assert found is not None
+    assert certain(found.p, tasks) == certain_at
+
+
+def test_a_task_that_carries_everything_has_no_interval() -> None:
+    found = ratio_of_totals([10.0, 0.0, 0.0], [5.0, 0.0, 0.0])
+    assert found is not None
+    assert (found.ratio, found.high, found.p) == (0.5, math.inf, 1.0)
+
+
+def test_what_so_many_tasks_cannot_show() -> None:
+    share = cannot_rule_out(12)
+    assert share is not None
+    assert (1 - share) ** 12 == pytest.approx(0.05)
+
+
+def test_the_best_of_many_is_stated_on_tasks_that_did_not_choose_it() -> None:
+    draws = np.random.default_rng(1)
+    today = np.full(12, 10.0)
+    costs = {str(at): list(today * np.exp(draws.normal(0, 0.3, 12))) for at in range(20)}
+    best = min(sum(values) for values in costs.values()) / today.sum()
+    apart = leave_one_out(costs, list(today))
+    assert apart is not None
+    assert best < apart
+
+
+# ---------------------------------------------------------------- simulations
+
+
+def claimed(change: str, n: int, draws: int, settings: int = 1) -> float:
+    """The share of draws that call a saving certain. `change` is that of the first setting; the others save nothing."""
+    generator, count = np.random.default_rng(7), 0
+    for _ in range(draws):
+        today = np.exp(generator.normal(0, 1, n))
+        p_values = {}
+        for at in range(settings):
+            noise = np.exp(generator.normal(0, 0.1, n) - 0.005)
+            saving = 0.8 if change == "a fifth less" and at == 0 else 1.0
+            if change == "half of the runs":  # and these alone: no noise
+                noise, saving = 1.0, np.where(generator.random(n) < 0.5, 0.8, 1.0)
+            found = ratio_of_totals(list(today), list(today * noise * saving))
+            p_values[str(at)] = found.p if found is not None and found.ratio < 1 else 1.0
+        count += any(certain(p, n) for p in holm(p_values).values())
+    return count / draws
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "n", "settings", "least", "most"),
+    [
+        ("a fifth less", 6, 1, 0.80, 0.95),
+        ("a fifth less", 12, 1, 0.95, 1.0),
+        ("half of the runs", 24, 1, 0.78, 0.97),
+        ("none", 6, 1, 0.02, 0.09),
+        ("none", 24, 1, 0.01, 0.08),
+        ("none", 12, 20, 0.02, 0.16),
+        ("a fifth less", 12, 20, 0.70, 0.92),
+    ],
+)
+def test_power_and_false_claims(change: str, n: int, settings: int, least: float, most: float) -> None:
+    assert least <= claimed(change, n, 150 if settings > 1 else 400, settings) <= most

@@ -1,0 +1,59 @@
+"""The gold files of the reports: what each format shows of a few comparisons."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from audits import audited
+from comparisons import comparison, empty, judged
+
+from bench.model.compared import Compared
+from bench.reports import rendered
+from bench.reports.audit import audit_rendered
+from bench.reports.terminal import terminal_text
+
+GOLD = Path(__file__).parent / "gold"
+ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}
+
+
+def shown() -> dict[str, list[Compared]]:
+    """The comparisons that are shown, by name."""
+    small = {"strategies": 4, "runs": 8, "seed": 1}
+    return {
+        "answer": [comparison(**small, gates="pass")],
+        "failed": [comparison(8, 12, seed=2, gates="fail", title="Can old results be forgotten?")],
+        "hostile": [comparison(2, 4, seed=3, hostile=True)],
+        "judged": [judged()],
+        "several": [
+            comparison(**small),
+            comparison(2, 3, title="Does a table suffice?", unit="tokens"),
+            judged("routed"),
+        ],
+        "empty": [empty()],
+    }
+
+
+def current() -> dict[str, str]:
+    """Every gold file by name, as the code shows it now."""
+    found = {}
+    for name, comparisons in shown().items():
+        for form, ending in ENDINGS.items():
+            if form == "html" or name not in ("hostile",):
+                found[f"{name}.{ending}"] = rendered(comparisons, form)
+        found[f"{name}.terminal.txt"] = terminal_text(comparisons)
+    for form in ("html", "markdown", "text"):
+        found[f"audit.{ENDINGS[form]}"] = audit_rendered(audited(1), form)
+    found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")
+    return {name: _readable(text) for name, text in sorted(found.items())}
+
+
+def _readable(text: str) -> str:
+    """A page without its style sheet and script, which have tests of their own; a line for each part."""
+    text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
+    text = re.sub(r"'sha256-[^']*'", "'sha256-…'", text)
+    return (
+        re.sub(r"(?<=>)(?=<(?:tr|div|section|li|details|svg|p|h\d|td|dl)\b)", "\n", text)
+        if text.startswith("<!doctype")
+        else text
+    )
