@@ -12,12 +12,12 @@ from typing import TextIO
 
 import click
 
-from ..model.errors import sayable
+from ..model.errors import not_obeyed, sayable
 
 
 def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
     """Print a text, made `sayable`. `coloured`: its colours are ours, and what it shows of traces was made visible before."""
-    click.echo(text if coloured else sayable(text), err=err)
+    click.echo(not_obeyed(text) if coloured else sayable(text), err=err)
 
 
 def obey(command: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -50,6 +49,8 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
 
     With --traces the scenario is about your own recordings, and holds the policy that is advised for them.
     """
+    import msgspec
+
     from .. import run_scenario
     from ..comparison.baseline import score_bytes, score_file_of
     from ..run.scenario import read_scenario
@@ -69,7 +70,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         write_together({stage / name: data for name, data in made.items()})
         plan = read_scenario(stage / scenario)
         if traces:  # the scenario is not yet where its paths start
-            plan = replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
+            plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
         found = run_scenario(plan, accepting=True)
         write_together({stage / baseline: score_bytes(score_file_of(found))})
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ..files.limits import read_result
-from ..model.base import SCHEMA_VERSION
+from ..model.base import SCHEMA_VERSION, json_bytes
 from ..model.compared import Compared
 from ..model.errors import ResultsError, nearest, one_line
 from ..model.metric import MetricInfo
@@ -57,8 +56,7 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
 
 def score_bytes(file: ScoreFile) -> bytes:
     """A score file as JSON with a line for each key: small, and readable in a diff. The same input gives the same bytes."""
-    plain: dict[str, Any] = msgspec.to_builtins(file)
-    return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
+    return msgspec.json.format(json_bytes(msgspec.to_builtins(file), order="sorted"), indent=2) + b"\n"
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:

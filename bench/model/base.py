@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -80,6 +80,26 @@ def encodable(text: str) -> str:
 
 
 _LONE = re.compile("[\ud800-\udfff]")
+
+
+def json_bytes(value: Any, order: Literal["sorted"] | None = None) -> bytes:
+    """A value as JSON, lone surrogates in its texts replaced.
+
+    >>> json_bytes({"a\\ud800": ["b\\udfff", 1.5]}).decode()
+    '{"a�":["b�",1.5]}'
+    """
+    try:
+        return msgspec.json.encode(value, order=order)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)), order=order)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return encodable(value) if isinstance(value, str) else value
 
 
 def plain(value: Any) -> Any:

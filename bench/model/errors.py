@@ -236,7 +236,12 @@ def sayable(text: str) -> str:
     a
      \\::set-output name=x::y #\\#[add-mask]z ⟨U+001B⟩]8;;
     """
-    return _COMMAND.sub(r"\1\\", visible(text))
+    return not_obeyed(visible(text))
+
+
+def not_obeyed(text: str) -> str:
+    """A text of which no line is a command to what reads the log, its control characters as they are."""
+    return _COMMAND.sub(r"\1\\", text)
 
 
 _COMMAND = re.compile(r"(?m)(^[^\S\n]*+(?=::)|#(?=#\w*\[))")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from ..model.audit import SessionAudit
+from ..model.base import json_bytes
 from ..model.compared import Skipped
 from ..model.errors import BenchError, nearest
 from . import audit_costs as costs, audit_events as events
@@ -32,10 +33,7 @@ def audit_rendered(
     """
     if form == "json":
         found = {"sessions": sessions, "skipped": skipped}
-        return (
-            msgspec.json.format(msgspec.json.encode(found), indent=1).decode("utf-8", "replace")
-            + "\n"
-        )
+        return msgspec.json.format(json_bytes(found), indent=1).decode() + "\n"
     if form not in FORMATS:
         raise BenchError(f"unknown format {form!r} of an audit{nearest(form, [*FORMATS, 'json'])}")
     writer = importlib.import_module(f".{FORMATS[form]}", __package__)

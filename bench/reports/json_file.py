@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
+from ..model.base import json_bytes
 from ..model.compared import Compared
 
 
@@ -15,5 +14,5 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
     yield "[\n" if several else ""
     for number, compared in enumerate(comparisons):
         yield ",\n" if number else ""
-        yield msgspec.json.encode(compared).decode("utf-8", "replace")
+        yield json_bytes(compared).decode()
     yield "\n]\n" if several else "\n"

@@ -95,7 +95,7 @@ _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 _TELLS = re.compile(
     rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE
 )
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`(?: - at `\$\.?(.*)`)?")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?")
 
 
 def read_scenario(path: Path) -> Scenario:

@@ -1,137 +1,313 @@
-"""Files of a scenario and beside it that are odd: each is an error of its own kind that names the file, or is right."""
+"""Odd scenarios, baselines, names, streams and places: an error that names the file, or the right result, and nothing destroyed."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from handmade import opened
+from repository import BASELINE, SCENARIO, TRACES
+from repository import bench as command
 
 import bench
+from bench.files.writing import write_together
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
-from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
-from bench.reports import rendered
+from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError, TraceError
+from bench.traces.formats.native import encode_trace, write_traces
 
-CHAT = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "run_7"}]
+ROOT = Path(__file__).parents[2]
+FORMATS = ("text", "markdown", "json", "csv", "junit", "html")
+DIGITS = "9" * 5000
+MINE = '[strategies.mine]\nsummarizer = "truncate"\n'
+RELATIVE = '[[gates]]\nmetric = "cost.prompt_tokens"\nmax_increase = "10%"\n'
 
 
-@pytest.fixture
-def scenario(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps(CHAT))
+@pytest.fixture(autouse=True)
+def there(tmp_path, monkeypatch):
+    """The present folder, with the recording `a.jsonl`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BENCH_LIMITS", raising=False)
+    Path("a.jsonl").write_bytes(encode_trace(opened([ModelTurn(index=2, content="run_7")], id="a")))
 
-    def written(strategies: str = '[strategies.mine]\nsummarizer = "truncate"\n', traces: str = "a.json") -> Path:
-        path = tmp_path / "mine.toml"
-        path.write_text(f'traces = ["{traces}"]\n{strategies}')
-        return path
 
-    return written
+def scenario(text: str = MINE, traces: str = "a.jsonl") -> Path:
+    """The scenario `mine.toml` with these tables."""
+    Path("mine.toml").write_text(f'traces = ["{traces}"]\n{text}')
+    return Path("mine.toml")
 
+
+def renders(compared: bench.model.compared.Compared) -> None:
+    for name in FORMATS:
+        assert bench.render([compared], "report", name).stat().st_size
+
+
+# ---------------------------------------------------------------- scenarios and baselines
 
 ODD_SLOTS = ["5", "true", "1.5", "{ a = 1 }", "2026-01-01", "[5]", "[[]]", "[]", '["a", "b"]', '"no_such"', '""', '"truncate:limt=3"',
              '"truncate:limit=x"', '"gone.py:f"', '"truncate:limit=3:limit=4"']  # fmt: skip
-
-
-@pytest.mark.parametrize("value", ODD_SLOTS)
-def test_a_slot_of_another_type_is_an_error_that_names_the_scenario(scenario, value):
-    path = scenario(f"[strategies.mine]\nsummarizer = {value}\n")
-    with pytest.raises(SpecError, match=f"^{path}: "):
-        bench.run_scenario(path)
-
-
-@pytest.mark.parametrize("traces", ["gone.json", "gone/*.json", "nothing:a.json", "a.json/b", "\\u0000"])
-def test_traces_that_cannot_be_read_name_the_scenario(scenario, traces):
-    path = scenario(traces=traces)
-    with pytest.raises(BenchError, match=f"^{path}: "):
-        bench.run_scenario(path)
+ODD_TRACES = ["gone.json", "gone/*.json", "nothing:a.jsonl", "a.jsonl/b", "\\u0000", "[a", "~/x", "x" * 300]
+ODD_TOML = {
+    "nested arrays": "a = " + "[" * 600 + "]" * 600,
+    "nested tables": "[" + ".".join("a" * 2000) + "]",
+    "dotted": ".".join("a" * 600) + " = 1",
+    "a number of many digits": f"seed = {DIGITS}",
+    "a number that no float has": f"seed = {10**400}",
+}
 
 
 @pytest.mark.parametrize(
-    "deep",
+    ("text", "traces"),
     [
-        "a = " + "[" * 600 + "]" * 600,
-        "a = " + "[" * 250 + "]" * 250,
-        ".".join("a" * 600) + " = 1",
-        "[" + ".".join("a" * 2000) + "]",
+        *((f"[strategies.mine]\nsummarizer = {value}\n", "a.jsonl") for value in ODD_SLOTS),
+        *((MINE, traces) for traces in ODD_TRACES),
     ],
 )
-def test_deep_toml_is_an_error_of_the_scenario(tmp_path, deep):
-    (tmp_path / "deep.toml").write_text(deep)
-    with pytest.raises(ScenarioError, match=r"deep\.toml: (is nested more than 200 levels deep|unknown key)"):
-        bench.run_scenario(tmp_path / "deep.toml")
+def test_what_a_scenario_names_and_is_not_there_is_an_error_that_names_the_scenario(text, traces):
+    with pytest.raises(BenchError, match=r"^mine\.toml: ") as caught:
+        bench.run_scenario(scenario(text, traces))
+    assert isinstance(caught.value, SpecError) == (text != MINE)
+
+
+@pytest.mark.parametrize("text", ODD_TOML.values(), ids=ODD_TOML)
+def test_odd_toml_is_an_error_of_the_scenario(text):
+    Path("odd.toml").write_text(f"{text}\n" if text.startswith("[") else f'{text}\ntraces = ["a.jsonl"]\n{MINE}')
+    with pytest.raises(ScenarioError, match=r"odd\.toml: "):
+        bench.run_scenario(Path("odd.toml"))
 
 
 def test_a_scenario_that_is_no_file_or_not_utf_8_is_an_error(tmp_path):
-    (tmp_path / "latin.toml").write_bytes('title = "Wände"'.encode("latin-1"))
-    for path in (tmp_path, tmp_path / "latin.toml", tmp_path / "gone.toml"):
+    Path("latin.toml").write_bytes('title = "Wände"'.encode("latin-1"))
+    for path in (tmp_path, Path("latin.toml"), Path("gone.toml")):
         with pytest.raises(ScenarioError, match=path.name):
             bench.run_scenario(path)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        '{"signature": {"title": "Wände"}}'.encode("latin-1"),
-        b"\xff",
-        b"",
-        b"[" * 5000,
-        b"[]",
-        b"null",
-        b'{"schema": 1e308}',
-    ],
-)
-def test_a_baseline_that_cannot_be_read_names_it(scenario, tmp_path, data):
-    path = scenario('[strategies.mine]\nsummarizer = "truncate"\n[[gates]]\nmetric = "needed.recall"\nmax_drop = 0\n')
-    (tmp_path / "mine.baseline.json").write_bytes(data)
-    with pytest.raises(ResultsError, match=r"mine\.baseline\.json:.* — accept a new one with --update-baseline"):
+@pytest.mark.parametrize("name", ["a=b+c", "<a href='http://x.invalid/'>", "a=compactor=floor:recall=1", "+", "="])
+def test_a_strategy_may_be_called_what_a_spec_looks_like(name):
+    compared = bench.run_scenario(scenario(f'[strategies.{json.dumps(name)}]\ncompactor = "mask_observations"\n'))
+    assert compared.strategies == (name,)
+    renders(compared)
+
+
+@pytest.mark.parametrize("data", ['{"title": "ä"}'.encode("latin-1"), b"\xff", b"", b"[" * 5000, b"[]", b"null", b'{"schema": 1e308}'])
+def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(data):
+    path = scenario(MINE + RELATIVE)
+    Path("mine.baseline.json").write_bytes(data)
+    with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):
+        bench.run_scenario(path)
+    assert command("run", path, "--update-baseline") == 0
+    assert [gate.outcome for gate in bench.run_scenario(path, require_baseline=True).gates] == ["pass"]
+    Path("mine.baseline.json").unlink()
+    Path("mine.baseline.json").symlink_to("gone")
+    with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):
         bench.run_scenario(path)
 
 
 @pytest.mark.parametrize("huge", [1e308, -1e308, 5e-324, 10**30])
-def test_huge_values_of_a_baseline_are_judged(scenario, tmp_path, huge):
-    path = scenario(
-        '[strategies.mine]\nsummarizer = "truncate"\n[[gates]]\nmetric = "cost.prompt_tokens"\nmax_increase = "10%"\n'
-    )
-    first = bench.run_scenario(path, accepting=True)
-    from bench.comparison.accepting import accept
-
-    file = tmp_path / "mine.baseline.json"
-    accept(first, file)
+def test_huge_values_are_judged_and_shown(huge):
+    path = scenario(MINE + RELATIVE)
+    assert command("run", path, "--update-baseline") == 0
+    file = Path("mine.baseline.json")
     written = json.loads(file.read_text())
-    for strategies in written["values"].values():
-        for cases in strategies.values():
-            for case in cases:
-                cases[case] = huge
+    for run in written["runs"]:
+        for score in run["scores"]:
+            score["numbers"] = {name: [huge, *rest] for name, (_, *rest) in score["numbers"].items()}
     file.write_text(json.dumps(written))
-    comparison = bench.run_scenario(path)
-    for name in ("text", "markdown", "json", "csv", "junit", "html"):
-        assert rendered([comparison], name)
-
-
-def test_huge_values_of_a_trace_are_measured():
+    compared = bench.run_scenario(path)
+    assert {gate.outcome for gate in compared.gates} <= {"fail", "pass"}
+    renders(compared)
     steps = (
         UserTurn(index=0, content="1e308 and -1e308, 5e-324, 1e999", t=1e308),
-        ModelTurn(index=1, content="look at 1e308", usage=Usage(prompt_tokens=2**62, completion_tokens=2**62)),
-        ToolResult(
-            index=2,
-            call_id="c",
-            function="f",
-            seen='{"a": 1e308, "b": [1e308, -1e308]}',
-            data={"a": 1e308},
-            duration_s=1e308,
-        ),
-        ModelTurn(index=3, content="1e308 it is", usage=Usage(prompt_tokens=1)),
-    )
+        ModelTurn(index=1, content=f"look at {huge}", usage=Usage(prompt_tokens=2**62, completion_tokens=2**62)),
+        ToolResult(index=2, call_id="c", function="f", seen=f'{{"a": {huge}, "b": [{huge}]}}', data={"a": huge}, duration_s=1e308),
+        ModelTurn(index=3, content=f"{huge} it is", usage=Usage(prompt_tokens=1)),
+    )  # fmt: skip
     trace = Trace(id="huge", source=Source(format="x"), steps=steps)
-    comparison = bench.compare([trace], ["truncate=summarizer=truncate"], model="gpt-4o")
-    for name in ("text", "markdown", "json", "csv", "junit", "html"):
-        assert rendered([comparison], name)
+    renders(bench.compare([trace], ["truncate=summarizer=truncate"], model="gpt-4o"))
 
 
-def test_a_run_of_another_trace_is_not_scored():
-    trace = Trace(
-        id="a", source=Source(format="x"), steps=(UserTurn(index=0, content="go"), ModelTurn(index=1, content="run_7"))
-    )
-    run = bench.replay(trace, "keep_all")
-    assert bench.score(trace, run)
-    with pytest.raises(ResultsError, match="its steps are not those of trace 'b'"):
-        bench.score(Trace(id="b", source=Source(format="x"), steps=(UserTurn(index=1, content="go"),)), run)
+# ---------------------------------------------------------------- recordings and their folders
+
+
+def test_a_reader_that_raises_costs_its_file_and_not_the_run(monkeypatch):
+    from bench.plugins import registry
+    from bench.plugins.registry import entries, register
+    from bench.traces import Confidence
+
+    class Broken:
+        def sniff(self, document):
+            return Confidence.CERTAIN if document.path.suffix == ".broken" else Confidence.NO
+
+        def read(self, document):
+            raise OverflowError("int too large")
+
+    Path("b.broken").write_text("x")
+    monkeypatch.setitem(registry._entries, "reader", dict(entries("reader")))
+    register("reader", "broken")(Broken)
+    found = bench.load(["."])
+    assert ([trace.id for trace in found.traces], [name for name, _ in found.skipped]) == (["a"], ["./b.broken"])
+    with pytest.raises(TraceError, match=r"^b\.broken: .*OverflowError"):
+        bench.load(["b.broken"])
+
+
+@pytest.mark.parametrize("text", [".", "*.json", "**", "**/*.json"])
+def test_a_pattern_or_folder_gives_no_more_files_than_are_allowed(monkeypatch, text):
+    monkeypatch.setenv("BENCH_LIMITS", "files=3")
+    for number in range(5):
+        Path(f"{number}.json").write_text("")
+    with pytest.raises(TraceError, match="3 files"):
+        bench.load([text])
+
+
+def test_a_part_of_a_folder_that_cannot_be_listed_is_left_out_and_named(monkeypatch):
+    Path("runs/shut").mkdir(parents=True)
+    shutil.copy("a.jsonl", "runs/a.jsonl")
+    scan = os.scandir
+
+    def shut(path):
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", shut)
+    found = bench.load(["runs"])
+    assert ([trace.id for trace in found.traces], [name for name, _ in found.skipped]) == (["a"], ["runs/shut"])
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [("a:b", "a_b"), ("p" * 130 + "1", "p" * 130 + "2"), ("🙂", "🙃"), ("Run", "run"), ("caf\u00e9", "cafe\u0301"),
+     ("..", "."), ("/a", "a"), ("a//b", "a/b"), ("x", "x-2", "X"), (".git/config", "git/config"), ("ſ", "s")],
+)  # fmt: skip
+def test_every_imported_recording_has_a_file_of_its_own(ids):
+    traces = [opened([ModelTurn(index=2, content=name)], id=name) for name in ids]
+    write_traces(traces, Path("all.jsonl"))
+    assert command("import", "all.jsonl", "-o", "out") == 0
+    assert {trace.id for trace in bench.load("out").traces} == set(ids)
+
+
+# ---------------------------------------------------------------- streams and terminals
+
+
+def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash, in which `bench` is this project's."""
+    line = line.replace("bench", f"{sys.executable} -P -m bench")
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.cwd()), "BENCH_CACHE": "off"}
+    return subprocess.run(["bash", "-c", line], env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+
+
+RUN = "bench run a.jsonl --strategy keep_all"
+
+
+@pytest.mark.slow  # a process each
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"{RUN} >&-", 0),
+        (f"{RUN} -o r.json <&- >&- 2>&-", 0),
+        (f"COLUMNS={'9' * 5000} {RUN}", 0),
+        (f"COLUMNS=-1 {RUN}", 0),
+        (f"COLUMNS=² {RUN}", 0),
+        (f"{RUN} > /dev/full", 2),
+        ("bench run --help > /dev/full", 2),
+        ("bench run gone.jsonl --strategy keep_all 2>&-", 2),
+        ("bench run gone.jsonl --strategy keep_all 2> /dev/full", 2),
+        ("_BENCH_COMPLETE=evil bench", 2),
+        ("_BENCH_COMPLETE=bash_complete COMP_WORDS='bench ru' COMP_CWORD=x bench", 2),
+        ("ulimit -v 600000; bench show a.jsonl", 0),
+        ("bench list strategies | true; exit ${PIPESTATUS[0]}", 141),
+        ("bench run --help | true; exit ${PIPESTATUS[0]}", 141),
+    ],
+)
+def test_odd_streams_end_in_the_exit_code_that_was_due(line, code):
+    done = shell(line)
+    assert done.returncode == code, done.stderr
+    assert not {"Traceback", "defect", "ignored"} & set(done.stderr.split())
+    assert "-o" not in line or json.loads(Path("r.json").read_text())["runs"]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1"])
+def test_a_time_limit_is_a_time(seconds, monkeypatch):
+    monkeypatch.setenv("BENCH_LIMITS", "")  # the option sets it
+    assert command("run", "a.jsonl", "--strategy", "keep_all", "--limit", f"call={seconds}") == 2
+
+
+# ---------------------------------------------------------------- places to write to
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def _link(path: Path) -> None:
+    Path("other.txt").write_text("mine")
+    path.symlink_to("other.txt")
+
+
+PLACES: dict[str, Callable[[Path], None]] = {
+    "a link": _link,
+    "a link to nowhere": lambda path: path.symlink_to("gone/other.txt"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a pipe": os.mkfifo,
+    "a socket": _socket,
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_no_file_takes_the_place_of_what_is_none(name):
+    PLACES[name](Path("x.html"))
+    before = Path("x.html").lstat()
+    with pytest.raises(BenchError, match=r"^x\.html: "):
+        write_together({Path("a.json"): b"a", Path("x.html"): b"x"})
+    assert (Path("x.html").lstat().st_mode, Path("x.html").lstat().st_ino) == (before.st_mode, before.st_ino)
+    assert not Path("a.json").exists()
+    assert not Path("other.txt").exists() or Path("other.txt").read_text() == "mine"
+
+
+@pytest.mark.slow  # the starter
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (("run", SCENARIO, "-o", "a.json", "-o", "x.html"), "x.html"),
+        (("import", TRACES, "-o", "x.jsonl.gz"), "x.jsonl.gz"),
+        (("import", TRACES / "survey.jsonl", "-o", "out"), "out/survey.jsonl.gz"),
+        (("run", SCENARIO, "--update-baseline"), str(BASELINE)),
+    ],
+)
+def test_every_command_refuses_a_link_before_it_works(repository, capsys, monkeypatch, arguments, place):
+    Path(place).parent.mkdir(exist_ok=True)
+    Path(place).unlink(missing_ok=True)
+    Path("kept").write_text("mine")
+    Path(place).symlink_to(os.path.relpath("kept", Path(place).parent))
+    monkeypatch.setattr("bench.run_scenario", lambda *given, **named: pytest.fail("replayed"), raising=False)
+    assert command(*arguments) == 2
+    error = capsys.readouterr().err
+    assert (place in error, error.count("\n")) == (True, 1)
+    assert (Path(place).is_symlink(), Path("kept").read_text()) == (True, "mine")
+
+
+@pytest.mark.slow  # the starter
+def test_the_starter_is_written_whole_or_not_at_all():
+    Path("new/scenarios/summarizers.py").mkdir(parents=True)
+    assert command("init", "new", "--force") == 2
+    assert [path for path in Path("new").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.slow  # the starter
+@pytest.mark.parametrize("place", ["nowhere/x", ".", "pipe", TRACES / "survey.jsonl", SCENARIO, BASELINE, "x.md"])
+def test_the_summary_of_a_job_takes_no_file_of_the_run_and_is_not_waited_for(repository, monkeypatch, place):
+    os.mkfifo("pipe")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
+    before = Path(place).read_bytes() if Path(place).is_file() else None
+    assert command("run", SCENARIO, "-o", "x.md") == 2
+    assert before is None or Path(place).read_bytes() == before
+    assert not Path("x.md").exists()
