@@ -95,3 +95,8 @@ def number(recording: Trace, given: Any, metric: str) -> Number:
 def value(recording: Trace, given: Any, metric: str) -> float | None:
     """The value of one metric of a trace under a strategy."""
     return number(recording, given, metric).value
+
+
+def ran(recording: Trace, given: Any) -> Ran:
+    """A trace replayed through a strategy, which may have failed."""
+    return Ran(evidence_of(recording, given))

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from field import histories, prompts, said
 from handmade import SMALL, prompts_of, run_of
+from measured import ran
 from hypothesis import given, strategies as st
 
 from bench.model import Message
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries, packages
-from bench.replayer.loop import replay
+
 from bench.strategies import compose
 from bench.strategies.policies.outputs import middle_cut as _cut
 
@@ -59,7 +60,7 @@ def test_a_private_file_declares_its_mode_too(tmp_path: Path) -> None:
     with pytest.raises(SpecError):
         compose("s", {"compactor": "mine.py:f"}, tmp_path)
     (tmp_path / "view.py").write_text("def f(messages):\n    return messages[::9]\nf.mode = 'per_call'\n")
-    run = replay(SMALL["long"], compose("s", {"compactor": "view.py:f"}, tmp_path))
+    run = ran(SMALL["long"], compose("s", {"compactor": "view.py:f"}, tmp_path))
     whole = prompts_of(run_of(SMALL["long"], "keep_all"))
     assert [[m.step for m in prompt] for prompt in prompts_of(run)] == [
         [m.step for m in prompt[::9]] for prompt in whole

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from handmade import opened, shell
+from measured import ran
 from theirs import one, run_of, said, shown, write
 
 import bench
@@ -43,7 +44,7 @@ def test_a_file_in_a_package_imports_as_the_package_does(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     package(tmp_path)
     for spec in (f"m=summarizer=agent/tools/{file}.py:short", f"m=summarizer=agent.tools.{file}:short"):
-        assert shown(bench.replay(one(), spec)) == '{"'
+        assert shown(ran(one(), spec)) == '{"'
     assert not [name for name in sys.modules if name.partition(".")[0] == "agent"], "only the child imports it"
 
 
@@ -52,7 +53,7 @@ def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
     for name, limit in (("old", 2), ("new", 5)):
         package(tmp_path / name, limit)
     texts = [
-        shown(bench.replay(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
+        shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
     ]
     assert [len(text) for text in texts] == [2, 5, 2]
 
@@ -141,7 +142,7 @@ def test_a_callable_class_is_one_in_python_too():
         def __call__(self, text: str):
             return text[:2]
 
-    assert shown(bench.replay(one(), Short)) == '{"'
+    assert shown(ran(one(), Short)) == '{"'
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from handmade import opened, result, shell
+from measured import ran
 from theirs import run_of, write
 
 import bench

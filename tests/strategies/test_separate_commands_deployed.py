@@ -10,7 +10,7 @@ import pytest
 from handmade import opened, prompt_tokens, prompts_of, run_of
 from measured import value
 
-from bench.model import Message, ModelTurn, Run, ToolCall, ToolResult, Trace
+from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
@@ -40,13 +40,13 @@ def session(turns: int, *, chars: int = 400) -> Trace:
     return opened(steps)
 
 
-def summarised_at(run: Run) -> list[int]:
+def summarised_at(run: Ran) -> list[int]:
     """Which prompts (by number) a trigger made."""
     steps = {call.step for call in run.writer_calls}
     return [number for number, prompt in enumerate(run.prompts) if prompt.step in steps]
 
 
-def run(turns: int, settings: str, *, chars: int = 400) -> Run:
+def run(turns: int, settings: str, *, chars: int = 400) -> Ran:
     return run_of(session(turns, chars=chars), f"s=compactor={NAME}:{settings}")
 
 

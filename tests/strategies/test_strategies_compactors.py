@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 
-from bench.model import Message, ModelTurn, Run, SystemTurn, ToolCall, UserTurn
+from bench.model import Message, ModelTurn, SystemTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.plugins.registry import build
 from bench.strategies import parse_strategy
@@ -13,7 +13,7 @@ from bench.strategies import parse_strategy
 LONG = SMALL["long"]
 
 
-def compacted(run: Run) -> list[int]:
+def compacted(run: Ran) -> list[int]:
     """Which prompts (by number) the strategy summarised."""
     written = {call.step for call in run.writer_calls}
     return [number for number, prompt in enumerate(run.prompts) if prompt.step in written]
