@@ -228,7 +228,7 @@ def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
         recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN))
     )
     sample = metric_of("routing.first_divergence").number(run.evidence)
-    assert (sample.numerator, sample.denominator) == (1, 3)
+    assert (sample.value, sample.weight) == (1 / 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> 
 
 
 def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) -> None:
-    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
     written(tmp_path, GRAPH_004)
     kept = "store=full+evaluator=step_v1+"
     for recorded in bench.load(["traces/analysis"]).traces:
@@ -267,11 +267,11 @@ def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) 
     (aborted,) = bench.load(["traces/analysis/aborted.jsonl"]).traces
     run = ran(aborted, parse_strategy(f'g={kept}routers=langgraph:graph="graph.py:changed"', tmp_path))
     sample = metric_of("routing.first_divergence").number(run.evidence)
-    assert (sample.numerator, sample.denominator) == (11, 12)  # all but the last, which aborted
+    assert (sample.value, sample.weight) == (11 / 12, 12)  # all but the last, which aborted
 
 
 def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) -> None:
-    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
     written(tmp_path, GRAPH_003)
     (tmp_path / "record.py").write_text(RECORD)
     subprocess.run([sys.executable, "record.py", "states.json"], cwd=tmp_path, check=True)
@@ -283,4 +283,4 @@ def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) ->
     assert [route for _, route in pairs] == path
     run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
     sample = metric_of("routing.first_divergence").number(run.evidence)
-    assert (sample.numerator, sample.denominator) == (3, 6)
+    assert (sample.value, sample.weight) == (3 / 6, 6)
