@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import ToolResult, Trace
-from .recorded_cut import answered_calls
+from ..model import ModelTurn, ToolCall, ToolResult, Trace
 
 if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
@@ -17,6 +16,21 @@ class Repeat(NamedTuple):
     turn: int
     earlier: ToolResult
     again: ToolResult
+
+
+def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
+    """The model turn and the call that each result answers, by the step of the result.
+
+    It is the latest call before the result, as some recorders use an id again.
+    """
+    calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
+    found = {}
+    for step in trace.steps:
+        if isinstance(step, ModelTurn):
+            calls.update({(step.thread, call.id): (step.index, call) for call in step.tool_calls})
+        elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
+            found[step.index] = calls[step.thread, step.call_id]
+    return found
 
 
 def repeats_of(trace: Trace) -> list[Repeat]:

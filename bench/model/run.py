@@ -1,18 +1,13 @@
-"""One trace replayed through one strategy: prompts as edits, what became of each result, decisions, notes."""
+"""Parts of a replay: messages, records, decisions, calls of the strategy itself, notes and failures."""
 
 from __future__ import annotations
 
-import functools
-import math
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from .base import SCHEMA_VERSION, Value
+from .base import Value
 from .trace import ToolCall
-
-# ---------------------------------------------------------------- run
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
@@ -31,40 +26,6 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
     call_id: str | None = None
     non_text: int = 0
     reasoning_tokens: int = 0
-
-
-class Splice(Value, frozen=True, kw_only=True):
-    """One edit of a prompt against the one before: at position `at` (of the earlier prompt) take `removed` out, put `added` in."""
-
-    at: int
-    removed: int
-    added: tuple[str, ...] = ()
-
-
-class Prompt(Value, frozen=True, kw_only=True):
-    """The prompt of one model call, as edits of the previous prompt of its thread (the first: of an empty one).
-
-    `tokens` counts everything, framing and tool definitions included; `window_tokens` is the model's window, None if unknown.
-    `compacted` says that the strategy changed the history (more than new turns joining it).
-    """
-
-    step: int
-    thread: str
-    splices: tuple[Splice, ...]
-    tokens: int
-    tools_tokens: int = 0
-    tools_changed: bool = False
-    window_tokens: int | None = None
-    compacted: bool = False
-    parts: dict[str, int] = {}
-
-    def edit(self, keys: list[str]) -> list[str]:
-        """Turn the message keys of the prompt before into those of this one, in place; gives the keys that were taken out. Costs the changes."""
-        removed: list[str] = []
-        for splice in reversed(self.splices):
-            removed += keys[splice.at : splice.at + splice.removed]
-            keys[splice.at : splice.at + splice.removed] = splice.added
-        return removed
 
 
 class Record(Value, frozen=True, kw_only=True):
@@ -100,25 +61,6 @@ class Reply(Value, frozen=True):
     path: str
     state: dict[str, Any] = {}
     route: str = "END"
-
-
-class ResultOutcome(Value, frozen=True, kw_only=True):
-    """The outcome of one tool result under a strategy.
-
-    `shown` is the key of the message that first showed it, `stored` what a later step can read back (text of the stored record,
-    the handle resolved), and the findings are evaluation and extraction on the stored and on the untruncated record.
-    """
-
-    step: int
-    call_id: str
-    shown: str
-    record: Record
-    stored: Any = None
-    evaluation: dict[str, Any] | None = None
-    evaluation_untruncated: dict[str, Any] | None = None
-    extraction: dict[str, Any] | None = None
-    extraction_untruncated: dict[str, Any] | None = None
-    reply: Reply | None = None
 
 
 class Decision(Value, frozen=True, kw_only=True):
@@ -228,67 +170,3 @@ class Counting(Value, frozen=True, kw_only=True):
 
 Economy = Literal["provider", "none"]
 """The two economies: the provider's prefix cache as it was recorded or is documented, and no cache at all."""
-
-
-class Spent(Value, frozen=True, kw_only=True):
-    """The dollars of one run by what they paid: the answers, prompt tokens that are new, read from the cache and written into it, the strategy's
-    own model calls, and the calls that would repair its faults.
-    """
-
-    answers: float = 0.0
-    new_prompt: float = 0.0
-    cached_prompt: float = 0.0
-    cache_writes: float = 0.0
-    own_calls: float = 0.0
-    repairs: float = 0.0
-
-    @property
-    def usd(self) -> float:
-        """All of it."""
-        return math.fsum(getattr(self, name) for name in self.__struct_fields__)
-
-
-class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One trace replayed through one strategy: everything a metric needs, so that scoring never replays.
-
-    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included: the tokens of a prompt are
-    `counting.prompt_tokens`, its tool definitions and those of its messages. `decoded` gives, by the same key, the untruncated text of each
-    message that the bench itself decoded back into the very value it was made from.
-    """
-
-    schema: int = SCHEMA_VERSION
-    trace_id: str
-    trace_sha256: str
-    strategy: str
-    spec: str
-    encoding: str
-    encoding_assumed: bool = False
-    counting: Counting = Counting()
-    model: str | None = None
-    messages: dict[str, Message]
-    message_tokens: dict[str, int]
-    decoded: dict[str, str] = {}
-    prompts: tuple[Prompt, ...] = ()
-    results: tuple[ResultOutcome, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-    writer_calls: tuple[WriterCall, ...] = ()
-    handles: tuple[Resolved, ...] = ()
-    notes: tuple[Note, ...] = ()
-    failure: Failure | None = None
-
-    @functools.cached_property
-    def held_messages(self) -> dict[str, Message]:
-        """The messages as facts and values are looked for in them: those that were decoded back with their untruncated text."""
-        back = {key: msgspec.structs.replace(self.messages[key], text=text) for key, text in self.decoded.items()}
-        return {**self.messages, **back} if back else self.messages
-
-    def walk(self) -> Iterator[tuple[Prompt, list[str]]]:
-        """Each prompt with the message keys it holds, in order. The list is live: read it before the next turn, never keep it.
-
-        Cost is O(changes): a prompt that only grew costs what it grew by.
-        """
-        live: dict[str, list[str]] = {}
-        for prompt in self.prompts:
-            keys = live.setdefault(prompt.thread, [])
-            prompt.edit(keys)
-            yield prompt, keys

@@ -18,8 +18,6 @@ from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
 from ..model import (
     MAX_DEPTH,
-    MAX_FAULT_RATE,
-    MIN_FAR_RECALL,
     Economy,
     Probe,
     Trace,
@@ -66,8 +64,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     calibrate: bool = True
     model: str | None = None
     asks: str = ""
-    max_missed_turns: Share = MAX_FAULT_RATE
-    min_far_recall: Share = MIN_FAR_RECALL
+    max_missed_turns: Share = 0.05
+    min_far_recall: Share = 0.9
     cache: Economy = "provider"
 
 
