@@ -8,10 +8,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-v
 LOCKED := --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compile the bench again
 
-# Tests that fork run apart: beside the modules and the tests of the others a fork takes three times as long. They wait a lot: four at a time.
-FORKING := $(addprefix tests/,cli house plugins run strategies)
-PYTEST := $(BIN)/python -m pytest --dist worksteal
-tested = $(PYTEST) -n 4 $(1) $(FORKING) && $(PYTEST) -n 3 $(1) $(FORKING:%=--ignore=%)
+# Tests of one file stay in one worker: they share what they load.
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help bench test test-slow test-all kills fuzz lint packages newest lock benchmark example accept-gold docs site record clean
 .DEFAULT_GOAL := help
@@ -23,13 +21,13 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 	$(BIN)/bench run scenarios/*.toml -o reports/bench.html
 
 test: .venv/.installed-dev ## Run the fast tests on two cores, the examples in docstrings included.
-	$(call tested,-m "not slow")
+	$(TESTS) -m "not slow"
 
 test-slow: .venv/.installed-dev ## Run the tests that take seconds each (slow references, kills, large inputs).
-	$(call tested,-m slow)
+	$(TESTS) -m slow
 
 test-all: .venv/.installed-dev ## Run every test.
-	$(call tested)
+	$(TESTS)
 
 kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
 	KILLS=100 $(BIN)/python -m pytest -s tests/house/test_kills.py
@@ -50,7 +48,7 @@ packages: .venv/.installed-dev ## Build wheel and source distribution, and try b
 
 newest: .venv/.installed-dev ## Try the newest versions that the bounds of pyproject.toml allow; `make clean` goes back.
 	$(PIP_INSTALL) --upgrade --upgrade-strategy eager --editable '.[dev]'
-	$(call tested)
+	$(TESTS)
 	$(BIN)/python -m mypy --strict bench/
 
 lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI install, from the newest that the bounds allow.
@@ -61,9 +59,8 @@ lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI 
 	@rm -rf .venv-lock
 	@grep -c == constraints.txt | sed 's/$$/ versions are in constraints.txt/'
 
-benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once, and where the time goes.
-	$(BIN)/python benchmarks/table.py
-	$(BIN)/python benchmarks/floor.py
+benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting each distinct text once.
+	$(BIN)/python -m pytest -o addopts= -q -s benchmarks
 
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/do_five_rows_suffice.toml scenarios/can_old_results_be_masked.toml -o reports/example.html

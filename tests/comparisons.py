@@ -15,7 +15,7 @@ from bench.model import GateRule, MetricInfo, Signature
 from bench.model.advice import Advice, Price, Ranked, RuleResult
 from bench.model.compared import Compared, GateResult, Move, RunMove, Skipped
 from bench.model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
-from bench.model.run import Failure
+from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from bench.reports.labels import LABELS
 from bench.reports.reading import guessed_unit

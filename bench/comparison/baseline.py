@@ -11,10 +11,10 @@ import msgspec
 from ..files.limits import read_result
 from ..model.base import SCHEMA_VERSION, json_bytes
 from ..model.compared import Compared
-from ..model.comparison import GateRule, Signature
 from ..model.errors import ResultsError, nearest, one_line
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun
+from ..model.signature import GateRule, Signature
 
 
 class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 
 from ..model.compared import Compared, GateResult, Skipped
-from ..model.comparison import GateRule, Signature
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
+from ..model.signature import GateRule, Signature
 from .advice import advise, answers_of
 from .baseline import ScoreFile
 from .gates import judge, moves

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from ..model.compared import Compared, GateResult, Move, RunMove
-from ..model.comparison import GateRule
 from ..model.errors import ScenarioError, nearest, one_line
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
+from ..model.signature import GateRule
 from ..plugins.spec import parse_spec, split_top
 from .baseline import ScoreFile, stale
 from .rules import filled

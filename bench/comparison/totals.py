@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Number, Score
 
 

@@ -128,10 +128,13 @@ class Pricing:
             )  # fmt: skip
             if last is not None and found is not None:
                 prefix, idle_s = front + at.sums[found[0]], self._idle_s(found[1], call.step)
-        elif last is not None and not call.tools_changed:
-            if self._models.get(last.step) == self._models.get(call.step):
-                prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
-                prefix += self._answered(rule, call, at, messages)
+        elif (
+            last is not None
+            and not call.tools_changed
+            and self._models.get(last.step) == self._models.get(call.step)
+        ):
+            prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
+            prefix += self._answered(rule, call, at, messages)
         if last is None and (warm := self._warm.get(call.step, 0)):
             recorded = len(self.index.tokens)
             same = next((n for n, number in enumerate(at.numbers) if number >= recorded), len(at.numbers))

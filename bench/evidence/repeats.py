@@ -21,13 +21,13 @@ class Repeat(NamedTuple):
 def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
     """The model turn and the call that each result answers, by the step of the result.
 
-    It is the latest call before the result, as some recorders use an id again.
+    The latest call before it, as some recorders use an id again.
     """
     calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
     found = {}
     for step in trace.steps:
         if isinstance(step, ModelTurn):
-            calls.update({(step.thread, call.id): (step.index, call) for call in step.tool_calls})
+            calls |= {(step.thread, call.id): (step.index, call) for call in step.tool_calls}
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
             found[step.index] = calls[step.thread, step.call_id]
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
 from ..model import Approval, RouteDecision, ToolResult
-from ..model.run import TASK_STATE
+from ..model.outcome import TASK_STATE
 from ..model.scores import Number
 from . import NOTHING, example as example, mean, metric, share
 

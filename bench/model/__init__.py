@@ -1,12 +1,12 @@
-"""Every value that flows through the bench: Trace → TraceIndex → Replay → Score → Compared.
+"""The values that flow between the rooms, in order: Trace → TraceIndex → Replay → MeasuredRun → Compared.
 
-All are frozen msgspec structs: typed, comparable, and written and read as JSON without further code. No I/O here.
-Units are in the names; fractions are 0–1.
+All are frozen msgspec structs: typed, comparable, and written and read as JSON without further
+code. No I/O here. Units are in the names; fractions are 0–1.
 """
 
 from .base import *  # noqa: F403
-from .comparison import *  # noqa: F403
+from .metric import *  # noqa: F403
+from .outcome import *  # noqa: F403
 from .probe import *  # noqa: F403
-from .run import *  # noqa: F403
-from .score import *  # noqa: F403
+from .signature import *  # noqa: F403
 from .trace import *  # noqa: F403

@@ -8,11 +8,11 @@ import msgspec
 
 from .advice import Advice
 from .base import Value
-from .comparison import GateRule, Signature
 from .detail import ReplayDetail
 from .errors import BenchError, nearest
-from .score import MetricInfo
+from .metric import MetricInfo
 from .scores import MeasuredRun, Number
+from .signature import GateRule, Signature
 
 if TYPE_CHECKING:
     import pandas as pd

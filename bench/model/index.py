@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from .base import Value
-from .run import Counting
+from .outcome import Counting
 
 Origin = Literal["system", "user", "model", "result"]
 """Who said something first."""

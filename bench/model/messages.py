@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from .run import Message
+from .outcome import Message
 from .trace import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, non_text_parts, text_of
 
 Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .base import Value
-from .run import Decision, Failure, Message, Note, Record, Reply, Resolved, WriterCall
+from .outcome import Decision, Failure, Message, Note, Record, Reply, Resolved, WriterCall
 
 
 class Call(Value, frozen=True, array_like=True):

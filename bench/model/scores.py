@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .base import Value
-from .run import Failure
+from .outcome import Failure
 
 Rule = Literal[
     "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",

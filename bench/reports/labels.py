@@ -6,7 +6,7 @@ A metric that is not listed is called by its title or its name.
 from __future__ import annotations
 
 from ..model.advice import Ranked, RuleResult
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import Rule
 from .numbers import change, count, percent
 

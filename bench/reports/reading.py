@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Number, Score
 from .blocks import Mark
 from .numbers import of, per_run, value_of

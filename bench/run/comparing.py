@@ -20,7 +20,7 @@ from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, SpecError
-from ..model.score import MetricInfo
+from ..model.metric import MetricInfo
 from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from ..plugins.worker import Limits
 from ..strategies import Strategy, strategy_of

@@ -18,6 +18,8 @@ from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
 from ..model import (
     MAX_DEPTH,
+    MAX_FAULT_RATE,
+    MIN_FAR_RECALL,
     Economy,
     Probe,
     Trace,
@@ -64,8 +66,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     calibrate: bool = True
     model: str | None = None
     asks: str = ""
-    max_missed_turns: Share = 0.05
-    min_far_recall: Share = 0.9
+    max_missed_turns: Share = MAX_FAULT_RATE
+    min_far_recall: Share = MIN_FAR_RECALL
     cache: Economy = "provider"
 
 
@@ -93,7 +95,7 @@ _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 _TELLS = re.compile(
     rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE
 )
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`(?: - at `\$\.?(.*)`)?")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?")
 
 
 def read_scenario(path: Path) -> Scenario:

@@ -15,11 +15,11 @@ from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
 from ..model import Economy, Trace
 from ..model.compared import Compared, GateResult, Skipped
-from ..model.errors import BenchError, ResultsError, ScenarioError, named_in_errors
+from ..model.errors import BenchError, ResultsError, ScenarioError, SpecError, named_in_errors
 from ..plugins.worker import Limits
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
-from ..strategies.sandboxed import Place
+from ..strategies.sandboxed import Place, stop
 from ..traces import Loaded, load as read_traces
 from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
 from .kept import Kept
@@ -134,32 +134,42 @@ def run_scenario(
     running = Running(jobs, limits or Limits(), progress, executors, kept)
     with named_in_errors(where if plan.path else ""):
         changes: list[str] = []
+        notes: tuple[str, ...] = ()
+        given = _declared(plan, running, Place(plan.base.resolve()))
         if against is not None and Path(against).is_file():
             scores, name = read_scores(Path(against), plan.title), against
         elif against is not None:
-            sha, scores, changes = _scores_at(plan, against, running)
+            sha, scores, changes, unused = _scores_at(plan, against, running, given[0])
+            notes = (f"no longer imported: {', '.join(unused)}",) if unused else ()
             name = f"{against} ({sha[:9]})"
         else:
             scores = _baseline_of(plan, accepting)
             name = "" if scores is None or plan.baseline_path is None else plan.baseline_path.name
             changes = [*orphaned(plan)] if require_baseline else []
-        found = _ran(plan, where, running, Place(plan.base.resolve()), scores, name, require_baseline)
+        found = _ran(plan, where, running, given, scores, name, require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
-    return msgspec.structs.replace(found, gates=(*found.gates, *more)) if more else found
+    return msgspec.structs.replace(found, gates=(*found.gates, *more), notes=(*found.notes, *notes))
+
+
+_Declared = tuple[tuple[Strategy, ...], dict[str, tuple[str, ...]]]
+
+
+def _declared(plan: Scenario, running: Running, place: Place) -> _Declared:
+    """The strategies of a scenario, and the names made of each."""
+    return declared(_named([(name, slots or name) for name, slots in plan.strategies.items()]), place, running)
 
 
 def _ran(
     plan: Scenario,
     where: str,
     running: Running,
-    place: Place,
+    given: _Declared,
     scores: ScoreFile | None,
     against: str,
     required: bool,
 ) -> Compared:
-    items = [(name, slots or name) for name, slots in plan.strategies.items()]
-    strategies, names = declared(_named(items), place, running)
+    strategies, names = given
     question = Question(
         title=plan.title,
         strategies=strategies,
@@ -176,8 +186,10 @@ def _ran(
     return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)
 
 
-def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, ScoreFile, list[str]]:
-    """The hash of a revision, the scores of a scenario as it was there, and what vanished since.
+def _scores_at(
+    plan: Scenario, revision: str, running: Running, now: Sequence[Strategy]
+) -> tuple[str, ScoreFile, list[str], list[str]]:
+    """The hash of a revision, the scores of a scenario as it was there, what vanished since, and files that `now` imports no longer.
 
     Its file and its code are those of the revision, its recordings and labels those of now.
     """
@@ -193,11 +205,48 @@ def _scores_at(plan: Scenario, revision: str, running: Running) -> tuple[str, Sc
         if not then_path.is_file():
             raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
         then = read_scenario(then_path)
-        now = {name: getattr(plan, name) for name in ("traces", "base", "path", "title", "labels")}
-        moved = msgspec.structs.replace(then, **now)
+        same = {name: getattr(plan, name) for name in ("traces", "base", "path", "title", "labels")}
+        moved = msgspec.structs.replace(then, **same)
         place = Place(then_path.parent, top, files)
-        found = _ran(moved, f"{inside} at {sha[:9]}", running, place, None, "", required=False)
-        return sha, score_file_of(found, metric_infos()), [*vanished(plan, then)]
+        broken: dict[str, str] = {}
+        try:
+            given = _declared(moved, running, place)
+        except SpecError:
+            broken = _broken(moved, running, place)
+            sound = {name: slots for name, slots in then.strategies.items() if name not in broken}
+            given = _declared(msgspec.structs.replace(moved, strategies=sound), running, place)
+        try:
+            found = _ran(moved, f"{inside} at {sha[:9]}", running, given, None, "", required=False)
+        finally:
+            stop(given[0])
+        unused = sorted(_imported(given[0], files) - _imported(now, top))
+        changes = [f"{name} at {sha[:9]}: {why}" for name, why in broken.items()]
+        return sha, score_file_of(found, metric_infos()), [*changes, *vanished(plan, then)], unused
+
+
+def _broken(plan: Scenario, running: Running, place: Place) -> dict[str, str]:
+    """The strategies of a scenario that cannot be put together, each with why."""
+    found = {}
+    for name, slots in plan.strategies.items():
+        try:
+            one = msgspec.structs.replace(plan, strategies={name: slots})
+            stop(_declared(one, running, place)[0])
+        except SpecError as error:
+            found[name] = str(error)
+    return found
+
+
+def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
+    """The files that strategies import, from the top of their repository; packages by their modules."""
+    files = {Path(file) for item in strategies for file in item.imported}
+    named = {file for file in files if file.is_relative_to(top)}
+    modules = {file for file in named if file.name != "__init__.py" or not _inside(file, named)}
+    return {file.relative_to(top).as_posix() for file in modules}
+
+
+def _inside(package: Path, files: set[Path]) -> bool:
+    """True if a file other than the package's own lies in its folder."""
+    return any(file != package and file.is_relative_to(package.parent) for file in files)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..model import Record, RouteDecision, UserTurn, text_of
 from ..model.errors import StrategyError
-from ..model.run import OUTPUT, SUMMARY
+from ..model.outcome import OUTPUT, SUMMARY
 from ..text.scripts import NONE, Script
 from . import RECORDED, Seen
 from .forms import execution_mapping

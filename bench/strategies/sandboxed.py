@@ -162,6 +162,13 @@ def _in_child(
     return found
 
 
+def stop(strategies: Sequence[Strategy]) -> None:
+    """End the children of strategies; each starts anew where it is needed again."""
+    for strategy in strategies:
+        if strategy.sandbox is not None:
+            strategy.sandbox.child.stop()
+
+
 def described(sandbox: Sandbox) -> Strategy:
     """A strategy as its child describes it. Raises SpecError and EndedError as `strategy_of` does, and NoAnswer."""
     with sandbox.child.session(_open_description, *sandbox.request) as session:
@@ -315,13 +322,13 @@ def made(ready: Ready, item: bytes, name: str | None, place: Place) -> Strategy:
     return ready.get((item, name)) or strategy_of(pickle.loads(item), name, place.base)
 
 
-def imported(place: Place) -> tuple[str, ...]:
-    """The files of somebody's own code that this process has imported, from the base or absolute."""
+def imported() -> tuple[str, ...]:
+    """The files of somebody's own code that this process has imported, resolved."""
     found = set()
     for name, module in [*sys.modules.items()]:
         file = getattr(module, "__file__", None) or ""
         if file and name != "__main__" and not is_installed(file):
-            found.add(os.path.relpath(file, place.base) if place.then is None else file)
+            found.add(os.path.realpath(file))
     return tuple(sorted(found))
 
 
@@ -334,7 +341,7 @@ def _open_description(
             plugins = {
                 slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()
             }
-            seen = _Seen(strategy.name, plugins, imported(place))
+            seen = _Seen(strategy.name, plugins, imported())
         except BenchError as error:
             seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))
         return msgspec.json.encode(seen)

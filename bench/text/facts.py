@@ -248,6 +248,7 @@ def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield number_value(part), match.span()
 
 
+@lru_cache(maxsize=65536)
 def is_number(fact: str) -> bool:
     """True if a fact is a number as `number_value` writes it."""
     return fact[:1].isdigit() and _IS_NUMBER.fullmatch(fact) is not None

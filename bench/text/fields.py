@@ -217,13 +217,14 @@ class FieldTable:
 
     def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
         keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
-        values = record.around.union(text.casefold() for _, text in record.pairs)
         for item in sources:
             if plain_key(item.key) not in keys:
                 continue
             own = self._identities[item.record] - {item.text.casefold()}
-            others = (self._all_identities - self._identities[item.record]) & values
-            if not own or own & values or not (others or self._shared(item)):
+            if not own or not own.isdisjoint(record.values):
+                return True
+            others = (self._all_identities & record.values) - self._identities[item.record]
+            if not (others or self._shared(item)):
                 return True
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..model import as_text
@@ -13,6 +14,7 @@ from .reading import values_of
 
 _STEM_CHARS = 5
 _LINE_CHARS = 400
+_SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
 
@@ -29,10 +31,14 @@ class Line(NamedTuple):
 
 
 class TextRecord(NamedTuple):
-    """One record as a text shows it: its keys and values, and the values of the records around it in small letters."""
+    """One record as a text shows it: its keys and values, and the values in small letters.
+
+    `around` has those of the records around it, `values` its own as well.
+    """
 
     pairs: tuple[Pair, ...]
     around: frozenset[str]
+    values: frozenset[str]
 
 
 class TextReading:
@@ -53,7 +59,8 @@ class TextReading:
             found = list(records_of(value))
             for pairs, around in found:
                 near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
-                records.append(TextRecord(tuple(pairs), near))
+                own = near.union(text.casefold() for _, text in pairs)
+                records.append(TextRecord(tuple(pairs), near, own))
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
@@ -74,8 +81,13 @@ class TextReading:
 def says(text: str, fact: str) -> bool:
     """True if a text says a fact: that number by value, or those words whatever their case."""
     if is_number(fact):
-        return fact in numbers_in(text)
+        return fact in (_numbers_of(text) if len(text) <= _SHORT_CHARS else numbers_in(text))
     return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
+
+
+@lru_cache(maxsize=65536)
+def _numbers_of(text: str) -> frozenset[str]:
+    return frozenset(numbers_in(text))
 
 
 def records_of(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.model.compared import Compared
-from bench.model.comparison import Signature
-from bench.model.score import MetricInfo
+from bench.model.metric import MetricInfo
 from bench.model.scores import Check, MeasuredRun, Number, RunFacts, Score
+from bench.model.signature import Signature
 
 CHECKED = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 CLEAN = {rule: Check(of=100) for rule in CHECKED}

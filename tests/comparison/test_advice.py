@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from bench.comparison.advice import advise
 from bench.comparison.rules import TABLE
 from bench.model.advice import Advice, Ranked
-from bench.model.run import Failure
+from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number
 
 TODAY = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]

@@ -16,7 +16,7 @@ from bench.comparison.building import compared as whole_of
 from bench.comparison.gates import exit_code, judge, limits, moves, parse_rule, regression
 from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
-from bench.model.run import Failure
+from bench.model.outcome import Failure
 from bench.model.scores import Number
 
 RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}

@@ -18,8 +18,8 @@ from bench.metrics import metric_of, metrics, numbers_of
 from bench.model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
+from bench.model.outcome import Decision, Resolved
 from bench.model.replay import Call, Replay, StepOutcome
-from bench.model.run import Decision, Resolved
 from bench.replayer.replaying import Replayer
 from bench.strategies import parse_strategy
 

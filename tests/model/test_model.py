@@ -14,19 +14,11 @@ from generated import json_values, traces
 from hypothesis import given, strategies as st
 
 from bench.model import (
-    Case,
-    Comparison,
     Decision,
     ImagePart,
     ModelTurn,
     OtherPart,
-    Prompt,
-    RecordingShown,
-    Row,
-    Run,
-    Signature,
     Source,
-    Splice,
     SystemTurn,
     TextPart,
     ToolResult,
@@ -155,29 +147,6 @@ def test_values_are_frozen_and_unknown_fields_refused():
         msgspec.json.decode(b'{"kind":"user","index":0,"content":"x","colour":1}', type=UserTurn)
 
 
-# the second thread's first prompt comes between two of the first one's
-PROMPTS = (
-    Prompt(step=1, thread="a", tokens=0, splices=(Splice(at=0, removed=0, added=("k1", "k2", "k3")),)),
-    Prompt(step=2, thread="b", tokens=0, splices=(Splice(at=0, removed=0, added=("m1",)),)),
-    Prompt(step=3, thread="a", tokens=0, splices=(
-        Splice(at=0, removed=1), Splice(at=2, removed=1, added=("k4", "k5")), Splice(at=3, removed=0, added=("k6",)))),
-    Prompt(step=4, thread="a", tokens=0, splices=()),
-    Prompt(step=5, thread="a", tokens=0, splices=(Splice(at=0, removed=4),)),
-)  # fmt: skip
-
-
-def test_walking_a_run_gives_each_prompt_of_each_thread():
-    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages={},
-              message_tokens={}, prompts=PROMPTS)  # fmt: skip
-    assert [(prompt.step, list(keys)) for prompt, keys in run.walk()] == [
-        (1, ["k1", "k2", "k3"]),
-        (2, ["m1"]),
-        (3, ["k2", "k4", "k5", "k6"]),
-        (4, ["k2", "k4", "k5", "k6"]),
-        (5, []),
-    ]
-
-
 # ---------------------------------------------------------------- decisions and rows
 
 
@@ -194,27 +163,7 @@ def test_what_a_decision_is_compared_with(labelled, recorded):
     assert (made.expected, made.expected_from) == (expected, where)
 
 
-def test_a_comparison_gives_the_row_of_a_case_or_of_all():
-    def row(case, value):
-        return Row(strategy="s", metric="m", case=case, value=value, unit="tokens", n=1)
-
-    signature = Signature(
-        bench_version="", traces={}, strategies={}, encodings=(), facts_version="", prices_date="", seed=0
-    )
-    compared = Comparison(
-        title="", signature=signature, strategies=("s",), references=(), cases=(Case(id="a", recording=RecordingShown(sha256="")),),
-        rows=(row("a", 1.0),),
-        summary=(row(None, 2.0),), metrics={},
-    )  # fmt: skip
-    assert compared.row("s", "m").value == 2.0
-    assert compared.row("s", "m", "a").value == 1.0
-    assert compared.row("s", "m", "b") is None
-    assert compared.row("t", "m") is None
-    assert (compared.value("s", "m"), compared.value("s", "m", "a"), compared.value("t", "m")) == (2.0, 1.0, None)
-    assert (compared.case_ids, list(compared.by_case), compared.everyone) == (("a",), ["a"], ("s",))
-
-
-@pytest.mark.parametrize("room", ["model", "metrics", "comparison", "comparison.gates", "evidence"])
+@pytest.mark.parametrize("room", ["model", "metrics", "comparison"])
 def test_what_judging_code_hands_on_is_frozen(room):
     """A value that can be set again would let one strategy's judge change another's row."""
     package = importlib.import_module(f"bench.{room}")

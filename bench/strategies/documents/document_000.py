@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ...model import ToolResult, as_text
-from ...model.run import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
+from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from .. import Execution, Reply, Summary

@@ -1,4 +1,4 @@
-"""Parts of a replay: messages, records, decisions, calls of the strategy itself, notes and failures."""
+"""What a strategy answers: messages, records, replies, decisions, notes, failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings that made a set of scores, and the gates that judge it."""
+"""The settings that made a set of scores, and the gates declared on them."""
 
 from __future__ import annotations
 
@@ -85,3 +85,11 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True):
     gate: str = ""
     settings: dict[str, Any] = {}
     number: int = 0
+
+
+MAX_FAULT_RATE, MIN_FAR_RECALL = 0.05, 0.9
+"""The default limits of a strategy: the share of turns that would have missed something, and what it keeps of what was needed from far back.
+
+Means over tasks. They refuse the clearest harm that was published (10 events of OpenHands' masking: 2.27 times the turns, 11 points fewer solved)
+and pass what was harmless (58 events) on three corpora of coding runs.
+"""

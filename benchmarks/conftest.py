@@ -1,0 +1,85 @@
+"""The floor that every time is a multiple of, and the recordings that are timed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import bench
+from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from bench.tokens.counting import TokenCounter
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Recordings of one's own in place of the shipped ones."""
+    parser.addoption("--recordings", nargs="+", help="[FORMAT:]PATH of the recordings to time")
+
+
+def cpu_s() -> float:
+    """Seconds of processor time of this process and of its finished children."""
+    return sum(os.times()[:4])
+
+
+def distinct_texts(traces: Sequence[Trace]) -> list[str]:
+    """Every distinct text that a prompt could hold: turns, results whole and as seen, arguments."""
+    texts: dict[str, None] = {}
+    for step in (step for trace in traces for step in trace.steps):
+        if isinstance(step, SystemTurn | UserTurn | ModelTurn):
+            texts[text_of(step.content)] = None
+        if isinstance(step, ModelTurn):
+            texts |= {compact_json(c.arguments): None for c in step.tool_calls if not c.in_text}
+        if isinstance(step, ToolResult):
+            texts |= {step.text: None, step.shown_by_recorder: None}
+    return list(texts)
+
+
+@pytest.fixture(scope="session")
+def traces(pytestconfig: pytest.Config) -> Sequence[Trace]:
+    """The recordings that are timed."""
+    paths = pytestconfig.getoption("--recordings")
+    loaded = bench.load(paths, Path()) if paths else bench.load(SHIPPED, ROOT)
+    return loaded.traces
+
+
+@pytest.fixture
+def floor_s(traces: Sequence[Trace]) -> float:
+    """Seconds that tiktoken takes to count each distinct text once; the least of five times.
+
+    Measured beside every task, so that what else the machine does weighs on both.
+    """
+    encode = TokenCounter()._encode
+    texts = distinct_texts(traces)
+
+    def once() -> float:
+        start = time.process_time()
+        for text in texts:
+            encode(text)
+        return time.process_time() - start
+
+    once()
+    return min(once() for _ in range(5))
+
+
+Timed = Callable[[Callable[[], object], float], None]
+
+
+@pytest.fixture
+def times_floor(benchmark, floor_s: float, request: pytest.FixtureRequest) -> Timed:
+    """Time some work and refuse more than 1.3 times its accepted multiple of the floor."""
+
+    def timed(work: Callable[[], object], accepted: float) -> None:
+        benchmark.pedantic(work, rounds=3, warmup_rounds=1)
+        multiple = benchmark.stats.stats.min / floor_s
+        benchmark.extra_info["times_floor"] = round(multiple, 1)
+        print(f"{request.node.name}: {multiple:.1f} x floor (accepted {accepted:g})")
+        if not request.config.getoption("--recordings"):
+            assert multiple <= 1.3 * accepted
+
+    return timed

@@ -1,0 +1,147 @@
+"""Git repositories of anybody: their commits are read, and nothing of theirs is started or fetched."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from pathlib import Path
+
+import pytest
+from repository import commit, git
+
+from bench.files.git import commit_of, resolve, unpack
+from bench.model.errors import BenchError
+
+CODE = Path("scenarios/mine.py")
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch):
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    CODE.parent.mkdir()
+    CODE.write_text("first = 1\n")
+    CODE.with_suffix(".toml").write_text("")
+    commit("start")
+    return tmp_path
+
+
+def test_outside_a_repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.setenv("GIT_DIR", str(folder / "none"))
+    assert commit_of(folder) is None
+    with pytest.raises(BenchError, match="is in no git repository"):
+        resolve(folder, "HEAD")
+
+
+def test_a_commit_says_whether_files_differ_from_it():
+    found = commit_of(Path())
+    assert found is not None
+    assert (found.sha, found.subject, found.dirty) == (git("rev-parse", "HEAD"), "start", False)
+    CODE.write_text("second = 2\n")
+    assert commit_of(Path()).dirty
+
+
+# ---------------------------------------------------------------- repositories of strangers
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A program that leaves a file where it was started, and whether it was."""
+    program = tmp_path / "evil.sh"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'started'}\ncat\n")
+    program.chmod(0o755)
+    return program, tmp_path / "started"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"core.fsmonitor": "{}"},
+        {"filter.evil.clean": "{}", "filter.evil.required": "true"},
+        {"filter.Evil.process": "{}"},
+        {"log.showSignature": "true", "gpg.program": "{}"},
+        {"diff.external": "{}", "core.pager": "{}", "pager.log": "{}"},
+    ],
+)
+def test_what_a_repository_wants_started_is_not(settings, started):
+    program, mark = started
+    Path(".gitattributes").write_text("*.py filter=evil\n*.toml filter=Evil\n")
+    start = commit("filtered")
+    for name, value in settings.items():
+        git("config", name, value.format(program))
+    for path in (CODE, CODE.with_suffix(".toml")):
+        path.write_text(path.read_text() + "\n")
+    assert commit_of(Path()).dirty
+    assert resolve(Path("scenarios"), "HEAD") == start
+    there = program.parent / "there"
+    unpack(start, Path().resolve(), there, program.parent / "index")
+    assert (there / CODE).read_text() == CODE.read_text().removesuffix("\n")
+    assert not mark.exists()
+
+
+def test_nothing_is_fetched_and_what_this_clone_lacks_is_said(started, tmp_path_factory, monkeypatch):
+    program, mark = started
+    start = git("rev-parse", "HEAD")
+    CODE.write_text("third = 3\n")
+    commit("better")
+    for name in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        git("config", name, "true")
+    part = tmp_path_factory.mktemp("clones") / "part"
+    git("clone", "--quiet", "--no-local", "--filter=blob:none", f"file://{Path.cwd()}", str(part))
+    monkeypatch.chdir(part)
+    git("config", "remote.origin.uploadpack", str(program))
+    with pytest.raises(BenchError, match=r"this clone does not hold what it was — fetch it"):
+        unpack(start, Path().resolve(), tmp_path_factory.mktemp("there"), part / ".git" / "other")
+    assert not mark.exists()
+
+
+def test_the_repository_is_the_one_that_the_folder_is_in(tmp_path_factory, monkeypatch):
+    other = tmp_path_factory.mktemp("other")
+    git("init", "--quiet", str(other))
+    git("-C", str(other), "commit", "--quiet", "--allow-empty", "--message", "of another")
+    start = git("rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert commit_of(Path()).subject == "start"
+    assert resolve(Path(), "HEAD") == start
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("says", ["a\\000b", "\\377\\n", "", "sleep"])
+def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{'exec /bin/sleep 60' if says == 'sleep' else f'printf {says!r}'}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    monkeypatch.setattr("bench.files.git._ANSWERS_S", 0.3)
+    assert commit_of(Path()) is None
+    with pytest.raises(BenchError, match=r"in no git repository|no such revision"):
+        resolve(Path(), "HEAD")
+    monkeypatch.setattr("bench.files.git._UNPACKS_S", 0.3)
+    with contextlib.suppress(BenchError):  # one that says nothing and ends well is believed
+        unpack("0" * 40, Path(), tmp_path / "there", tmp_path / "index")
+
+
+def test_a_name_that_leads_out_of_the_repository_is_no_file_of_it(tmp_path_factory):
+    blob = git("hash-object", "-w", str(CODE))
+
+    def tree(*entries):
+        text = "".join(f"{entry}\n" for entry in entries)
+        made = subprocess.run(["git", "mktree"], input=text, capture_output=True, text=True, check=True)
+        return made.stdout.strip()
+
+    inner = tree(f"100644 blob {blob}\tx.py", f"100644 blob {blob}\tx.txt", f"120000 blob {blob}\tlink.py")
+    outer = tree(f"040000 tree {inner}\t..", f"040000 tree {inner}\tinside")
+    there = tmp_path_factory.mktemp("there") / "work"
+    for tree_of in (outer, "0" * 40):
+        with pytest.raises(BenchError, match="this clone does not hold what it was"):
+            unpack(tree_of, Path(), there, there.with_name("index"))
+        assert not list(there.parent.rglob("*.py"))
+    unpack(inner, Path(), there, there.with_name("index"))
+    assert {path.name for path in there.iterdir()} == {"x.py", "x.txt", "link.py"}

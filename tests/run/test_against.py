@@ -1,0 +1,158 @@
+"""A scenario held against a git revision: its file and all code of the repository are those of there, and the gates of both judge."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from orders import ORDERS
+from repository import commit, git
+
+import bench
+from bench.model.errors import BenchError, ScenarioError
+
+GATE = '[[gates]]\nmetric = "loss.fact_recall.shown"\nstrategy = "mine"\n'
+SCENARIO = f'traces = ["orders.jsonl"]\nstrategies.mine = {{ summarizer = "mine.py:f" }}\n{GATE}max_drop = 0.05\n'
+IMPORTS = "from myagent.memory import cut\n\ndef f(result):\n    return cut(result.text)\n"
+LAZY = "def f(result):\n    from myagent.memory import cut\n    return cut(result.text)\n"
+WHOLE, CUT = "def cut(text):\n    return text\n", "def cut(text):\n    return text[:60]\n"
+MEMORY, MINE, FILE = Path("src/myagent/memory.py"), Path("gates/mine.py"), Path("gates/one.toml")
+
+
+def written(files):
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch):
+    """A project of somebody: `gates/` holds the scenario, `src/` its own package."""
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    git("init", "--quiet")
+    written({"gates/orders.jsonl": ORDERS, FILE: SCENARIO, MINE: IMPORTS, "src/myagent/__init__.py": "", MEMORY: WHOLE})
+    return tmp_path
+
+
+def against(revision="HEAD", **settings):
+    return bench.run_scenario(FILE, against=revision, **settings)
+
+
+def outcomes(found):
+    return {gate.outcome for gate in found.gates if gate.rule.metric}
+
+
+def on_path(root):
+    sys.path.append(str(root / "src"))
+
+
+class Editable:
+    """A finder as editable installs have: a mapping of names to places."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "myagent":
+            inside = [str(self.place / "myagent")]
+            file = self.place / "myagent/__init__.py"
+            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
+
+
+def namespace(root):
+    (root / "src/myagent/__init__.py").unlink()
+    on_path(root)
+
+
+def from_its_file(root):
+    edit = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'src'))\n"
+    written({MINE: edit + IMPORTS})
+
+
+def absolutely(root):
+    written({MINE: f"import sys\nsys.path.insert(0, {str(root / 'src')!r})\n{LAZY}"})
+
+
+def lazily(root):
+    written({MINE: LAZY})
+    on_path(root)
+
+
+def linked(root):
+    os.symlink("../src/myagent", "gates/myagent")
+
+
+def beside_by_link(root):
+    os.symlink(root / "src", root / "lib")
+    sys.path.append(str(root / "lib"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [on_path, namespace, from_its_file, absolutely, lazily, linked, beside_by_link])
+def test_a_helper_of_the_project_is_that_of_the_revision(how, repository):
+    how(repository)
+    commit("whole")
+    assert outcomes(against()) == {"pass"}
+    MEMORY.write_text(CUT)
+    assert outcomes(against()) == {"fail"}
+
+
+def test_a_changed_file_fails_and_an_equal_one_passes(repository):
+    written({MINE: "def f(result):\n    return result.text\n"})
+    start = commit("start")
+    same = against()
+    assert (outcomes(same), same.against, same.notes) == ({"pass"}, f"HEAD ({start[:9]})", ())
+    written({MINE: "def f(result):\n    return result.text[:60]\n"})
+    assert outcomes(against(jobs=2)) == {"fail"}
+    assert git("status", "--porcelain") == "M gates/mine.py"
+
+
+@pytest.mark.parametrize("place", ["open('gates/limit.txt')", "open(__import__('pathlib').Path(__file__).with_name('limit.txt'))"])
+def test_a_file_of_data_is_that_of_the_revision(place):
+    written({MINE: f"def f(result):\n    return result.text[: int({place}.read())]\n", "gates/limit.txt": "100000"})
+    commit("a limit")
+    written({"gates/limit.txt": "60"})
+    assert outcomes(against()) == {"fail"}
+
+
+def test_the_gates_of_both_judge():
+    written({MINE: "def f(result):\n    return result.text[:600]\n", FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")})
+    commit("a limit")
+    written({FILE: SCENARIO})
+    found = against()
+    limits = {(*gate.rule.settings,): gate.outcome for gate in found.gates if gate.rule.metric}
+    assert limits == {("min",): "fail", ("max_drop",): "pass"}
+
+
+def test_code_that_is_no_longer_reached_is_named(repository):
+    on_path(repository)
+    commit("whole")
+    written({MINE: f"{WHOLE}\ndef f(result):\n    return cut(result.text)\n", MEMORY: CUT})
+    found = against()
+    assert outcomes(found) == {"pass"}
+    assert [note.partition(": ")[2] for note in found.notes] == ["src/myagent/memory.py"]
+
+
+def test_what_cannot_be_held_against_says_why(repository, tmp_path_factory, monkeypatch):
+    written({MINE: "def f(result):\n    return result.text\n"})
+    commit("start")
+    for revision in ("no-such-branch", "--help", "HEAD~9"):
+        with pytest.raises(BenchError, match="no such revision"):
+            against(revision)
+    FILE.rename("gates/new.toml")
+    with pytest.raises(ScenarioError, match="is not in HEAD"):
+        bench.run_scenario("gates/new.toml", against="HEAD")
+
+
+def test_a_strategy_that_is_new_or_was_broken_leaves_its_gate_undecided():
+    written({MINE: "def g(result):\n    return result.text\n"})
+    commit("another name")
+    written({MINE: "def f(result):\n    return result.text\n"})
+    assert outcomes(against()) == {"undecided"}

@@ -1,0 +1,85 @@
+"""The same bytes wherever runs are measured: in one process, in several, on a cluster, and where one of these is killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from handmade import opened, shell
+
+import bench
+from bench.run.executors import dask
+
+ROOT = Path(__file__).parents[2]
+PRINT = """
+import sys, msgspec, bench
+found = bench.compare("traces/analysis", sys.argv[1:])
+sys.stdout.buffer.write(msgspec.json.encode([found.runs, found.gates, found.advice, found.signature]))
+"""
+STRATEGIES = (
+    "old=summarizer=head_tail+compactor=summarize_old:max_tokens=4000,threshold=0.5+store=truncate+evaluator=step_v1",
+    "apart=compactor=separate_commands:max_tokens=4000+store=external+routers=[executor,step_evaluator]",
+)
+KILLS = """import os, pathlib, signal
+def f(result):
+    mark = pathlib.Path(__file__).with_name("killed")
+    if result.index == 5 and not mark.exists():
+        mark.touch()
+        os.kill(measuring(), signal.SIGKILL)
+    return result.text[:9]
+def measuring():
+    child = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text()
+    return int(child.rpartition(")")[2].split()[1])
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_with_other_orders_of_sets_give_the_same():
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", PRINT, *STRATEGIES],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "BENCH_CACHE": "off"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    )
+    assert len(first) > 10_000
+    assert first == second
+
+
+@pytest.fixture
+def compared(tmp_path, monkeypatch):
+    """A function that compares a strategy of a file on nine runs, in some place; the bytes of what it found."""
+    monkeypatch.chdir(tmp_path)
+    runs = [opened(shell(3, start=2), id=f"run_{number}") for number in range(9)]
+
+    def compare(code, **where):
+        Path("mine.py").write_text(code)
+        found = bench.compare(runs, ["mine=summarizer=mine.py:f"], **where)
+        assert [score.failure for run in found.runs for score in run.scores if score.failure] == []
+        return msgspec.json.encode([found.runs, found.advice])
+
+    return compare
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the parent of a process")
+@pytest.mark.parametrize("place", ["processes", "dask"])
+def test_a_killed_process_changes_nothing(compared, place):
+    if place == "dask":
+        pytest.importorskip("distributed")
+    where = {"jobs": 3, "executors": (lambda workers: dask(None, 3)) if place == "dask" else None}
+    here = compared(KILLS.replace("if result.index", "if False and result.index"))
+    assert compared(KILLS, **where) == here
+    assert Path("killed").exists()
+
+
+def test_two_jobs_give_what_one_gives(compared):
+    code = "def f(result):\n    return result.text[:9]\n"
+    assert compared(code, jobs=2) == compared(code)

@@ -1,0 +1,141 @@
+"""Scenario files: read whole, or refused in one line that names the file, the key and the nearest valid one."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given, strategies as st
+from orders import ORDERS
+
+import bench
+from bench.model.errors import BenchError, ScenarioError, SpecError, TraceError
+from bench.run.scenario import Written, is_collected, meant_as_scenario, read_scenario
+
+WHOLE = """
+title = "A title"
+traces = ["native:runs/*.jsonl", "b.json"]
+max_missed_turns = "2%"
+
+[strategies]
+keep_all = {}
+mine = { store = "truncate:limit=80", routers = ["executor", "step_evaluator"] }
+
+[[gates]]
+metric = "cost.prompt_tokens"
+max_increase = "2%"
+
+[[probes]]
+question = "how many?"
+expected = 3
+
+[labels.case-1]
+routes = { "3" = "abort" }
+"""
+SOUND = 'traces = ["orders.jsonl"]\n[strategies]\nkeep_all = {}\n'
+
+
+def written(folder, text):
+    path = folder / "one.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_whole_scenario(tmp_path):
+    scenario = read_scenario(written(tmp_path, WHOLE))
+    assert (scenario.title, scenario.traces) == ("A title", ("native:runs/*.jsonl", "b.json"))
+    assert scenario.strategies == {
+        "keep_all": {},
+        "mine": {"store": "truncate:limit=80", "routers": ["executor", "step_evaluator"]},
+    }
+    assert scenario.gates == ({"metric": "cost.prompt_tokens", "max_increase": "2%"},)
+    assert [(probe.question, probe.expected) for probe in scenario.probes] == [("how many?", 3)]
+    assert scenario.labels == {"case-1": {"routes": {"3": "abort"}}}
+    assert (scenario.max_missed_turns, scenario.cache) == (0.02, "provider")
+    assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
+    assert scenario.baseline_path == tmp_path / "one.baseline.json"
+    assert read_scenario(written(tmp_path, SOUND)).title == "one"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "traces"),
+        ('traces = ["a"]', "strategies"),
+        ("traces = []\n[strategies]\nkeep_all = {}", "traces"),
+        ('traces = "a"\n[strategies]\nkeep_all = {}', "$.traces"),
+        ("traces = [1]\n[strategies]\nkeep_all = {}", "$.traces[0]"),
+        ('traces = ["a"]\nstrategies = ["keep_all"]', "$.strategies"),
+        ("title = 3\n" + SOUND, "$.title"),
+        ("tarces = []\n" + SOUND, "did you mean traces?"),
+        ("base = 'x'\n" + SOUND, "unknown key 'base'"),
+        ("title = \n" + SOUND, "not TOML"),
+        (b"\xff\xfe", "not TOML"),
+        ("gates = 3\n" + SOUND, "$.gates"),
+        ("labels = 3\n" + SOUND, "$.labels"),
+        (f"labels = {'[' * 900}{']' * 900}\n" + SOUND, "nested"),
+        (f"max_missed_turns = {9**99}\n" + SOUND, "64 bits"),
+        ("min_far_recall = 1.5\n" + SOUND, "$.min_far_recall"),
+        ("min_far_recall = true\n" + SOUND, "$.min_far_recall"),
+        ('max_missed_turns = "-1%"\n' + SOUND, "$.max_missed_turns"),
+        ('cache = "some"\n' + SOUND, "$.cache"),
+        ('asks = "kep_all"\n' + SOUND, "did you mean keep_all?"),
+        (SOUND + "[[probes]]\nquestoin = 'x'\n", "did you mean question?"),
+        (SOUND + "[[probes]]\nquestion = 'x'\n", "probes[1]"),
+    ],
+)
+def test_a_scenario_that_cannot_be_used_says_why(tmp_path, text, names):
+    with pytest.raises(ScenarioError) as caught:
+        read_scenario(written(tmp_path, text))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'one.toml'}: ")
+    assert names in message
+    assert "\n" not in message
+
+
+def test_a_scenario_that_is_not_there(tmp_path):
+    for path in (tmp_path / "none.toml", tmp_path):
+        with pytest.raises(ScenarioError, match=path.name):
+            read_scenario(path)
+
+
+@given(key=st.sampled_from(Written.__struct_fields__), value=st.one_of(st.booleans(), st.integers(), st.text()))
+def test_any_value_is_read_or_refused(tmp_path_factory, key, value):
+    text = str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
+    path = written(tmp_path_factory.mktemp("any"), f"{key} = {text}\n{SOUND}".encode("utf-8", "replace"))
+    with contextlib.suppress(BenchError):
+        assert read_scenario(path).traces
+
+
+@pytest.mark.parametrize("gate", ["min = 1", 'metric = "m"\nmni = 1', 'metric = "needed.recal"\nmin = 1'])
+def test_a_gate_that_cannot_be_used_is_named_before_anything_is_replayed(tmp_path, gate):
+    with pytest.raises(ScenarioError, match=r"one\.toml: gates\[1\]"):
+        bench.run_scenario(written(tmp_path, f"{SOUND}[[gates]]\n{gate}\n"))
+
+
+def test_the_limits_of_a_scenario_decide(tmp_path):
+    (tmp_path / "orders.jsonl").write_text(ORDERS)
+    keeps_little = '\n[strategies.cut]\nsummarizer = "truncate:limit=60"\n'
+    rules = {}
+    for share in ("0", "1"):
+        found = bench.run_scenario(written(tmp_path, f"max_missed_turns = {share}\n{SOUND}{keeps_little}"))
+        (ranked,) = (item for item in found.advice.ranked if item.strategy == "cut")
+        rules[share] = {rule.rule: rule.passed for rule in ranked.rules}.get("needed")
+    assert rules == {"0": False, "1": True}
+    for settings in ({"max_missed_turns": 2}, {"cache": "some"}):
+        with pytest.raises(SpecError, match=next(iter(settings))):
+            bench.compare(tmp_path / "orders.jsonl", ["keep_all"], **settings)
+
+
+def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
+    (tmp_path / "orders.jsonl").write_text(ORDERS)
+    inside = tmp_path / "project"
+    (inside / ".git").mkdir(parents=True)
+    with pytest.raises(TraceError, match=r"orders\.jsonl"):
+        bench.run_scenario(written(inside, SOUND.replace("orders", "../orders")))
+
+
+def test_other_toml_is_no_scenario(tmp_path):
+    for text, collected, meant in ((SOUND, True, True), ("[tool.x]\na = 1\n", False, False), ("traces = [", False, True)):
+        path = written(tmp_path, text)
+        assert (is_collected(path), meant_as_scenario(path)) == (collected, meant)
