@@ -27,8 +27,8 @@ IMPORTED_ONCE = [
     "pytest",
     "bench.cli",
     "bench.run.verbs",
-    "bench.comparison.judging",
-    "bench.replayer.loop",
+    "bench.comparison.building",
+    "bench.replayer.replaying",
 ]
 _NUMBERS = itertools.count()
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import multiprocessing
+import os
 import pickle
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -28,6 +30,7 @@ AHEAD = 2
 """The tasks that are given out for each worker: one is worked on, the other is on its way."""
 
 _WAIT_S = 60.0
+_GLANCE_S = 0.5
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -139,11 +142,22 @@ def processes(workers: int) -> Iterator[Executor]:
     """Processes on this machine, forked where that is possible: a script needs no guard."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
-    executor = ProcessPoolExecutor(workers, mp_context=context)
+    executor = ProcessPoolExecutor(workers, context, _end_with, (os.getpid(),))
     try:
         yield executor
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def _end_with(parent: int) -> None:
+    """Let this process end when its parent is gone, which would give it no task any more."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_GLANCE_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager

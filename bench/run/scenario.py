@@ -143,7 +143,7 @@ def _problem(error: msgspec.ValidationError) -> str:
     """The line on a key that is unknown, with the nearest, or on a value that does not fit.
 
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
-    "unknown key 'trace' — did you mean traces?"
+    "unknown key 'trace' — did you mean traces or cache?"
     """
     unknown = _UNKNOWN.fullmatch(str(error))
     if unknown is None:
@@ -181,7 +181,7 @@ def checked(name: str, value: Any, wanted: Any) -> Any:
 
     >>> checked("min_far_recall", 1.5, Share)
     Traceback (most recent call last):
-    bench.model.errors.SpecError: `min_far_recall`: Expected `float` <= 1.0
+    bench.model.errors.SpecError: `min_far_recall`: Expected `float` <= 1.0 — write a number
     """
     try:
         return msgspec.convert(value, wanted)

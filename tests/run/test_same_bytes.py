@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ from handmade import opened, shell
 
 import bench
 from bench.run.executors import dask
+from bench.traces.formats.native import write_traces
 
 ROOT = Path(__file__).parents[2]
 PRINT = """
@@ -83,3 +86,35 @@ def test_a_killed_process_changes_nothing(compared, place):
 def test_two_jobs_give_what_one_gives(compared):
     code = "def f(result):\n    return result.text[:9]\n"
     assert compared(code, jobs=2) == compared(code)
+
+
+SLEEPS = "import time\ndef f(result):\n    time.sleep(0.05)\n    return result.text[:9]\n"
+COMPARES = 'import bench\nbench.compare("runs.jsonl", ["mine=summarizer=mine.py:f"], jobs=2)\n'
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs to see the processes in a folder")
+def test_what_a_killed_comparison_started_ends_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(SLEEPS)
+    write_traces([opened(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", COMPARES], env=environment, start_new_session=True) as running:
+        until = time.monotonic() + 60
+        while len(processes_in(tmp_path)) < 6 and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(processes_in(tmp_path)) >= 6
+        running.kill()
+    until = time.monotonic() + 10
+    while processes_in(tmp_path) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert processes_in(tmp_path) == []
+
+
+def processes_in(folder):
+    """The processes that work in a folder, but this one."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            found += [place.parent.name] if place.resolve() == folder and place.parent.name != str(os.getpid()) else []
+    return found

@@ -63,16 +63,32 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         yield Finding(own.message.step, line, was)
 
 
-def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that show one of the result with another word in it, each with that one."""
+def _altered(
+    evidence: ReplayEvidence, own: OwnText, lines: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines that show one of the result with another word in it, each with that one.
+
+    Beside the strategy's own words (a notice, a tag) and at the end a word may be cut.
+    """
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
-    for line in dict.fromkeys(lines):
-        parts = unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line]
-        for part in parts if line not in known else ():
-            cut = part.endswith("\\") or (line is lines[-1] and part is parts[-1])
-            if was := original.altered(part.rstrip("\\"), cut=cut):
-                yield part.strip()[:200], was.strip()[:200]
+    parts = [
+        part
+        for line in lines
+        for part in (unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line])
+        if part.strip()
+    ]
+    strange = [
+        part not in known and not original.altered(part.rstrip("\\"), cut=True) for part in parts
+    ]
+    seen: set[str] = set()
+    for number, part in enumerate(parts):
+        if part in known or part in seen:
+            continue
+        seen.add(part)
+        cut = part.endswith("\\") or number + 1 == len(parts) or strange[number + 1]
+        if was := original.altered(part.rstrip("\\"), cut=cut):
+            yield part.strip()[:200], was.strip()[:200]
 
 
 def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:

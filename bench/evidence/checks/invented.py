@@ -38,7 +38,9 @@ def invented(evidence: ReplayEvidence) -> Check:
     """
     texts = list(own_texts(evidence))
     wording = template_lines(texts)
-    handles = [str(item.record.handle) for item in evidence.replay.results if item.record.handle]
+    records = (item.record.handle for item in evidence.replay.results)
+    offloaded = (item.handle for item in evidence.replay.handles)
+    handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     findings: list[Finding] = []
     of = 0
     for own in texts:

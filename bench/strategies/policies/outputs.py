@@ -9,6 +9,7 @@ from ...model import ToolResult
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from ..histories import Count, Factor
+from ..offloading import offload
 from .units import rounded_up
 
 
@@ -56,7 +57,7 @@ def deepagents_output(
 ) -> str:
     """A result above `max_chars` as its first and last `ends` lines, numbered, and the file that holds it.
 
-    Each line is cut at `line_chars`. Results of `exclude_tools` stay. The words about the file are ours, and it cannot be read in a replay.
+    Each line is cut at `line_chars`. Results of `exclude_tools` stay. The words about the file are ours.
 
     Source: deepagents 0.7, deepagents/middleware/filesystem.py (tool_token_limit_before_evict) and _message_eviction.py
 
@@ -72,7 +73,8 @@ def deepagents_output(
     left_out = len(lines) - 2 * ends
     if left_out > 0:
         lines = [*lines[:ends], f"... [{left_out} lines truncated] ...", *lines[len(lines) - ends :]]
-    return "\n".join([f"[too long: the whole is in large_tool_results/{result.call_id}]", *lines])
+    name = offload(f"large_tool_results/{result.call_id}", result.text)
+    return "\n".join([f"[too long: the whole is in {name}]", *lines])
 
 
 _OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
