@@ -70,7 +70,6 @@ accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gol
 
 docs: .venv/.installed-dev ## Write the generated parts of the pages again.
 	$(BIN)/python docs/generate.py
-	$(BIN)/python docs/draw_imports.py
 
 site: .venv/.installed-docs ## Build the pages as a site in build/site; a dead link is an error.
 	@rm -rf build/pages build/site && mkdir -p build/pages

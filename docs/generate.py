@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,14 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
-from bench.metrics import metrics  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
 
-PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md")
-NEVER_ACTED = "never acted here"
-QUALIFY = {"ship it", "cheaper, not best", "cheaper, not sure", "same cost", "costs more than today"}
+PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
-GROUPS = ("cost", "loss", "needed", "prompt", "findings", "probes", "routing")
-"""The groups of metrics that docs/metrics.md introduces. A newcomer of another group comes last."""
+GROUPS = ("cost", "needed", "loss", "faithful", "prompt", "findings", "probes", "routing")
+"""The groups of metrics, in the order of the page."""
 
 
 # ---------------------------------------------------------------- words
@@ -95,8 +92,7 @@ def settings(entry: Entry) -> str:
 
 def known(kind: str, written: str | None) -> list[Entry]:
     """The plug-ins of a kind. `written`: only those that this part of a page has already, so that a newcomer does not make it old."""
-    found = [entry for entry in entries(kind).values() if written is None or f"`{entry.name}`" in written]
-    return sorted(found, key=lambda entry: entry.meta.get("order", 0)) if kind == "panel" else found
+    return [entry for entry in entries(kind).values() if written is None or f"`{entry.name}`" in written]
 
 
 def is_policy(entry: Entry) -> bool:
@@ -138,78 +134,19 @@ def references(written: str | None) -> Iterator[str]:
     )
 
 
-def panels(written: str | None) -> Iterator[str]:
-    """The sections of a report in their order."""
-    titles = {True: "{} (folded)", False: "{}"}
-    rows = [
-        (f"`{item.name}`", titles[bool(item.meta.get("detail"))].format(item.meta["title"]), first_sentence(item.doc))
-        for item in known("panel", written)
-    ]
-    return table(("panel", "title", "content"), rows)
-
-
-def report_formats(written: str | None) -> Iterator[str]:
-    """Each format of a report with the endings that choose it."""
-    rows = [
-        (f"`{item.name}`", ", ".join(f"`{ending}`" for ending in item.meta["endings"]), first_sentence(item.doc))
-        for item in known("renderer", written)
-    ]
-    return table(("format", "endings", "content"), rows)
-
-
-def gates(written: str | None) -> Iterator[str]:
-    """Each gate with its settings."""
-    rows = [(f"`{entry.name}`", first_sentence(entry.doc), settings(entry)) for entry in known("gate", written)]
-    return table(("gate", "rule", "settings"), rows)
-
-
-def group_of(entry: Entry) -> str:
-    """The group of a family of metrics: the first word of its name, where docs/metrics.md introduces it."""
-    group = entry.name.partition(".")[0]
-    return group if group in GROUPS else "other"
-
-
-def families(group: str, written: str | None) -> Iterator[str]:
-    """The families of one group of metrics: what each declares, its definition and its source."""
-    for entry in known("metric", written):
-        if group_of(entry) != group:
-            continue
-        meta = entry.meta
-        yield from (f"### `{entry.name}`", "")
-        yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{parameters(entry)}.*"
-        yield from (definition(entry.doc), "")
-        if entry.source:
-            yield from (f"Source: {entry.source}", "")
-
-
-def parameters(entry: Entry) -> str:
-    """The parameters of a family with their values; an empty value leaves no trace in the name of a metric."""
-    told = []
-    for name, values in entry.meta["parameters"].items():
-        named = ", ".join(f"`{value}`" for value in values if value)
-        told.append(f"; {name.upper()}: {named}{'' if all(values) else ', or left out'}")
-    names = {item.entry.name: name for name, item in metrics().items()}
-    return "".join(told) + (f"; for example `{names[entry.name]}`" if told else "")
-
-
-def first_of(setting: str, rows: Sequence[dict[str, str]]) -> tuple[str, ...]:
-    """The first policy of the decision at a setting, and how many acted and qualify there."""
-    acted = [row for row in rows if row["verdict"] != NEVER_ACTED]
-    qualify = sum(row["verdict"] in QUALIFY for row in acted)
-    told = setting if setting == "advise" else f"{setting} tokens"
-    if not acted:
-        return told, f"0 of {len(rows)}", "0", *("–",) * 6
-    row = acted[0]
-    prices = span(row, "provider"), span(row, "none")
-    return (told, f"{len(acted)} of {len(rows)}", str(qualify), f"`{row['policy']}`", *prices,
-            row["fault rate"], row["far recall"], row["verdict"])  # fmt: skip
-
-
-def span(row: dict[str, str], economy: str) -> str:
-    """A price against what ran, and its interval, as percent; a dash where there is none."""
-    ends = [row[f"{economy}{end}"] for end in ("", " low", " high")]
-    value, low, high = (f"{float(end):+.1%}".replace("-", "−") if end else "" for end in ends)
-    return f"{value} ({low} to {high})" if low else value or "–"
+def measures(written: str | None) -> Iterator[str]:
+    """Every metric by group: what it declares, its definition and its source."""
+    found = known("number", written)
+    for group in dict.fromkeys((*GROUPS, *(entry.name.partition(".")[0] for entry in found))):
+        of_group = [entry for entry in found if entry.name.startswith(f"{group}.")]
+        yield from (f"## {group}.*", "") if of_group else ()
+        for entry in of_group:
+            meta = entry.meta
+            places = f"; {', '.join(f'`{place}`' for place in meta['places'])}" if meta["places"] else ""
+            yield from (f"### `{entry.name}`", "")
+            yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{places}.*"
+            yield from (definition(entry.doc), "")
+            yield from (f"Source: {entry.source}", "") if entry.source else ()
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -248,11 +185,8 @@ PARTS = {
     "strategies": strategies,
     "policies": policies,
     "references": references,
-    "panels": panels,
-    "report formats": report_formats,
-    "gates": gates,
     "command line": command_line,
-    **{f"metrics {group}": lambda written, group=group: families(group, written) for group in (*GROUPS, "other")},
+    "metrics": measures,
 }
 
 
