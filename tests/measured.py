@@ -25,7 +25,10 @@ _sessions: list[RunSession] = []  # of the trace asked about last
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt whole: its step and thread, its tokens, its messages."""
+    """One prompt whole: its step and thread, its tokens, its messages.
+
+    `parts` are the compactor's own counts; `cut` is true where the prompt before is no prefix of it.
+    """
 
     step: int
     thread: str
@@ -33,6 +36,8 @@ class Prompt:
     tools_tokens: int
     tools_changed: bool
     messages: list[Message]
+    parts: dict[str, int]
+    cut: bool
 
 
 class Ran:
@@ -50,10 +55,20 @@ class Ran:
         """Every prompt in order, put together from the start."""
         found, threads = [], {}
         for call, priced in zip(self.replay.calls, self.evidence.walked.priced, strict=True):
+            before = len(threads.get(call.thread, ()))
             numbers = threads[call.thread] = [*threads.get(call.thread, [])[: call.keep], *call.tail]
             messages = [self.messages[number] for number in numbers]
             found.append(
-                Prompt(call.step, call.thread, priced.prompt_tokens, call.tools_tokens, call.tools_changed, messages)
+                Prompt(
+                    call.step,
+                    call.thread,
+                    priced.prompt_tokens,
+                    call.tools_tokens,
+                    call.tools_changed,
+                    messages,
+                    call.parts,
+                    call.keep < before,
+                )
             )
         return found
 
@@ -95,3 +110,8 @@ def number(recording: Trace, given: Any, metric: str) -> Number:
 def value(recording: Trace, given: Any, metric: str) -> float | None:
     """The value of one metric of a trace under a strategy."""
     return number(recording, given, metric).value
+
+
+def ran(recording: Trace, given: Any) -> Ran:
+    """A trace replayed through a strategy, which may have failed."""
+    return Ran(evidence_of(recording, given))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 import sys
 import tempfile
@@ -25,17 +24,6 @@ if TYPE_CHECKING:
     from ..run.scenario import Scenario
 
 Command = Callable[..., Any]
-
-
-class Within(click.FloatRange):
-    """A number of a range; `nan`, which is in every range, is none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number that a text says."""
-        number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail("nan is no number", param, ctx)
-        return number
 
 
 class Grouped(click.Command):

@@ -11,10 +11,9 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from ..model.errors import BenchError, one_line
+from ..model.errors import BenchError
 
 _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
 """The most seconds that git may take: for an answer, and to write the files of a commit."""
@@ -33,15 +32,6 @@ _QUIET = {
 _STARTS_NOTHING = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
 _FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
-@dataclass(frozen=True)
-class Commit:
-    """The commit of a working tree: its hash, its subject line, and whether tracked files differ from it."""
-
-    sha: str
-    subject: str
-    dirty: bool
 
 
 def git(
@@ -63,10 +53,9 @@ def git(
     return done.stdout if done.returncode == 0 else None
 
 
-def _without_filters(folder: Path, *, everybodys: bool = False) -> Iterator[str]:
-    """Settings that take the programs out of the filters that the repository itself defines; those of the user stay, unless they are meant too."""
-    where = () if everybodys else ("--local",)
-    known = git(folder, "config", *where, "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
+def _without_filters(folder: Path) -> Iterator[str]:
+    """Settings that take the programs out of all filters, those of the repository and those of the user."""
+    known = git(folder, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
     for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
         yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")
 
@@ -85,17 +74,6 @@ def outermost_of(folder: Path) -> Path | None:
     return outermost_of(Path(name)) if name and "\0" not in name else top_of(folder)
 
 
-def commit_of(folder: Path) -> Commit | None:
-    """The commit a folder's repository is at; None outside a repository, and in one without a commit."""
-    said = git(folder, "log", "-1", "--format=%H%x00%s")
-    sha, _, subject = (said or b"").decode("utf-8", "replace").strip().partition("\0")
-    if not _HASH.fullmatch(sha):
-        return None
-    changed = git(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty",
-                  settings=tuple(_without_filters(folder)))  # fmt: skip
-    return Commit(sha, one_line(subject), bool(changed))
-
-
 def resolve(folder: Path, revision: str) -> str:
     """The full hash of a revision. Raises BenchError outside a repository, and for a revision that this clone does not have."""
     if top_of(folder) is None:
@@ -111,8 +89,7 @@ def resolve(folder: Path, revision: str) -> str:
 
 def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     """Write the files of a repository at a commit into an empty folder: a work tree for which neither hooks nor filters are started, with its links,
-    its attributes, and its submodules where they are cloned. The repository itself is not changed. `index` is a new file of git's, by which
-    `is_unpacked` knows them again. Raises BenchError where this clone does not have the files.
+    its attributes, and its submodules where they are cloned. The repository itself is not changed. `index` is a new file of git's. Raises BenchError where this clone does not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
@@ -126,13 +103,8 @@ def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
                 unpack(about.split()[1].decode(), inner, folder / os.fsdecode(name), index.with_name(f"{index.name}-"))
 
 
-def is_unpacked(top: Path, folder: Path, index: Path) -> bool:
-    """True if all files that `unpack` wrote are still what they were. Others may have come."""
-    return _with_tree(top, folder, index, "update-index", "--ignore-submodules", "--refresh") is not None
-
-
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:
     """The output of a git command about another work tree of a repository."""
-    settings = ("core.sparseCheckout=false", *_without_filters(top, everybodys=True))
+    settings = ("core.sparseCheckout=false", *_without_filters(top))
     more = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(folder)}
     return git(top, *arguments, settings=settings, more=more, most_s=_UNPACKS_S)

@@ -88,21 +88,6 @@ def written_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> Iterator[
             Path(name).unlink(missing_ok=True)
 
 
-def write_new(path: Path, data: bytes) -> bool:
-    """Write a file that is not there; False where it is. Raises BenchError as `write_atomically` does."""
-    temporary = path.with_name(f".{path.name[:_SHOWN]}.bench-{os.getpid()}-new")
-    write_atomically(temporary, data)
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise _refused(path, error) from None
-    finally:
-        temporary.unlink()
-    return True
-
-
 @contextlib.contextmanager
 def folder_in_place(folder: Path) -> Iterator[Path]:
     """An empty folder whose files take their places below `folder` once the block has ended well; else it goes.

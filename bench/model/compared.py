@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -112,6 +113,16 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if item.id == run:
                 return next((s.numbers.get(metric) for s in item.scores if s.strategy == strategy), None)
         return None
+
+    def __repr__(self) -> str:
+        """The title and the answer: the fields would fill screens."""
+        answer = self.advice.sentence if self.advice else f"{len(self.runs)} runs"
+        return f"<Compared {self.title!r}: {answer}>"
+
+    def _repr_html_(self) -> str:
+        """The first screen, for a notebook."""
+        shown: str = import_module("bench.reports.notebook").html_repr(self)  # values import no reports
+        return shown
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data, as JSON has it."""

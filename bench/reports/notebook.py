@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from ..model.compared import Compared
-from . import about, first_line
+from . import first_line
 from .blocks import Figures, Table, plain
 from .drawing import safe
 from .panels.answer import sections
 from .reading import Reading
-
-
-def text_repr(compared: Compared) -> str:
-    """One line: the title, what was compared, the answer."""
-    return f"<Compared {compared.title or 'without a title'!r}: {about(Reading(compared))}. {first_line(compared)}>"
 
 
 def html_repr(compared: Compared) -> str:

@@ -23,8 +23,10 @@ from pathlib import Path
 import msgspec
 
 from ..files.cache import cache_folder
+from ..files.git import git
 from ..files.limits import limit
 from ..model import Trace, compact_json
+from ..model.errors import BenchError
 from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..version import VERSION
@@ -41,11 +43,17 @@ _SCHEMA = (
 
 
 def kept_here() -> Kept | None:
-    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache."""
+    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache; None for `off`.
+
+    Raises BenchError for a file that a repository brings.
+    """
     said = os.environ.get(VARIABLE, "")
     if said.lower() in ("off", "0"):
         return None
-    return Kept(Path(said) if said else cache_folder("kept") / "kept.sqlite")
+    path = Path(said) if said else cache_folder("kept") / "kept.sqlite"
+    if path.exists() and git(path.parent, "ls-files", "--", path.name):
+        raise BenchError(f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}")
+    return Kept(path)
 
 
 class Kept:

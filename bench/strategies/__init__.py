@@ -157,7 +157,7 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
         if not isinstance(given, str):
             raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}")
         return build(kind, given, base)
-    own = str(getattr(given, "__name__", type(given).__name__))
+    own = str(getattr(given, "__name__", type(given).__name__)).strip("<>")  # a lambda is called <lambda>
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
     return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method_of(given, KINDS[kind][1], own)), {})
 
@@ -204,7 +204,7 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
         found = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
-        return compose(name or str(getattr(item, "__name__", type(item).__name__)), {"summarizer": item}, base)
+        return compose(name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base)
     if isinstance(item, Mapping) and name is not None:
         return compose(name, item, base)
     what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"

@@ -17,7 +17,7 @@ from cli_folder import SCENARIO, SUMMARIZERS, files
 from handmade import trace
 from repository import bench
 
-from bench import __version__, load, run_scenario
+from bench import __version__, compare, load, run_scenario
 from bench.model.errors import nearest
 from bench.traces.formats.native import encode_trace
 
@@ -286,6 +286,7 @@ def test_python_gives_what_the_command_gives():
     assert compared.advice.sentence == found["advice"]["sentence"]
     frame = compared.to_frame("totals")
     assert len(frame) == sum(len(metrics) for metrics in found["totals"].values())
+    assert compare("runs", lambda result: result.text[:20]).strategies == ("lambda",)
 
 
 # ---------------------------------------------------------------- everything that goes wrong

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from handmade import opened
-from repository import BASELINE, SCENARIO, TRACES
-from repository import bench as command
+from repository import BASELINE, SCENARIO, TRACES, bench as command
 
 import bench
 from bench.files.writing import write_together

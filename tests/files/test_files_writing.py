@@ -12,7 +12,6 @@ from bench.cli import main
 from bench.files.writing import (
     folder_in_place,
     write_atomically,
-    write_new,
     write_together,
     written_together,
 )
@@ -105,12 +104,6 @@ def umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def test_a_new_file_does_not_take_the_place_of_another(tmp_path):
-    assert write_new(tmp_path / "x", b"one")
-    assert not write_new(tmp_path / "x", b"two")
-    assert everything(tmp_path) == {"x": b"one"}
 
 
 def test_nothing_is_removed_that_this_process_did_not_make(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from repository import commit, git
 
-from bench.files.git import commit_of, resolve, unpack
+from bench.files.git import resolve, unpack
 from bench.model.errors import BenchError
 
 CODE = Path("scenarios/mine.py")
@@ -33,17 +33,8 @@ def test_outside_a_repository(tmp_path, monkeypatch):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.setenv("GIT_DIR", str(folder / "none"))
-    assert commit_of(folder) is None
     with pytest.raises(BenchError, match="is in no git repository"):
         resolve(folder, "HEAD")
-
-
-def test_a_commit_says_whether_files_differ_from_it():
-    found = commit_of(Path())
-    assert found is not None
-    assert (found.sha, found.subject, found.dirty) == (git("rev-parse", "HEAD"), "start", False)
-    CODE.write_text("second = 2\n")
-    assert commit_of(Path()).dirty
 
 
 # ---------------------------------------------------------------- repositories of strangers
@@ -77,7 +68,6 @@ def test_what_a_repository_wants_started_is_not(settings, started):
         git("config", name, value.format(program))
     for path in (CODE, CODE.with_suffix(".toml")):
         path.write_text(path.read_text() + "\n")
-    assert commit_of(Path()).dirty
     assert resolve(Path("scenarios"), "HEAD") == start
     there = program.parent / "there"
     unpack(start, Path().resolve(), there, program.parent / "index")
@@ -107,7 +97,6 @@ def test_the_repository_is_the_one_that_the_folder_is_in(tmp_path_factory, monke
     git("-C", str(other), "commit", "--quiet", "--allow-empty", "--message", "of another")
     start = git("rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    assert commit_of(Path()).subject == "start"
     assert resolve(Path(), "HEAD") == start
 
 
@@ -120,7 +109,6 @@ def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent))
     monkeypatch.setattr("bench.files.git._ANSWERS_S", 0.3)
-    assert commit_of(Path()) is None
     with pytest.raises(BenchError, match=r"in no git repository|no such revision"):
         resolve(Path(), "HEAD")
     monkeypatch.setattr("bench.files.git._UNPACKS_S", 0.3)

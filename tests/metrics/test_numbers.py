@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 from reference import replayed
@@ -216,3 +217,17 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
                 if index.kinds[need.fact] in ("name", "path") and fact[0].isalnum():
                     held = any(replayed.says(message, fact) for message in messages)
                     assert held is ((call.step, need.fact) not in missed), (trace.id, call.step, fact)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(strategy: str) -> None:
+    for trace in shipped():
+        undated = tuple(msgspec.structs.replace(step, t=None) for step in trace.steps)
+        trace = msgspec.structs.replace(trace, steps=undated)
+        index = index_trace(trace, model="gpt-4o", calibrate=False)
+        session = TraceSession(trace, index)
+        replay = Replayer(trace, index, session.messages.count).replay(parse_strategy(strategy))
+        recorded = recorded_messages(trace, index.reasoning_tokens).messages
+        cached = replayed.cached_tokens(replay, recorded, index.encoding, 1024, 128)
+        found = numbers_of(CheckedReplay(session, replay))["cost.cached_prompt_tokens"]
+        assert found.value == sum(cached), trace.id

@@ -51,7 +51,7 @@ def test_a_trace_of_the_run_is_never_overwritten(arguments, said, capsys, monkey
     Path("link.json").symlink_to("runs/chat.json")
     Path("linked").symlink_to("runs", target_is_directory=True)
     Path("runs/cut_short.json").write_text('{"messages": [{"role": "user", "content": "How')
-    monkeypatch.setattr("bench.run.verbs.Replayer", lambda *given: pytest.fail("replayed"))
+    monkeypatch.setattr("bench.run.measuring.Replayer", lambda *given: pytest.fail("replayed"))
     before = state()
     assert bench("run", "--strategy", "keep_all", *arguments) == 2
     err = capsys.readouterr().err
@@ -73,14 +73,6 @@ def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
     scenario.unlink()
     assert state() == kept
 
-
-@pytest.mark.slow
-def test_score_files_that_are_compared_are_never_overwritten(capsys):
-    assert bench("run", SCENARIO, "-o", "before.json", "-o", "after.json") == 0
-    kept = state()
-    assert bench("compare", "before.json", "after.json", "-o", "./after.json") == 2
-    assert "is a score file of this comparison" in capsys.readouterr().err
-    assert state() == kept
 
 
 @pytest.mark.slow
@@ -107,24 +99,6 @@ def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys)
     assert state() == before
 
 
-@pytest.mark.slow
-def test_a_report_that_cannot_be_made_leaves_nothing(monkeypatch, capsys):
-    before = state()
-    monkeypatch.setattr("bench.reports.json_rows._line", lambda *given: 1 / 0)
-    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.html", "-o", "y.json") == 2
-    assert "defect in bench" in capsys.readouterr().err
-    assert state() == before
-
-
-@pytest.mark.slow
-def test_one_run_of_several_that_cannot_be_accepted_leaves_nothing():
-    other = SCENARIO.with_name("z.toml")
-    other.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "broken.py:summarize"))
-    SCENARIO.with_name("broken.py").write_text("def summarize(result):\n    raise ValueError('no')\n")
-    SUMMARIZERS.write_text(WORSE)
-    before = state()
-    assert bench("run", SCENARIO, other, "--update-baseline", "-o", "x.json") == 2
-    assert {path: data for path, data in state().items() if "__pycache__" not in path.parts} == before
 
 
 @pytest.mark.slow

@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import LOG, TABLE, opened, result
-from readers import BUILDING_AGENT
+from handmade import LOG, TABLE, opened, result, run_of
 
-import bench
 from bench.strategies import parse_strategy
 
 FILES = sorted((Path(__file__).parents[1] / "data/summary_utils").glob("r*.py"))
@@ -33,7 +31,7 @@ def test_five_of_five_run_unchanged_however_the_keys_were_recorded(key: str) -> 
     )  # fmt: skip
     said = {}
     for path, text in zip(FILES, STRATEGIES, strict=True):
-        run = bench.replay(recorded, parse_strategy(text, path.parent))
+        run = run_of(recorded, parse_strategy(text, path.parent))
         assert run.failure is None, run.failure
         said[path.stem] = [run.messages[outcome.shown].text for outcome in run.results]
     untouched = [run.messages[key].text for key in (run.results[2].shown,)]
@@ -48,12 +46,3 @@ def test_five_of_five_run_unchanged_however_the_keys_were_recorded(key: str) -> 
     )  # without "✅ Code executed successfully"
     assert json.loads(said["r2_table_first"][1])["console"]["line_count"] == 13
     assert json.loads(said["r5_flat"][0]) == {"type": "table", "row_count": 36}
-
-
-@pytest.mark.slow
-def test_five_revisions_in_one_comparison(shared_traces: Path) -> None:
-    """On the recorded session of the system that the documents describe, whose results hold `structuredOutput`."""
-    found = bench.compare(f"{BUILDING_AGENT}:{shared_traces / 'rap' / 'session-2025-11-17.json'}", STRATEGIES, base=FILES[0].parent)
-    assert [name for name in found.strategies if found.failed(name)] == []
-    cost = {name: found.value(name, "cost.prompt_tokens") or 0.0 for name in found.everyone}
-    assert cost["r5_flat"] < cost["r2_table_first"] < cost["r1_console_only"] <= cost["keep_all"]

@@ -40,6 +40,25 @@ def prompt_tokens(replay: Replay, recorded: Sequence[Message], name: str) -> lis
     ]
 
 
+def cached_tokens(replay: Replay, recorded: Sequence[Message], name: str, at_least: int, step: int) -> list[int]:
+    """The tokens of each prompt that its thread's last prompt begins with, as a cache without marks or times reads them.
+
+    `at_least` tokens, then whole steps: what is left over is not read.
+    """
+    last: dict[str, tuple[list[Message], int]] = {}
+    found = []
+    for call, messages in prompts(replay, recorded):
+        before, tools = last.get(call.thread, ([], -1))
+        same = 0
+        while same < min(len(before), len(messages)) and before[same] is messages[same]:
+            same += 1
+        shared = call.tools_tokens + sum(tokens(message, name) for message in messages[:same])
+        usable = tools == call.tools_tokens and not call.tools_changed and shared >= at_least
+        found.append(shared - (shared - at_least) % step if usable else 0)
+        last[call.thread] = messages, call.tools_tokens
+    return found
+
+
 def uncached_usd(trace: Trace, sizes: Sequence[int], index: TraceIndex) -> float:
     """Dollars by genai-prices' own calculation, without a cache."""
     found = 0.0

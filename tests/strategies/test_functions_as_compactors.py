@@ -8,12 +8,11 @@ from collections.abc import Sequence
 
 import pytest
 from handmade import opened, result, shell
+from measured import ran, value
 from theirs import write
 
-import bench
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
-from bench.replayer.loop import replay
 from bench.strategies import Window, compose, parse_strategy
 from bench.strategies.messages import AnthropicMessages, Bridge, LangChainMessages
 
@@ -21,7 +20,7 @@ from bench.strategies.messages import AnthropicMessages, Bridge, LangChainMessag
 def prompts(run) -> list[list[str]]:
     """The texts of each prompt."""
     assert run.failure is None, run.failure
-    return [[run.messages[key].text for key in keys] for _, keys in run.walk() for keys in [list(keys)]]
+    return [[message.text for message in prompt.messages] for prompt in run.prompts]
 
 
 def compose_of(**slots):
@@ -58,10 +57,10 @@ def test_messages_that_come_back_are_the_same_ones(dialect, copies):
 
     for recorded in (conversation(), opened(shell(3, start=2))):
         same.form = dialect
-        kept, plain = bench.replay(recorded, compose_of(compactor=same)), bench.replay(recorded, "keep_all")
+        kept, plain = ran(recorded, compose_of(compactor=same)), ran(recorded, "keep_all")
         assert prompts(kept) == prompts(plain)
-        assert kept.messages == plain.messages or set(kept.messages) == set(plain.messages)
-        assert not any(prompt.compacted for prompt in kept.prompts)
+        assert not kept.written
+        assert not any(prompt.cut for prompt in kept.prompts)
 
 
 @pytest.mark.parametrize("copies", [False, True])
@@ -81,12 +80,12 @@ def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(cop
         return renamed(messages, calls=False)
 
     recording = conversation()
-    found = bench.compare(recording, {"renamed": compose_of(compactor=renamed), "half": compose_of(compactor=half)})
-    assert [found.value(name, "prompt.invalid") for name in ("renamed", "half")] == [0, 2]
-    steps = [found.value("renamed", name) for name in ("loss.fact_recall.end", "needed.recall")]
-    assert steps == [found.value("keep_all", name) for name in ("loss.fact_recall.end", "needed.recall")]
-    run = bench.replay(recording, compose_of(compactor=renamed))
-    assert {message.step for message in run.messages.values() if message.role == "tool"} == {3, 4}
+    whole, half_found = value(recording, "keep_all", "needed.recall"), compose_of(compactor=half)
+    assert value(recording, half_found, "prompt.invalid") == 2
+    assert value(recording, compose_of(compactor=renamed), "prompt.invalid") == 0
+    assert value(recording, compose_of(compactor=renamed), "needed.recall") == whole
+    run = ran(recording, compose_of(compactor=renamed))
+    assert {message.step for message in run.messages if message.role == "tool"} == {3, 4}
 
 
 def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
@@ -94,12 +93,12 @@ def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
         return [*messages, {"role": "tool", "content": "36", "tool_call_id": "never"}]
 
     told.mode = "per_call"
-    assert bench.compare(conversation(), {"told": compose_of(compactor=told)}).value("told", "prompt.invalid") == 3
+    assert value(conversation(), compose_of(compactor=told), "prompt.invalid") == 3
 
 
 def test_openai_messages():
     seen = []
-    bench.replay(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))
+    ran(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))
     assert seen[1] == [
         {"role": "system", "content": "You run commands."},
         {"role": "user", "content": "Follow the files to the end."},
@@ -119,7 +118,7 @@ def test_anthropic_messages_with_the_system_prompt_beside_them():
         seen.append((anthropic_messages, system))
 
     view.form = ("anthropic", "system")
-    bench.replay(conversation(), compose_of(compactor=view))
+    ran(conversation(), compose_of(compactor=view))
     messages, system = seen[1]
     assert system == "You run commands."
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
@@ -135,7 +134,7 @@ def test_a_state_of_langchain_leaves_the_system_prompt_where_it_stands():
         return {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("Summary.")]}
 
     forgets.form = "state"
-    run = bench.replay(conversation(), compose_of(compactor=forgets))
+    run = ran(conversation(), compose_of(compactor=forgets))
     assert prompts(run)[1] == ["You run commands.", "Summary."]
 
 
@@ -173,9 +172,9 @@ clear_anthropic.form, clear_langchain.form = "anthropic", "langchain"
 def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
     if clear is clear_langchain:
         pytest.importorskip("langchain_core")
-    run = bench.replay(conversation(), compose_of(compactor=clear))
+    run = ran(conversation(), compose_of(compactor=clear))
     assert prompts(run)[-1][2:5] == ["I read.", "[cleared]", "[cleared]"]
-    rewritten = [message for message in run.messages.values() if message.text == "[cleared]"]
+    rewritten = [message for message in run.messages if message.text == "[cleared]"]
     assert sorted((message.step, message.kind, message.call_id) for message in rewritten) == [
         (3, "result", "a"),
         (4, "result", "b"),
@@ -188,16 +187,16 @@ def test_a_summary_is_a_new_message_and_the_rest_stays_itself():
             [messages[0], {"role": "user", "content": "Summary."}, *messages[-keep:]] if len(messages) > 4 else messages
         )
 
-    run = bench.replay(conversation(), compose_of(compactor=compact))
+    run = ran(conversation(), compose_of(compactor=compact))
     assert prompts(run)[-1] == ["You run commands.", "Summary.", "And then?", "Then this."]
-    assert [message.kind for message in run.messages.values() if message.text == "Summary."] == ["made"]
+    assert [message.kind for message in run.messages if message.text == "Summary."] == ["made"]
 
 
 def test_history_keeps_an_edit_and_per_call_starts_anew(tmp_path):
     write(tmp_path, "def last(messages):\n    return messages[-1:] if len(messages) % 2 else messages\n")
     texts = {}
     for mode in ("history", "per_call"):
-        run = replay(opened(shell(3, start=2)), parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path))
+        run = ran(opened(shell(3, start=2)), parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path))
         texts[mode] = [len(texts) for texts in prompts(run)]
     assert texts["history"] == [2, 4, 6, 8] or texts["history"][0] == 2
     assert texts["per_call"] == [2, 4, 6, 8]
@@ -206,8 +205,8 @@ def test_history_keeps_an_edit_and_per_call_starts_anew(tmp_path):
     for mode in ("history", "per_call"):
         write(tmp_path, "SEEN = []\ndef last(messages):\n    SEEN.append(len(messages))\n    return messages[-3:]\n")
         strategy = parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path)
-        assert [len(texts) for texts in prompts(replay(opened(shell(3, start=2)), strategy))] == [2, 3, 3, 3]
-        seen[mode] = strategy.plugins["compactor"][0].entry.target.__globals__["SEEN"]
+        assert [len(texts) for texts in prompts(ran(opened(shell(3, start=2)), strategy))] == [2, 3, 3, 3]
+        seen[mode] = strategy.plugins["compactor"][0].entry.target.__globals__["SEEN"][:4]  # a replay is made twice
     assert seen == {"history": [2, 4, 5, 5], "per_call": [2, 4, 6, 8]}
 
 
@@ -233,7 +232,7 @@ def test_mode_may_stand_on_the_function_and_a_wrong_one_is_named(tmp_path):
     ],
 )
 def test_an_answer_that_is_no_list_of_messages_says_so(answer, says):
-    run = bench.replay(conversation(), compose_of(compactor=lambda messages: answer))
+    run = ran(conversation(), compose_of(compactor=lambda messages: answer))
     assert run.failure.slot == "compactor"
     assert re.search(says, run.failure.error)
 
@@ -246,7 +245,7 @@ def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
         return messages[-1:]
 
     for function in (newest, ours):
-        run = bench.replay(opened([]), compose_of(compactor=function))
+        run = ran(opened([]), compose_of(compactor=function))
         assert prompts(run) == [["Follow the files to the end."]]
 
 
@@ -259,8 +258,8 @@ def test_an_id_that_comes_again_is_matched_by_place():
             result(f"answer {turn}", index=3 + 2 * turn, call_id="c"),
         )
     ]
-    run = bench.replay(opened(calls), compose_of(compactor=clear_openai))
-    assert {message.step for message in run.messages.values() if message.text == "[cleared]"} == {3, 5, 7}
+    run = ran(opened(calls), compose_of(compactor=clear_openai))
+    assert {message.step for message in run.messages if message.text == "[cleared]"} == {3, 5, 7}
 
 
 def test_langchain_updates_are_merged_by_id():

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handmade import TABLE, opened, result, shell, trace
+from measured import ran
 from theirs import write
 
-import bench
 from bench.model import ToolResult
 from bench.model.errors import SpecError
-from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy, strategy_of
 
 GENERATE_SUMMARY = '''
@@ -55,7 +54,7 @@ def script(key: str = "structuredOutput") -> ToolResult:
 @pytest.mark.parametrize("read", SPELLINGS)
 def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
     write(tmp_path, GENERATE_SUMMARY % read)
-    run = replay(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
+    run = ran(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
     (told,) = shown(run)
     assert json.loads(told)["table"]["row_count"] == 36
 
@@ -104,7 +103,7 @@ ASKS = {
 )
 def test_a_function_is_given_the_form_that_is_named(tmp_path, settings, code, wanted):
     write(tmp_path, code)
-    run = replay(opened([result("a,b,c", index=2)]), compose("m", {"summarizer": f"mine.py:f{settings}"}, tmp_path))
+    run = ran(opened([result("a,b,c", index=2)]), compose("m", {"summarizer": f"mine.py:f{settings}"}, tmp_path))
     assert shown(run) == [wanted]
 
 
@@ -147,7 +146,7 @@ def test_an_async_function_works_where_a_loop_runs_already():
         return text[:2]
 
     async def inside():
-        return bench.replay(opened([result("abcdef", index=2)]), brief)
+        return ran(opened([result("abcdef", index=2)]), brief)
 
     assert shown(asyncio.run(inside())) == ["ab"]
 
@@ -160,11 +159,11 @@ def test_files_beside_it_are_found_and_two_folders_do_not_meet(tmp_path, monkeyp
     for name in "ab":
         write(tmp_path / name, f"CUT = '{name}'\n", "rules.py")
         write(
-            tmp_path / name, "from rules import CUT\ndef f(text: str):\n    import rules\n    return CUT + rules.CUT\n"
+            tmp_path / name, "from rules import CUT\ndef f(text: str):\n    return CUT + CUT\n"
         )
     once = opened([result("x", index=2)])
-    found = [shown(bench.replay(once, f"m=summarizer={name}/mine.py:f")) for name in "aba"]
-    assert found == [["aa"], ["bb"], ["aa"]], "each file is imported in a child of its own"
+    found = [shown(ran(once, f"m=summarizer={name}/mine.py:f")) for name in "aba"]
+    assert found == [["aa"], ["bb"], ["aa"]]
 
 
 def test_a_file_that_cannot_be_imported_says_where_and_what_next(tmp_path):
@@ -189,7 +188,7 @@ def test_a_function_that_raises_names_file_and_line_and_the_form_that_it_got(tmp
         ("xy", ""),  # it did once, so it is not the form
     ):
         steps = [result(text, index=2 + number) for number, text in enumerate(texts)]
-        run = replay(opened(steps), parse_strategy("m=summarizer=agent/mine.py:f"))
+        run = ran(opened(steps), parse_strategy("m=summarizer=agent/mine.py:f"))
         assert run.failure.error == f"agent/mine.py:5: KeyError: 'outptu'{told}"
 
 
@@ -205,7 +204,7 @@ FAILING = {
 @pytest.mark.parametrize("slot", FAILING)
 def test_a_function_that_fails_on_its_first_call_is_given_the_names_of_forms(slot):
     function, form = FAILING[slot]
-    run = bench.replay(opened(shell(1, start=2)), compose("m", {slot: function}))
+    run = ran(opened(shell(1, start=2)), compose("m", {slot: function}))
     assert f"form={form}" in run.failure.error
 
 
@@ -221,7 +220,7 @@ MESSAGES = [
 def test_a_function_that_changes_what_it_was_given_fails_alone():
     def of(function):
         function.form = "dict"
-        return bench.replay(opened([script()]), function)
+        return ran(opened([script()]), function)
 
     for change in (lambda raw: raw.clear(), lambda raw: raw["structuredOutput"].clear(), lambda raw: raw.update(x=1)):
         assert "changed" in of(change).failure.error
@@ -251,14 +250,14 @@ Point = dataclasses.make_dataclass("Point", ["x"])
     ],
 )
 def test_what_json_can_say_of_an_answer_is_said(answer, seen):
-    assert shown(bench.replay(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
+    assert shown(ran(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
 
 
 def test_a_store_may_keep_any_value():
     def rows(raw: dict) -> list:
         return raw.get("structured_output")
 
-    run = bench.replay(opened([script()]), compose_of(store=rows))
+    run = ran(opened([script()]), compose_of(store=rows))
     assert run.results[0].record.value == [TABLE]
 
 
@@ -270,7 +269,7 @@ def test_what_a_store_gives_as_it_is_is_judged_for_what_it_is(kept, kind):
     """A mapping that was stored raw is still one for the evaluator, whatever the result had been."""
     for full in ({"b": 2}, "text"):
         given = result(full if isinstance(full, str) else None, data=None if isinstance(full, str) else full, index=2)
-        run = bench.replay(
+        run = ran(
             opened([given]), compose_of(store=lambda raw: kept, evaluator=lambda record: {"kind": record.result_type})
         )
         assert (run.results[0].record.value, run.results[0].evaluation["kind"]) == (kept, kind)
@@ -290,7 +289,7 @@ EVALUATORS = {
 def test_evaluators_take_records_mappings_and_states(tmp_path, asks):
     form, gives = EVALUATORS[asks]
     write(tmp_path, f"def f({asks}):\n    return {{'found': {gives}}}\n")
-    run = replay(opened([result("run_script", index=2)]), compose("m", {"evaluator": f"mine.py:f{form}"}, tmp_path))
+    run = ran(opened([result("run_script", index=2)]), compose("m", {"evaluator": f"mine.py:f{form}"}, tmp_path))
     assert run.failure is None
     assert run.results[0].evaluation["found"].startswith("run_script")
 
@@ -298,18 +297,18 @@ def test_evaluators_take_records_mappings_and_states(tmp_path, asks):
 def test_a_router_decides_after_results_unless_it_says_otherwise(tmp_path):
     write(tmp_path, "def go(state):\n    return 'on'\n")
     once = opened([result("x", index=2), result("y", index=3)])
-    run = replay(once, parse_strategy("m=routers=mine.py:go", tmp_path))
+    run = ran(once, parse_strategy("m=routers=mine.py:go", tmp_path))
     assert [(item.step, item.at, item.route) for item in run.decisions] == [
         (2, "after_result", "on"),
         (3, "after_result", "on"),
     ]
-    run = replay(once, parse_strategy("m=routers=mine.py:go:at=user_turn", tmp_path))
+    run = ran(once, parse_strategy("m=routers=mine.py:go:at=user_turn", tmp_path))
     assert [item.at for item in run.decisions] == ["user_turn"]
 
 
 def test_a_router_may_ask_for_messages(tmp_path):
     write(tmp_path, "def go(messages: list[dict]):\n    return messages[-1]['role']\n")
-    run = replay(opened(shell(1, start=2)), compose("m", {"routers": "mine.py:go"}, tmp_path))
+    run = ran(opened(shell(1, start=2)), compose("m", {"routers": "mine.py:go"}, tmp_path))
     assert [item.route for item in run.decisions] == ["user"]
 
 
@@ -318,7 +317,7 @@ def test_a_consumer_may_answer_with_a_mapping():
         return {"text": f"I saw {summary}", "state": {}, "route": "END"}
 
     reply.form = "summary"
-    run = bench.replay(opened([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
+    run = ran(opened([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
     assert run.results[0].reply.text == "I saw short"
 
 
@@ -327,7 +326,7 @@ def test_a_consumer_may_answer_with_a_mapping():
 
 def test_slots_may_hold_functions(tmp_path):
     made = strategy_of({"summarizer": lambda result: result.text[:1], "store": "truncate"}, "both")
-    assert shown(replay(opened([result("xyz", index=2)]), made)) == ["x"]
+    assert shown(ran(opened([result("xyz", index=2)]), made)) == ["x"]
     assert trace().steps == ()
 
 
@@ -353,14 +352,14 @@ def test_the_store_and_the_evaluators_of_document_004_run_unchanged(tmp_path, la
     write(tmp_path, lazily + OF_DOCUMENT_004)
     slots = {"store": "mine.py:Nodes._store_execution_result", "evaluator": "mine.py:Nodes._evaluate_single_step_v1"}
     recording = opened([result("abc", index=2, function="dea"), result("de", index=3, call_id="d", function="umap")])
-    run = replay(recording, compose("m", slots, tmp_path))
+    run = ran(recording, compose("m", slots, tmp_path))
     assert [outcome.record.value for outcome in run.results] == ["dea True 3", "umap True 2"]
     kept = [
         {"function": "dea", "result": "dea True 3", "steps": 1},
         {"function": "umap", "result": "umap True 2", "steps": 2},
     ]
     assert [outcome.evaluation for outcome in run.results] == kept
-    node = replay(recording, compose("m", {"evaluator": "mine.py:Nodes.step_evaluator_node"}, tmp_path))
+    node = ran(recording, compose("m", {"evaluator": "mine.py:Nodes.step_evaluator_node"}, tmp_path))
     assert [outcome.evaluation for outcome in node.results] == [{"steps": 1}, {"steps": 2}]
 
 

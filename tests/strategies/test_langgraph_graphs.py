@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from handmade import opened, trace as trace_of
-from measured import measured
+from measured import ran
 
 import bench
+from bench.metrics import metric_of
 from bench.model import RouteDecision, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import parse_strategy
@@ -191,7 +192,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def decided(recorded: Trace, graph: str, folder: Path, extra: str = "") -> list[tuple[str | None, str]]:
-    run = bench.replay(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
+    run = ran(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
     assert run.failure is None, run.failure
     return [(item.recorded, item.route) for item in run.decisions]
 
@@ -223,11 +224,11 @@ def test_decisions_of_other_routers_are_left_alone_and_named_nodes_answer_with_l
 
 def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
     recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
-    run = bench.replay(
+    run = ran(
         recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN))
     )
-    (sample,) = measured("routing.first_divergence", recorded, run)
-    assert (sample.numerator, sample.denominator) == (1, 3)
+    sample = metric_of("routing.first_divergence").number(run.evidence)
+    assert (sample.value, sample.weight) == (1 / 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_what_is_no_graph(tmp_path: Path, graph: str, says: str) -> None:
 
 
 def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> None:
-    run = bench.replay(
+    run = ran(
         went("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN))
     )
     assert run.failure is not None
@@ -255,7 +256,7 @@ def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> 
 
 
 def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) -> None:
-    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
     written(tmp_path, GRAPH_004)
     kept = "store=full+evaluator=step_v1+"
     for recorded in bench.load(["traces/analysis"]).traces:
@@ -264,13 +265,13 @@ def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) 
         assert [taken for taken, _ in pairs] == [step.taken for step in steps]
         assert all(taken == route for taken, route in pairs), recorded.id
     (aborted,) = bench.load(["traces/analysis/aborted.jsonl"]).traces
-    run = bench.replay(aborted, parse_strategy(f'g={kept}routers=langgraph:graph="graph.py:changed"', tmp_path))
-    (sample,) = measured("routing.first_divergence", aborted, run)
-    assert (sample.numerator, sample.denominator) == (11, 12)  # all but the last, which aborted
+    run = ran(aborted, parse_strategy(f'g={kept}routers=langgraph:graph="graph.py:changed"', tmp_path))
+    sample = metric_of("routing.first_divergence").number(run.evidence)
+    assert (sample.value, sample.weight) == (11 / 12, 12)  # all but the last, which aborted
 
 
 def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) -> None:
-    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
     written(tmp_path, GRAPH_003)
     (tmp_path / "record.py").write_text(RECORD)
     subprocess.run([sys.executable, "record.py", "states.json"], cwd=tmp_path, check=True)
@@ -280,6 +281,6 @@ def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) ->
     path = ["agent_node", "tool_node", "agent_node", "get_parameters_node", "agent_node", "__end__"]
     assert [taken for taken, _ in pairs] == path
     assert [route for _, route in pairs] == path
-    run = bench.replay(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
-    (sample,) = measured("routing.first_divergence", recorded, run)
-    assert (sample.numerator, sample.denominator) == (3, 6)
+    run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
+    sample = metric_of("routing.first_divergence").number(run.evidence)
+    assert (sample.value, sample.weight) == (3 / 6, 6)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from handmade import opened, shell
+from measured import ran
 from theirs import one, run_of, said, shown, write
-
-import bench
-from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- where it lies
 
@@ -43,8 +39,7 @@ def test_a_file_in_a_package_imports_as_the_package_does(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     package(tmp_path)
     for spec in (f"m=summarizer=agent/tools/{file}.py:short", f"m=summarizer=agent.tools.{file}:short"):
-        assert shown(bench.replay(one(), spec)) == '{"'
-    assert not [name for name in sys.modules if name.partition(".")[0] == "agent"], "only the child imports it"
+        assert shown(ran(one(), spec)) == '{"'
 
 
 def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
@@ -52,7 +47,7 @@ def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
     for name, limit in (("old", 2), ("new", 5)):
         package(tmp_path / name, limit)
     texts = [
-        shown(bench.replay(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
+        shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
     ]
     assert [len(text) for text in texts] == [2, 5, 2]
 
@@ -64,27 +59,6 @@ def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
     assert shown(run_of(tmp_path, "summarizer=agent/tools/alone.py:short")) == '{"i'
     assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in said(
         tmp_path, "summarizer=agent/tools/named.py:short"
-    )
-
-
-@pytest.mark.slow
-def test_against_a_revision_has_the_package_as_it_was(tmp_path):
-    def git(*arguments: str) -> None:
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=tmp_path, check=True, capture_output=True)  # fmt: skip
-
-    package(tmp_path)
-    (tmp_path / "t.jsonl").write_bytes(encode_trace(one()))
-    (tmp_path / "s.toml").write_text(
-        'traces = ["t.jsonl"]\n[strategies]\nmine = { summarizer = "agent/tools/named.py:short" }\n'
-    )
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "first")
-    package(tmp_path, limit=9)
-    found = bench.run_scenario(tmp_path / "s.toml", against="HEAD")
-    before = next(name for name in found.references if name.startswith("mine@"))
-    assert found.value("mine", "loss.fact_recall.shown") != found.value(before, "loss.fact_recall.shown") or (
-        found.value("mine", "cost.prompt_tokens") > found.value(before, "cost.prompt_tokens")
     )
 
 
@@ -141,7 +115,7 @@ def test_a_callable_class_is_one_in_python_too():
         def __call__(self, text: str):
             return text[:2]
 
-    assert shown(bench.replay(one(), Short)) == '{"'
+    assert shown(ran(one(), Short)) == '{"'
 
 
 @pytest.mark.parametrize(
@@ -262,7 +236,7 @@ def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text)
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        ("summarizer=mine.py:anything:limit=3", "has no parameter 'limit' that says its type: it takes any"),
+        ("summarizer=mine.py:anything:limit=3", "has no parameter 'limit'"),
         ("compactor=mine.py:foreign", "mine.Foreign"),
         ("compactor=mine.py:context", "mine.Foreign"),
     ],

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from handmade import opened, result, shell
-from theirs import run_of, write
+from measured import ran
+from theirs import run_of
 
-import bench
-from bench.cli import main
-from bench.traces.formats.native import encode_trace
+from bench.strategies import compose
 
 # ---------------------------------------------------------------- a state of messages
 
@@ -51,18 +50,6 @@ def test_the_node_of_a_graph_is_a_compactor_and_no_router(tmp_path):
 # ---------------------------------------------------------------- what is said of it
 
 
-def test_one_that_raised_on_one_case_of_two_was_measured_on_the_other(tmp_path, capsys, monkeypatch):
-    write(tmp_path, "def f(text: str):\n    return text[:9] if len(text) < 150 else 1 / 0\n")
-    for name, count in (("a", 1), ("b", 9)):
-        (tmp_path / f"{name}.jsonl").write_bytes(encode_trace(opened(shell(1, start=2, chars=40 * count), id=name)))
-    monkeypatch.chdir(tmp_path)
-    for traces, says in (("*.jsonl", "no strategy was measured on every case"), ("b.jsonl", "nothing was measured")):
-        with pytest.raises(SystemExit) as done:
-            main(["run", "--traces", traces, "--strategy", "m=summarizer=mine.py:f"])
-        assert done.value.code == 3
-        assert f"{says} (exit 3)" in capsys.readouterr().out
-
-
 # ---------------------------------------------------------------- what is not the same twice
 
 
@@ -73,23 +60,18 @@ def test_a_stamp_that_reaches_no_prompt_route_or_gate_is_not_unstable():
     def stamped(record):
         return {"success": True, "id": str(uuid.uuid4()), "timestamp": time.time(), "at": str(uuid.uuid4())}
 
-    found = bench.compare([opened([result("abcdef", index=2)])], {"stamped": {"evaluator": stamped}})
-    assert found.cases[0].runs["stamped"].unstable_at is None
+    assert ran(opened([result("abcdef", index=2)]), compose("stamped", {"evaluator": stamped})).unstable_at is None
 
 
-def test_a_random_function_is_found_and_no_gate_judges_it():
+def test_a_random_function_is_found():
     import random
 
     given = iter(range(1000))
     functions = {
-        "random": lambda result: result.text[:2] + str(random.random()),
-        "steady": lambda result: result.text[:2],
+        "random": {"summarizer": lambda result: result.text[:2] + str(random.random())},
+        "steady": {"summarizer": lambda result: result.text[:2]},
         "counts": {"compactor": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}]},
     }
-    gates = [{"metric": "cost.prompt_tokens", "max": 10_000, "strategy": name} for name in functions]
-    found = bench.compare([opened([result("abcdef", index=2)])], functions, gates=gates)
-    (case,) = found.cases
-    assert {name: case.runs[name].unstable_at for name in functions} == {"random": 2, "steady": None, "counts": 3}
-    assert [verdict.outcome for verdict in found.verdicts] == ["inconclusive", "pass", "inconclusive"]
-    assert found.verdicts[0].sentence.startswith("random is unstable: replayed again, it gave something else on t")
-    assert found.value("random", "cost.prompt_tokens") > 0, "marked, and shown"
+    recorded = opened([result("abcdef", index=2)])
+    found = {name: ran(recorded, compose(name, slots)).unstable_at for name, slots in functions.items()}
+    assert found == {"random": 2, "steady": None, "counts": 3}

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from handmade import opened, prompt_tokens, prompts_of, run_of
-from measured import value
+from handmade import opened, prompts_of, run_of
+from measured import Ran
 
-from bench.model import Message, ModelTurn, Run, ToolCall, ToolResult, Trace
+from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
 from bench.strategies.documents.document_002 import is_command
-from bench.traces import load
 
 NAME = "separate_commands_deployed"
-BEGINNINGS = Path(__file__).parents[2] / "traces" / "terminal_beginnings"
 
 
 @pytest.fixture
@@ -40,13 +37,13 @@ def session(turns: int, *, chars: int = 400) -> Trace:
     return opened(steps)
 
 
-def summarised_at(run: Run) -> list[int]:
+def summarised_at(run: Ran) -> list[int]:
     """Which prompts (by number) a trigger made."""
-    steps = {call.step for call in run.writer_calls}
+    steps = {call.step for call in run.own_calls}
     return [number for number, prompt in enumerate(run.prompts) if prompt.step in steps]
 
 
-def run(turns: int, settings: str, *, chars: int = 400) -> Run:
+def run(turns: int, settings: str, *, chars: int = 400) -> Ran:
     return run_of(session(turns, chars=chars), f"s=compactor={NAME}:{settings}")
 
 
@@ -123,7 +120,7 @@ def test_the_new_history_and_that_it_stands() -> None:
 def test_results_without_the_mark_are_conversation_and_are_summarised() -> None:
     replayed = run(40, "max_tokens=2000", chars=900)
     first = summarised_at(replayed)[0]
-    of_talk, of_commands = [call for call in replayed.writer_calls if call.step == replayed.prompts[first].step]
+    of_talk, of_commands = [call for call in replayed.own_calls if call.step == replayed.prompts[first].step]
     assert prompts_of(replayed)[first][1].text.startswith(f"Summary of {1 + first - 4} earlier messages:")
     assert of_commands.consumed_tokens > of_talk.consumed_tokens  # 1,000 characters a result against 500
 
@@ -159,7 +156,7 @@ def test_a_writer_that_fails_leaves_the_last_messages() -> None:
     prompt = prompts_of(replayed)[replayed.prompts.index(first)]
     assert [message.kind for message in prompt] == ["system", *["model", "result"] * 4, "made"]
     assert prompt[-1].text.endswith("showing last 20)")  # no command message stands, so the prompt gets one again
-    assert replayed.writer_calls == ()
+    assert replayed.own_calls == ()
     assert "the writer failed: the last 8 messages stay (no answer)" in replayed.notes[0].text
 
 
@@ -183,31 +180,3 @@ def test_a_writer_that_fails_leaves_the_last_messages() -> None:
 )
 def test_a_command_message_is_told_by_its_text(role: str, text: str, command: bool) -> None:
     assert is_command(Message(role=role, text=text, kind="user")) is command
-
-
-# ---------------------------------------------------------------- the shipped sessions
-
-
-def measured(commands: int, settings: str = "") -> tuple[int, float | None]:
-    """Prompt tokens and commands lost on a beginning of the terminal session."""
-    (trace,) = load([str(BEGINNINGS / f"{commands:03d}_commands.json")]).traces
-    replayed = run_of(trace, f"s=compactor={NAME}:max_tokens=10000{settings}")
-    return prompt_tokens(replayed), value("loss.commands_lost", trace, replayed)[0]
-
-
-def test_what_it_costs_and_loses_at_20_40_and_100_commands() -> None:
-    """The original's helpers gave 0, 0 and 39 commands lost and 78,897 tokens at 20, with a writer that we do not have.
-
-    With the extractive writer, whose summary ends at 2,000 characters, the cost at 20 is the same within 2 %, and more of the older commands are
-    missing from its summary; with room for 6,000 characters it loses 0, 0 and about as many. Exact figures depend on which lines that writer
-    takes for the most telling.
-    """
-    (trace,) = load([str(BEGINNINGS / "020_commands.json")]).traces
-    assert prompt_tokens(run_of(trace, "keep_all")) == 73_908
-    tokens, lost = measured(20)
-    assert tokens == pytest.approx(78_897, rel=0.02)
-    assert lost is not None
-    assert lost <= 3
-    at_20, at_40, at_100 = (measured(commands, ',writer="extractive:max_chars=6000"')[1] for commands in (20, 40, 100))
-    assert (at_20, at_40) == (0, 0)
-    assert at_100 == pytest.approx(39, abs=11)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of
 from hypothesis import given, strategies as st
+from measured import ran as replayed
 
 from bench.model import Record, ToolResult
 from bench.plugins.registry import build
-from bench.replayer.loop import replay
 from bench.strategies import compose
 
 ENRICHED = {
@@ -147,7 +147,7 @@ def test_a_stores_description_of_a_record_is_a_record() -> None:
             return {"result_type": kind, "result": kept, "result_summary": f"{step_data['name']} ran"}
 
     recording = opened([ran("go", {"a": [1]}, index=2), ran("list", "abcdef", index=3)])
-    run = replay(recording, compose("s", {"store": Nodes(), "evaluator": lambda record: {"value": record.value}}))
+    run = replayed(recording, compose("s", {"store": Nodes(), "evaluator": lambda record: {"value": record.value}}))
     found = [(item.record.value, item.record.result_type, item.record.summary) for item in run.results]
     assert found == [({"a": [1]}, "structured", "go ran"), ("abc", "text", "list ran")]
     assert run.results[0].evaluation == {"value": {"a": [1]}}
@@ -156,5 +156,5 @@ def test_a_stores_description_of_a_record_is_a_record() -> None:
 @pytest.mark.parametrize("other", [{"result_type": "rows"}, {"result_summary": None}])
 def test_any_other_mapping_is_the_value_itself(other: dict[str, Any]) -> None:
     kept = {"result_type": "text", "result": 1, "result_summary": "one", **other}
-    run = replay(opened([result("a", index=2)]), compose("s", {"store": lambda raw: kept}))
+    run = replayed(opened([result("a", index=2)]), compose("s", {"store": lambda raw: kept}))
     assert run.results[0].record.value == kept

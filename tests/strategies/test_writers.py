@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured import COUNT, measured
+from measured import COUNT, Ran, ran
 
-from bench.model import ContextReset, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
-from bench.replayer.loop import replay
+from bench.metrics import metric_of
+from bench.model import ContextReset, ModelTurn, Source, SystemTurn, Trace, UserTurn
 from bench.strategies import compose
 
 # ---------------------------------------------------------------- recorded
@@ -27,24 +27,24 @@ def trace_of(*summaries: str | None, thread: str = "main") -> Trace:
     return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
 
 
-def made(run: Run) -> list[str]:
-    return [message.text for message in run.messages.values() if message.kind == "made"]
+def made(run: Ran) -> list[str]:
+    return [message.text for message in run.messages if message.kind == "made"]
 
 
 def test_the_recorded_summary_is_the_latest_one_so_far() -> None:
-    run = replay(
+    run = ran(
         trace_of("first notes", "second notes"),
         compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=250,keep_last=2"}),
     )
     assert run.failure is None
     assert made(run) == ["first notes", "second notes"]
-    produced = [call.produced_tokens for call in run.writer_calls]
+    produced = [call.produced_tokens for call in run.own_calls]
     assert set(produced) == {COUNT.text("first notes"), COUNT.text("second notes")}
-    assert sum(sample.numerator or 0 for sample in measured("cost.writer_tokens", trace_of(), run)) > 0
+    assert metric_of("cost.strategy_call_tokens").number(run.evidence).value
 
 
 def test_a_reset_without_a_summary_keeps_the_one_before() -> None:
-    run = replay(
+    run = ran(
         trace_of("first notes", None),
         compose("s", {"compactor": "separate_commands:writer=recorded,max_tokens=300,keep_last=2"}),
     )
@@ -53,7 +53,7 @@ def test_a_reset_without_a_summary_keeps_the_one_before() -> None:
 
 @pytest.mark.parametrize("trace", [trace_of(), trace_of(None, None), trace_of("late", thread="other")])
 def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> None:
-    run = replay(trace, compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=100,keep_last=2"}))
+    run = ran(trace, compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=100,keep_last=2"}))
     assert run.failure is not None
     assert "holds no recorded summary — use another writer" in run.failure.error
 
@@ -63,19 +63,19 @@ def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> No
 
 @pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "separate_commands_deployed"])
 def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
-    told = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
-    silent = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2,writer=empty"}))
+    told = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
+    silent = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2,writer=empty"}))
     assert silent.failure is None
     assert set(made(silent)) == {""}
-    assert silent.writer_calls[0].produced_tokens == 0
-    assert silent.writer_calls[0].consumed_tokens == told.writer_calls[0].consumed_tokens > 0
+    assert silent.own_calls[0].produced_tokens == 0
+    assert silent.own_calls[0].consumed_tokens == told.own_calls[0].consumed_tokens > 0
     assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
 
 
 def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
-    assert (made(replay(trace_of(), strategy))[0], list(strategy.code)) == ("my notes", ["mine.py"])
+    assert made(ran(trace_of(), strategy))[0] == "my notes"
 
 
 # ---------------------------------------------------------------- what a scenario may not do

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hypothesis import given, strategies as st
-from reference import facts as reference, rebuilt
+from reference import facts as reference, present
 from reference.numbers import number_value as slow_value, numbers_in as slow_numbers
 
 from bench.text.decode import decoded
@@ -55,7 +55,7 @@ def test_numbers_are_those_found_at_every_character(text):
 @given(texts, needles, texts, st.booleans())
 def test_occurs_agrees_with_looking_at_every_position(before, fact, after, put_in):
     text = before + fact * put_in + after
-    assert occurs(text, fact) == rebuilt.verbatim(text, fact)
+    assert occurs(text, fact) == present.verbatim(text, fact)
     assert not occurs(text, fact) or anchor(fact) in re.findall(r"\w+", text)
 
 
@@ -67,7 +67,7 @@ def test_every_fact_of_a_text_is_held_by_it(text):
 @given(lines, lines)
 def test_what_a_text_holds_of_another_is_what_the_slow_way_says(text, other):
     for fact in facts_of(other):
-        assert holds(text, fact) == rebuilt.present(fact, [text])
+        assert holds(text, fact) == present.present(fact, [text])
         assert any(True for _ in places_of(decoded(text), fact)) == holds(text, fact)
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured import COUNT, dependencies_of
+from measured import COUNT
 
+from bench.evidence.index import index_trace
 from bench.model import RouteDecision, ToolResult, Trace, text_of
 from bench.traces import load
 
@@ -77,7 +78,8 @@ def test_terminal_is_as_long_as_document_002_needs(messages: list[dict[str, str]
 
 def test_terminal_leans_on_what_it_found_long_before() -> None:
     trace = load([str(TRACES / "terminal" / "session.json")]).traces[0]
-    distances = [need.distance for need in dependencies_of(trace)]
+    needs = index_trace(trace).needs
+    distances = [need.distance for of_turn in needs.values() for need in of_turn]
     assert len(distances) >= 200
     assert sum(distance > 50 for distance in distances) >= 20
     last = text_of(trace.model_turns[-1].content)
@@ -188,4 +190,6 @@ def test_the_deployed_rule_hid_answers_and_the_survey_needs_late_rows(building: 
     survey = executions({"survey": building["survey"]})
     rooms = next(r for r in survey if r.arguments["script_name"] == "Room_Areas.cs")
     late = {str(row["Id"]) for row in json.loads(rooms.data["structured_output"][0]["data"])[5:]}
-    assert len(late & {use.fact for use in dependencies_of(building["survey"])}) >= 2
+    index = index_trace(building["survey"])
+    used = {index.facts[need.fact] for of_turn in index.needs.values() for need in of_turn}
+    assert len(late & used) >= 2

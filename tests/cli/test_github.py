@@ -1,0 +1,64 @@
+"""Annotations and job summaries of GitHub Actions: on the right file, at most ten of a kind, and nothing of a recording obeyed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from cli_folder import SCENARIO
+from repository import bench
+
+from bench.cli.github import MOST, inside_actions, quoted_output
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+COMMAND = re.compile(r"^::(error|warning) (?:file=([^,]*),)?title=(.*?)::(.*)$", re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def actions(monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+
+
+def scenario(*gates: str, name: str = "one.toml") -> str:
+    head = SCENARIO.partition("[[gates]]")[0].replace("limit=900", "limit=5")
+    Path(name).write_text("\n".join([head, *(f"[[gates]]\n{gate}\n" for gate in gates)]))
+    return name
+
+
+FAILS = 'metric = "needed.recall"\nstrategy = "mine"\nmin = 1'
+PASSES = 'metric = "prompt.invalid"\nstrategy = "mine"\nmax = 0'
+WAITS = 'metric = "cost.prompt_tokens"\nstrategy = "mine"\nmax_increase = 0'
+
+
+def test_a_gate_that_failed_is_an_error_on_its_scenario_and_one_that_waits_a_warning(capsys):
+    assert bench("run", scenario(FAILS, PASSES, WAITS, name="100%, a.toml")) == 1
+    found = COMMAND.findall(capsys.readouterr().out)
+    assert [(kind, file) for kind, file, _, _ in found] == [("error", "100%25%2C a.toml"), ("warning", "100%25%2C a.toml")]
+    assert ["needed.recall" in found[0][2], "cost.prompt_tokens" in found[1][2]] == [True, True]
+    assert all(len(message) > 20 for *_, message in found)
+    first = Path("summary.md").read_text()
+    assert "needed" in first
+    bench("run", "one.toml")
+    assert Path("summary.md").read_text().startswith(first), "a job's summary is added to"
+
+
+def test_at_most_ten_of_a_kind_are_annotated_and_the_last_counts_the_rest(capsys):
+    many = [FAILS.replace("min = 1", f"min = 0.9{number}") for number in range(1, MOST + 6)]
+    assert bench("run", scenario(*many)) == 1
+    found = [line for line in COMMAND.findall(capsys.readouterr().out) if line[0] == "error"]
+    assert (len(found), str(len(many) - MOST + 1) in found[-1][3]) == (MOST, True)
+
+
+def test_what_is_quoted_is_obeyed_by_nobody(capsys, monkeypatch):
+    with quoted_output():
+        print("::error::injected")
+    first, injected, last = capsys.readouterr().out.splitlines()
+    token = first.removeprefix("::stop-commands::")
+    assert (injected, last, len(token) >= 32) == ("::error::injected", f"::{token}::", True)
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert not inside_actions()
+    assert bench("run", scenario(FAILS)) == 1
+    assert not COMMAND.search(capsys.readouterr().out)
