@@ -36,6 +36,7 @@ lint: .venv/.installed-dev ## Check style, format and types, and that the genera
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict bench/
+	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
 FUZZ ?= 300
@@ -70,6 +71,7 @@ accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gol
 
 docs: .venv/.installed-dev ## Write the generated parts of the pages again.
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/draw_imports.py
 
 site: .venv/.installed-docs ## Build the pages as a site in build/site; a dead link is an error.
 	@rm -rf build/pages build/site && mkdir -p build/pages

@@ -36,15 +36,11 @@ def total(items: list[Charges], priced: bool) -> Charges:
     return Charges(**sums, usd=sum(item.usd or 0.0 for item in items) if priced else None)
 
 
-def session(
-    number: int, *, turns: int = 60, priced: bool = True, eventful: bool = True
-) -> SessionAudit:
+def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool = True) -> SessionAudit:
     """One session; an eventful one was compacted, cut, read twice, and lost its cache."""
     rng = random.Random(number)
     calls, size = [], 12_000
-    broken = (
-        sorted(rng.sample(range(2, turns), min(4, turns - 2))) if eventful and turns > 3 else []
-    )
+    broken = sorted(rng.sample(range(2, turns), min(4, turns - 2))) if eventful and turns > 3 else []
     for turn in range(turns):
         size = 18_000 if turn == turns // 2 and eventful else size + rng.randint(200, 4_000)
         cached = 4_000 if turn in broken else int(size * 0.93)
@@ -142,7 +138,4 @@ def session(
 
 def audited(many: int, *, priced: bool = True) -> list[SessionAudit]:
     """So many sessions, the odd ones eventful."""
-    return [
-        session(number, turns=20 + number * 30, priced=priced, eventful=number % 2 == 0)
-        for number in range(many)
-    ]
+    return [session(number, turns=20 + number * 30, priced=priced, eventful=number % 2 == 0) for number in range(many)]

@@ -51,11 +51,7 @@ def metric_infos() -> dict[str, MetricInfo]:
     return {
         name: MetricInfo(
             name=name,
-            unit="turns"
-            if name == "needed.missed_turns"
-            else "tokens"
-            if "tokens" in name
-            else guessed_unit(name),
+            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else guessed_unit(name),
             better="lower" if name.startswith(lower) and "cached" not in name else "higher",
             aggregate="pooled",
             title=f"{text}.",
@@ -82,9 +78,7 @@ def policies(many: int) -> list[tuple[str, str, float, float, float]]:
     return found
 
 
-def numbers(
-    rng: random.Random, turns: int, usd: float, price: float, missed: float, far: float
-) -> dict[str, Number]:
+def numbers(rng: random.Random, turns: int, usd: float, price: float, missed: float, far: float) -> dict[str, Number]:
     """The metrics of one strategy on one run."""
     lost = min(turns, sum(rng.random() < missed for _ in range(turns)))
     cost, tokens = usd * price, 40_000 * price * turns / 14
@@ -92,10 +86,7 @@ def numbers(
         "needed.recall": 1 - missed / 2, "needed.recall.far": far, "loss.fact_recall.shown": far,
         "loss.fact_recall.end": far * 0.9, "loss.leaf_recall.end": far * 0.8, "loss.leaf_recall.shown": far,
     }  # fmt: skip
-    found = {
-        name: Number(value=round(min(1.0, value), 4), weight=turns * 3.0)
-        for name, value in shares.items()
-    }
+    found = {name: Number(value=round(min(1.0, value), 4), weight=turns * 3.0) for name, value in shares.items()}
     found |= {
         "cost.usd": Number(value=cost), "cost.usd_uncached": Number(value=cost * 1.68),
         "cost.prompt_tokens": Number(value=round(tokens)), "cost.cached_prompt_tokens": Number(value=round(tokens * 0.8)),
@@ -160,9 +151,7 @@ def totals_of(measured: list[MeasuredRun]) -> dict[str, dict[str, Number]]:
     """Sums of counts and means of shares over runs."""
     found: dict[str, dict[str, Number]] = {}
     for name in [score.strategy for score in measured[0].scores] if measured else []:
-        all_scores = [
-            next(score for score in run.scores if score.strategy == name) for run in measured
-        ]
+        all_scores = [next(score for score in run.scores if score.strategy == name) for run in measured]
         for metric in all_scores[0].numbers:
             numbers_of = [score.numbers[metric] for score in all_scores]
             values = [number.value for number in numbers_of if number.value is not None]
@@ -221,11 +210,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             )
         )  # type: ignore[arg-type]
     best = next(
-        (
-            item
-            for item in sorted(ranked, key=lambda item: item.cached.per_run)
-            if item.verdict == "not certain"
-        ),
+        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"),
         None,
     )  # type: ignore[union-attr]
     ship = best if best is not None and certain else None
@@ -241,19 +226,13 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             for item in ranked
         ]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no saving": 3}
-    ranked.sort(
-        key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0)
-    )
+    ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
     rejected = [item for item in ranked if item.verdict == "loses too much"]
     sentence = (
         f"Ship {ship.strategy}. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
         if ship is not None
         else "Keep what runs today. "
-        + (
-            "Needs at least 6 tasks to be certain."
-            if not certain
-            else "No strategy within the limits costs less."
-        )
+        + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
     )
     return Advice(
         today="recorded", advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
@@ -331,9 +310,7 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
                 tail=tuple(prompt),
             )
         )
-        masked_calls.append(
-            ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt))
-        )
+        masked_calls.append(ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt)))
         text = f'{{"reservation_id": "JG7FM{number}", "cabin": "business", "flights": [{{"flight_number": "HAT{number:03}", "date": "2024-05-2{number}", "price": {1859 - number}}}]}}'
         messages.append(
             ShownMessage(
@@ -343,9 +320,7 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
                 text=f"get_reservation_details JG7FM{number}",
             )
         )
-        messages.append(
-            ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0)
-        )
+        messages.append(ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0))
         masked += messages[-2:]
         masked.append(
             ShownMessage(
@@ -390,9 +365,7 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
     )
 
 
-def judged(
-    answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?"
-) -> Compared:
+def judged(answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?") -> Compared:
     """A scenario about evaluators, stores or routers: shares with counts, and what changed."""
     metric = {
         "judged": "findings.agreement",
@@ -465,9 +438,7 @@ def renamed(compared: Compared, names: dict[str, str]) -> Compared:
 # ---------------------------------------------------------------- any at all
 
 texts = st.text(max_size=12) | st.sampled_from(["a", "b", HOSTILE, "x" * 300, "", "=1+1"])
-floats = st.one_of(
-    st.none(), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0)
-)
+floats = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0))
 names = st.sampled_from(["recorded", "a", "b", HOSTILE])
 steps = st.integers(-3, 40)
 
@@ -477,16 +448,12 @@ def anything() -> Any:
     number = st.builds(Number, value=floats, weight=st.floats(0, 1e6), reason=texts)
     metrics = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), number, max_size=5)
     finding = st.builds(Finding, step=st.none() | steps, text=texts, was=texts)
-    rules = st.sampled_from(
-        ["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"]
-    )
+    rules = st.sampled_from(["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"])
     score = st.builds(Score, strategy=names, numbers=metrics, checks=st.dictionaries(rules, st.builds(Check, hits=steps, of=steps, findings=st.tuples(finding)), max_size=2),
                     failure=st.none() | st.builds(Failure, step=steps, slot=texts, error=texts), unstable_at=st.none() | steps, constant_texts=st.tuples(texts))  # fmt: skip
     facts = st.builds(RunFacts, sha256=texts, format=texts, task=texts, model=st.none() | texts, turns=st.integers(0, 50), results=st.integers(0, 50), cut=st.integers(0, 3),
                     skipped=st.dictionaries(texts, st.integers(1, 9), max_size=2), counted_tokens=st.integers(0, 99), reported_tokens=st.integers(0, 99), cache_shares=st.sampled_from(["recorded", "assumed", ""]))  # fmt: skip
-    run = st.builds(
-        MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple)
-    )
+    run = st.builds(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
     price = st.builds(
         Price,
         unit=st.sampled_from(["usd", "tokens"]),
@@ -503,9 +470,7 @@ def anything() -> Any:
         findings=st.tuples(finding),
         worst_run=texts,
     )
-    verdicts = st.sampled_from(
-        ["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"]
-    )
+    verdicts = st.sampled_from(["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"])
     ranked = st.builds(
         Ranked,
         strategy=names,

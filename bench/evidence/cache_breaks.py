@@ -120,9 +120,7 @@ def _left_by(left: _Left, rule: CacheRule) -> int:
     return rule.read(usage.prompt_tokens + (usage.completion_tokens if rule.answers else 0))
 
 
-def _cause(
-    left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
-) -> BreakCause:
+def _cause(left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None) -> BreakCause:
     if left.changed is not None:
         return left.changed
     if (left.turn.model or model) != (turn.model or model):
@@ -134,9 +132,7 @@ def _cause(
     return "lifetime over" if over else "unknown"
 
 
-def _extra_usd(
-    turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
-) -> float | None:
+def _extra_usd(turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None) -> float | None:
     """Dollars that the missing tokens cost beyond a read from the cache; None without listed prices."""
     began = next((step.t for step in trace.steps if step.t is not None), None)
     prices = unit_prices(turn.model or model, began)

@@ -35,9 +35,7 @@ class _Rates(NamedTuple):
         return from_cache * self.cached_usd + (size - from_cache) * self.fresh_usd
 
 
-def carried_by(
-    calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
-) -> dict[int, Carried]:
+def carried_by(calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]) -> dict[int, Carried]:
     """What each message cost over the run, by its number; `OUTSIDE` is what no message accounts for.
 
     `tokens` are those of each message, `charges` what each call (by its step) was charged. Tokens
@@ -58,9 +56,7 @@ def carried_by(
     for of_thread in threads.values():
         for number, cost in _of_thread(of_thread, tokens, charges):
             old = found.get(number, Carried())
-            found[number] = Carried(
-                old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd
-            )
+            found[number] = Carried(old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd)
     if OUTSIDE in found:
         found[OUTSIDE] = found.pop(OUTSIDE)
     return found

@@ -36,9 +36,7 @@ def detail_of(evidence: CheckedReplay) -> ReplayDetail:
     for call in chosen:
         made, priced = walked.calls[call], walked.priced[call]
         old, new = before.get(made.thread, []), prompts[call]
-        keep = next(
-            (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
-        )
+        keep = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         before[made.thread] = new
         calls.append(
             ShownCall(
@@ -115,9 +113,7 @@ def _shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
 
 def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
     """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
-    needed = {
-        (item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed
-    }
+    needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
     found: list[RecordChange] = []
     for kept in evidence.fields_kept["shown"]:
         for lost in kept.lost:

@@ -33,9 +33,7 @@ class Handles:
         if number not in self._shown:
             text = self._messages.messages[number].text
             self._shown[number] = [
-                name
-                for name in self._texts
-                if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+                name for name in self._texts if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
             ]
         return self._shown[number]
 

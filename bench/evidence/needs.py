@@ -62,10 +62,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, texts: Texts) -> Needs:
     universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
     held = FactsHeld(universe, texts)
-    holds = [
-        frozenset(fact for text in contents.of(message) for fact in held(text))
-        for message in recorded.messages
-    ]
+    holds = [frozenset(fact for text in contents.of(message) for fact in held(text)) for message in recorded.messages]
     tables: dict[int, FieldTable] = {}
 
     def field_of(step: int, fact: str) -> str:

@@ -56,9 +56,7 @@ class Pricing:
         first: dict[str, ModelTurn] = {}
         for turn in trace.model_turns:
             first.setdefault(turn.thread, turn)
-        self._warm = {
-            turn.index: turn.usage.cached_prompt_tokens or 0 for turn in first.values() if turn.usage
-        }
+        self._warm = {turn.index: turn.usage.cached_prompt_tokens or 0 for turn in first.values() if turn.usage}
         written = [turn.usage for turn in trace.model_turns if turn.usage is not None]
         hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
         every = sum(usage.cache_write_tokens or 0 for usage in written)
@@ -114,9 +112,7 @@ class Pricing:
             uncached = prices.cost_usd(size, 0, 0, answer)
         return PricedCall(call.step, size, answer, read, written, reread, usd, uncached)
 
-    def _read(
-        self, rule: CacheRule, call: Call, at: ThreadPrompt, begins: int, messages: Sequence[Message]
-    ) -> int:
+    def _read(self, rule: CacheRule, call: Call, at: ThreadPrompt, begins: int, messages: Sequence[Message]) -> int:
         last, idle_s, prefix = at.last, None, 0
         front = begins - at.sums[-1]
         share = self.index.counting.cache_share
@@ -128,11 +124,7 @@ class Pricing:
             )  # fmt: skip
             if last is not None and found is not None:
                 prefix, idle_s = front + at.sums[found[0]], self._idle_s(found[1], call.step)
-        elif (
-            last is not None
-            and not call.tools_changed
-            and self._models.get(last.step) == self._models.get(call.step)
-        ):
+        elif last is not None and not call.tools_changed and self._models.get(last.step) == self._models.get(call.step):
             prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
             prefix += self._answered(rule, call, at, messages)
         if last is None and (warm := self._warm.get(call.step, 0)):

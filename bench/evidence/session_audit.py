@@ -32,9 +32,7 @@ BESIDE = "instructions and tools that were not recorded"
 USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own earlier answers"
 
 
-def audit_of(
-    recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]
-) -> SessionAudit:
+def audit_of(recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]) -> SessionAudit:
     """The audit of a recording from its own replay, and that of a reference with perfect foresight.
 
     `marker_of` gives the name of who left a marker of a cut in a text, `""` for nobody.
@@ -92,15 +90,11 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
         usage = usages[call.step]
         prices = evidence.session.pricing.rule_of(call.step)[1]
         charges = _charges(priced, usage, prices, cache_known=cache_known)
-        found.append(
-            TurnCharges(step=call.step, thread=call.thread, reported=usage is not None, charges=charges)
-        )
+        found.append(TurnCharges(step=call.step, thread=call.thread, reported=usage is not None, charges=charges))
     return tuple(found)
 
 
-def _charges(
-    priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool
-) -> Charges:
+def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool) -> Charges:
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens
@@ -117,9 +111,7 @@ def _charges(
     )
     if prices is None:
         return found
-    new, cached, writes, output = (
-        usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour)
-    )
+    new, cached, writes, output = (usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour))
     return replace(
         found,
         usd=new + cached + writes + output,

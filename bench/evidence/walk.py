@@ -77,9 +77,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
         at, stands = threads[local.thread], present[local.thread]
         old = at.numbers[local.keep :]
         same = _shared(old, tail)
-        call = Call(
-            local.step, local.thread, local.keep + same, tail[same:], local.tools_tokens, local.tools_changed
-        )
+        call = Call(local.step, local.thread, local.keep + same, tail[same:], local.tools_tokens, local.tools_changed)
         _change(found, call, at, stands, number)
         at.length_before = len(at.numbers)
         at.numbers[call.keep :] = call.tail
@@ -99,9 +97,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
 
 def _shared(old: Sequence[int], new: Sequence[int]) -> int:
     """Count the leading messages that two lists share: what was replaced by its equal did not change."""
-    return next(
-        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
-    )
+    return next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
 def _change(found: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int) -> None:
@@ -115,9 +111,7 @@ def _change(found: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int],
         stands.setdefault(item, number)
 
 
-def _judge(
-    found: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
-) -> None:
+def _judge(found: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles) -> None:
     """Which needs of a turn its prompt lacks: recorded messages first, then the strategy's own."""
     index = messages.index
     own: list[int] | None = None

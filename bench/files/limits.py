@@ -11,8 +11,14 @@ from typing import Any
 
 from ..model.errors import BenchError, ResultsError, nearest, nearest_file
 
-LIMITS: dict[str, int] = {"size": 500_000_000, "line": 100_000_000, "files": 20_000, "cache": 2_000_000_000, "call": 60,
-                          "memory": 4_294_967_296}
+LIMITS: dict[str, int] = {
+    "size": 500_000_000,
+    "line": 100_000_000,
+    "files": 20_000,
+    "cache": 2_000_000_000,
+    "call": 60,
+    "memory": 4_294_967_296,
+}
 """The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a whole JSON file), files of a folder or pattern,
 bytes of the cache of cases, seconds of processor time that somebody's own code may take at one step, bytes of memory of its process.
 """

@@ -144,7 +144,9 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found: list[tuple[Any, ...]] = []
         if what == "totals":
             for strategy, numbers in self.totals.items():
-                found += [(strategy, name, "", n.value, n.weight, self._unit(name), n.reason) for name, n in numbers.items()]
+                found += [
+                    (strategy, name, "", n.value, n.weight, self._unit(name), n.reason) for name, n in numbers.items()
+                ]
         elif what == "runs":
             for run in self.runs:
                 for score in run.scores:

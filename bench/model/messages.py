@@ -22,9 +22,7 @@ class RecordedMessages(NamedTuple):
     shown: dict[int, int]
 
 
-def recorded_messages(
-    trace: Trace, reasoning_tokens: Mapping[int, int] | None = None
-) -> RecordedMessages:
+def recorded_messages(trace: Trace, reasoning_tokens: Mapping[int, int] | None = None) -> RecordedMessages:
     """The numbered messages of a trace, in the order of its steps.
 
     A result of which the recorded model saw something else than the untruncated text has two, the

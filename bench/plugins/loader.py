@@ -67,7 +67,9 @@ _INSTALLED = tuple(dict.fromkeys(_installed()))
 
 def is_installed(path: str) -> bool:
     """True if a file belongs to Python, to an installed package, or to the bench."""
-    return path.startswith(_INSTALLED) or os.path.realpath(path).startswith(_INSTALLED)
+    if path.startswith(_INSTALLED) or os.path.realpath(path).startswith(_INSTALLED):
+        return True
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts)
 
 
 def _from_source(loader: machinery.SourceFileLoader, fullname: str) -> CodeType | None:
@@ -88,9 +90,7 @@ class _Elsewhere:
     def __init__(self, finder: Any, place: Callable[[str], str]) -> None:
         self._finder, self._place = finder, place
 
-    def find_spec(
-        self, name: str, path: Any = None, target: Any = None
-    ) -> machinery.ModuleSpec | None:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> machinery.ModuleSpec | None:
         """The module's spec, its file and folders elsewhere."""
         found: machinery.ModuleSpec | None = self._finder.find_spec(name, path, target)
         if found is None or found.origin is None or self._place(found.origin) == found.origin:

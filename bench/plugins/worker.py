@@ -91,9 +91,7 @@ class Child:
     bench (`a.b`) that are imported, and functions (`a.b:f`) that are called, before any limit holds.
     """
 
-    def __init__(
-        self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()) -> None:
         self.limits, self.prepare, self.first = limits, prepare, first
         self._lock = threading.RLock()
         self._running: _Running | None = None
@@ -102,9 +100,7 @@ class Child:
         return Child, (self.prepare, self.limits, self.first)
 
     @contextlib.contextmanager
-    def session(
-        self, opens: Open, *given: Any, count: Callable[[str], int] | None = None
-    ) -> Iterator[Session]:
+    def session(self, opens: Open, *given: Any, count: Callable[[str], int] | None = None) -> Iterator[Session]:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
             if self._running is None or self._running.owner != os.getpid():
@@ -133,9 +129,7 @@ class _Running:
         self.control, theirs = socket.socketpair()
         self.owner, self.forks, mark = os.getpid(), can_fork(), os.urandom(16).hex()
         main = f"main({theirs.fileno()}, {self.forks})"
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; {main}"
-        )
+        code = f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; {main}"
         self.process = subprocess.Popen(
             [sys.executable, "-B", "-c", code],
             stdin=subprocess.DEVNULL,
@@ -202,9 +196,7 @@ class Session:
             elif kind == b"M":
                 raise NoAnswer(self._limits.full)
             else:
-                raise NoAnswer(
-                    one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
-                )
+                raise NoAnswer(one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT)
 
     def send(self, body: bytes, extra_s: float = 0.0) -> None:
         """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
@@ -279,9 +271,7 @@ def _print(stream: IO[bytes]) -> None:
                 sys.stderr.write(sayable(line.decode("utf-8", "replace")))
 
 
-def _end(
-    process: subprocess.Popen[bytes], control: socket.socket, mark: str, printing: Any, owner: int
-) -> None:
+def _end(process: subprocess.Popen[bytes], control: socket.socket, mark: str, printing: Any, owner: int) -> None:
     control.close()
     if os.getpid() != owner:
         return

@@ -99,8 +99,7 @@ class Loop:
             self._call("evaluator"),
         )
         self._routers = [
-            (plugin, self._started(plugin)[1], self._started(plugin)[1])
-            for plugin in plugins.get("routers", ())
+            (plugin, self._started(plugin)[1], self._started(plugin)[1]) for plugin in plugins.get("routers", ())
         ]
 
     def close(self) -> None:
@@ -137,9 +136,7 @@ class Loop:
                 "max_tokens": self.about.window_tokens or DEFAULT_WINDOW_TOKENS,
                 "future": self.future,
             }
-            self._threads[name] = Thread(
-                self.numbers, compact, _recorded_history, about, per_call=per_call
-            )
+            self._threads[name] = Thread(self.numbers, compact, _recorded_history, about, per_call=per_call)
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
@@ -183,9 +180,7 @@ class Loop:
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
         if not self._free:
-            call = WriterCall(
-                step=self._step, consumed_tokens=read, produced_tokens=written, model=model
-            )
+            call = WriterCall(step=self._step, consumed_tokens=read, produced_tokens=written, model=model)
             self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
@@ -216,9 +211,7 @@ class Loop:
             what = "the strategy changed its input — copy what a result holds before editing it"
             raise Broken("strategy", StrategyError(what))
         shown = thread.join(message, full_message)
-        read_back = (
-            record if stored is record.value else msgspec.structs.replace(record, value=stored)
-        )
+        read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
         self.out.results.append(
@@ -303,9 +296,7 @@ class Loop:
                 self.out.own_calls.append(wrote)
             self._note("compactor", texts(edits.notes))
 
-    def _route(
-        self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
-    ) -> None:
+    def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
         """Let the routers of a decision point decide, on both sides."""
         for plugin, decide, decide_full in self._routers:
             name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
@@ -334,9 +325,7 @@ class Loop:
         """The state of one side at a decision point."""
         self._free = side is self._full
         thread = None if step is None else self._threads.get(step.thread)
-        history = (
-            [] if thread is None else thread.recording if side is self._full else thread.messages
-        )
+        history = [] if thread is None else thread.recording if side is self._full else thread.messages
         return Seen(
             step=self._given(step),
             recorded=self._given(self._state),

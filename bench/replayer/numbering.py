@@ -92,8 +92,6 @@ class Numbers:
 
 
 def _content(message: Message) -> Any:
-    calls = message.tool_calls and compact_json(
-        [(c.id, c.name, c.arguments) for c in message.tool_calls]
-    )
+    calls = message.tool_calls and compact_json([(c.id, c.name, c.arguments) for c in message.tool_calls])
     about = message.step, message.kind, message.role, message.call_id, message.non_text
     return *about, message.reasoning_tokens, calls, message.text

@@ -86,9 +86,7 @@ def _of_object(value: Any, kind: type, levels: int) -> Any:
 
 
 def _key(key: Any, levels: int) -> Any:
-    return (
-        compact_json(key) if key is None or isinstance(key, bool) else plain_data(key, levels - 1)
-    )
+    return compact_json(key) if key is None or isinstance(key, bool) else plain_data(key, levels - 1)
 
 
 def plain_struct(kind: type[_Kind], value: Any) -> _Kind:

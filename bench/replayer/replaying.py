@@ -60,9 +60,7 @@ class Replayer:
             meta=trace.meta,
             points=frozenset(points),
         )
-        self._extractors = [
-            (name, build("extractor", name).start()[1]) for name in entries("extractor")
-        ]
+        self._extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
         self._extracted: dict[int, dict[str, Any] | None] = {}
         labelled = trace.labels.get("scripts"), trace.meta.get("manifest")
         self._scripts = expected_scripts(*labelled)
@@ -84,9 +82,7 @@ class Replayer:
                 place = turn, threads[turn], 0, need.origin, need.origin_step, need.distance
                 found.append(Dependency(fact, fact, "", "verbatim", *place))
         results = MappingProxyType({result.index: result.text for result in self.trace.results})
-        return Future.of(
-            find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results
-        )
+        return Future.of(find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results)
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
@@ -94,9 +90,7 @@ class Replayer:
         if not (twice and strategy.own) or found.failure is not None:
             return found
         again = self._replayed(strategy, unstable.STEPS)
-        return msgspec.structs.replace(
-            found, unstable_at=unstable.first_difference(found, again, self.about.messages)
-        )
+        return msgspec.structs.replace(found, unstable_at=unstable.first_difference(found, again, self.about.messages))
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
         """One replay, of all steps or of the first so many."""
@@ -210,8 +204,7 @@ def _recorded(trace: Trace, index: TraceIndex) -> Iterable[Recorded]:
     for step in trace.steps:
         if step.index in full:
             one, other = (
-                (messages[number], number, index.tokens[number])
-                for number in (full[step.index], shown[step.index])
+                (messages[number], number, index.tokens[number]) for number in (full[step.index], shown[step.index])
             )
             yield Recorded(step, one, one if one[1] == other[1] else other)
         elif isinstance(step, ToolsChanged):

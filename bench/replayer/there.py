@@ -31,9 +31,7 @@ class There:
         self._steps: set[int] = {-1}
         self._asked_once, self._extra_s = False, 0.0
 
-    def replay(
-        self, steps: list[tuple[Recorded, bytes]], counter: TokenCounter, *, ends: bool
-    ) -> Failure | None:
+    def replay(self, steps: list[tuple[Recorded, bytes]], counter: TokenCounter, *, ends: bool) -> Failure | None:
         """Send the steps; the failure of a strategy that raised, broke its protocol, or did not answer.
 
         Steps at which nothing of the strategy runs go with the next one at which something does.
@@ -44,9 +42,7 @@ class There:
         acts = _acts(self._strategy)
         failure: Failure | None = None
         try:
-            with sandbox.child.session(
-                open_replay, *sandbox.request, *about, count=counter.encoded
-            ) as session:
+            with sandbox.child.session(open_replay, *sandbox.request, *about, count=counter.encoded) as session:
                 for item in steps:
                     waiting.append(item)
                     if failure is None and isinstance(item[0].step, acts):
@@ -63,9 +59,7 @@ class There:
             told = str(error)
         return Failure(step=max(self._steps), slot="strategy", error=told)
 
-    def _asked(
-        self, session: Session, sent: list[tuple[Recorded, bytes]], request: bytes = b""
-    ) -> Failure | None:
+    def _asked(self, session: Session, sent: list[tuple[Recorded, bytes]], request: bytes = b"") -> Failure | None:
         self._asked_once = True
         self._steps.update(recorded.step.index for recorded, _ in sent)
         body = session.ask(request + b"".join(one for _, one in sent), self._extra_s)
@@ -111,11 +105,7 @@ class There:
         return call
 
     def _outcome(self, outcome: StepOutcome, step: ToolResult) -> StepOutcome:
-        if (
-            not isinstance(step, ToolResult)
-            or outcome.step != step.index
-            or not self._is_known(outcome.shown)
-        ):
+        if not isinstance(step, ToolResult) or outcome.step != step.index or not self._is_known(outcome.shown):
             raise StrategyError("its outcome is of another result")
         same = {"step": step.index, "call_id": step.call_id, "function": step.function}
         record = msgspec.structs.replace(outcome.record, **same)

@@ -70,13 +70,9 @@ def about(reading: Reading) -> str:
     The data, the model, the runs, the strategies, the baseline.
     """
     compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
-    kinds = [
-        name for name, _ in Counter(item.format for item in facts if item.format).most_common()
-    ]
+    kinds = [name for name, _ in Counter(item.format for item in facts if item.format).most_common()]
     models = [name for name, _ in Counter(item.model for item in facts if item.model).most_common()]
-    data = ", ".join(
-        filter(None, [listed(kinds, 2) if kinds else "", listed(models, 2) if models else ""])
-    )
+    data = ", ".join(filter(None, [listed(kinds, 2) if kinds else "", listed(models, 2) if models else ""]))
     others = sum(name != compared.today for name in compared.strategies)
     held = f"{of(others, 'strategy', 'strategies')} against {'what runs today' if compared.today == 'recorded' else compared.today}"
     parts = [
@@ -106,9 +102,7 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     for compared in comparisons:
         title = compared.title or "Which strategy?"
         titles[title] += 1
-        found.append(
-            report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})")
-        )
+        found.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
     return tuple(found) if len(found) == 1 else (overview(comparisons, found), *found)
 
 
@@ -122,9 +116,7 @@ def format_of(path: Path, name: str | None = None) -> str:
     found = next((form for form, (_, endings) in FORMATS.items() if ending in endings), None)
     if found is None:
         known = [one for _, endings in FORMATS.values() for one in endings]
-        raise BenchError(
-            f"{path}: the ending decides the format — known: {', '.join(sorted(known))}"
-        )
+        raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(known))}")
     return found
 
 

@@ -24,9 +24,7 @@ FORMATS = {"html": "html", "markdown": "markdown", "text": "terminal"}
 _Part = Callable[[AuditReading], Iterable[Block]]
 
 
-def audit_rendered(
-    sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()
-) -> str:
+def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()) -> str:
     """An audit in a format: html, markdown, text, or json (the values as they are).
 
     Raises BenchError for another.

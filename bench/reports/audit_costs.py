@@ -135,16 +135,11 @@ def turns(audit: AuditReading) -> Iterator[Block]:
     labels = [""] * len(sums)
     labels[0] = "turn 1"
     labels[-1] = count(len(values)) if len(sums) > 4 else labels[-1]
-    marks: tuple[Mark, ...] = tuple(
-        "rejected" if at in broken else "other" for at in range(len(sums))
-    )
-    alt = (
-        f"{audit.names[one.id]}: {of(len(values), 'turn')}, the dearest {audit.price(max(values), max(values))}"
-        + (
-            f", cache breaks at turns {listed([str(item.turn) for item in one.cache.breaks], 12)}"
-            if one.cache.breaks
-            else ""
-        )
+    marks: tuple[Mark, ...] = tuple("rejected" if at in broken else "other" for at in range(len(sums)))
+    alt = f"{audit.names[one.id]}: {of(len(values), 'turn')}, the dearest {audit.price(max(values), max(values))}" + (
+        f", cache breaks at turns {listed([str(item.turn) for item in one.cache.breaks], 12)}"
+        if one.cache.breaks
+        else ""
     )
     note = (
         ("Red: the cache broke. " if broken else "")
@@ -161,12 +156,8 @@ def contents(audit: AuditReading) -> Iterator[Block]:
     """The parts of the prompts: each tool's results, and messages by kind."""
     sums: dict[str, list[float]] = {}
     for _, part in audit.each("parts"):
-        found = sums.setdefault(
-            f"results of {part.name}" if part.tool else part.name, [0, 0, 0, 0.0]
-        )
-        for at, value in enumerate(
-            (part.messages, part.tokens, part.carried_tokens, part.usd or 0.0)
-        ):
+        found = sums.setdefault(f"results of {part.name}" if part.tool else part.name, [0, 0, 0, 0.0])
+        for at, value in enumerate((part.messages, part.tokens, part.carried_tokens, part.usd or 0.0)):
             found[at] += value
     ordered = sorted(sums.items(), key=lambda item: (-item[1][3 if audit.priced else 2], item[0]))
     whole = sum(values[3 if audit.priced else 2] for _, values in ordered)

@@ -42,9 +42,7 @@ def cache(audit: AuditReading) -> Iterator[Block]:
         share = explained / judged
         text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(share)})."
         yield Prose(
-            text
-            if share >= 0.95
-            else f"{text} That is below 95%, so no cached price of an alternative is stated."
+            text if share >= 0.95 else f"{text} That is below 95%, so no cached price of an alternative is stated."
         )
     if not audit.breaks:
         yield Prose((Span(f"No break. {UNSEEN['cache']}", "muted"),))
@@ -55,9 +53,7 @@ def cache(audit: AuditReading) -> Iterator[Block]:
     yield Prose(
         f"Tokens billed again, by cause: {listed([f'{cause} {count(number)}' for cause, number in causes.most_common()])}."
     )
-    ordered = sorted(
-        audit.breaks, key=lambda pair: (-pair[1].tokens_again, pair[0].id, pair[1].turn)
-    )
+    ordered = sorted(audit.breaks, key=lambda pair: (-pair[1].tokens_again, pair[0].id, pair[1].turn))
     rows = tuple(
         Row((Cell(f"turn {item.turn}", audit.step(one, item.step)), Cell(item.cause, _idle(item)), Cell(count(item.tokens_again)), Cell(dollars(item.usd) if item.usd is not None else "–")))
         for one, item in ordered[: MOST * 2]
@@ -199,11 +195,7 @@ def trust(audit: AuditReading) -> Iterator[Block]:
     if turns:
         yield Prose(
             f"Tokens are as the provider reported them in {count(reported)} of {of(turns, 'model call')}"
-            + (
-                "."
-                if reported == turns
-                else "; the others are counted here, their cache by the provider's rules."
-            )
+            + ("." if reported == turns else "; the others are counted here, their cache by the provider's rules.")
         )
     stated = [one for one in audit.sessions if one.stated_usd is not None]
     if stated:
@@ -211,9 +203,7 @@ def trust(audit: AuditReading) -> Iterator[Block]:
             f"{of(len(stated), 'session')} state{'s' if len(stated) == 1 else ''} a price: {dollars(sum(one.stated_usd or 0.0 for one in stated))}, here {dollars(sum(one.charges.usd or 0.0 for one in stated))}."
         )
     if audit.sessions and not audit.priced:
-        yield Prose(
-            "No price is listed for a model of these sessions, so tokens decide every order."
-        )
+        yield Prose("No price is listed for a model of these sessions, so tokens decide every order.")
     skipped: Counter[str] = Counter()
     for one in audit.sessions:
         skipped.update(one.skipped)
@@ -222,10 +212,7 @@ def trust(audit: AuditReading) -> Iterator[Block]:
             f"Not understood and left out: {listed([f'{count(number)} × {kind}' for kind, number in skipped.most_common(8)])}."
         )
     if audit.skipped:
-        rows = tuple(
-            Row((Cell((Span(item.path, code=True),)), Cell(item.reason)))
-            for item in audit.skipped[:MOST]
-        )
+        rows = tuple(Row((Cell((Span(item.path, code=True),)), Cell(item.reason))) for item in audit.skipped[:MOST])
         yield Table(
             "Files that were not read",
             (Column("file not read"), Column("reason")),

@@ -62,27 +62,19 @@ class AuditReading:
         )
         text = f"{self.price(self.usd, self.tokens)} for {of(calls, 'model call')} and {of(results, 'tool result')}."
         again = sum(item.tokens_again for _, item in self.breaks)
-        text += (
-            f" {of(len(self.breaks), 'cache break')} billed {count(again)} tokens again."
-            if self.breaks
-            else ""
-        )
+        text += f" {of(len(self.breaks), 'cache break')} billed {count(again)} tokens again." if self.breaks else ""
         return text + (f" {self.minimum[0]}" if self.minimum else "")
 
     @property
     def minimum(self) -> tuple[str, str, str] | None:
         """The theoretical minimum: a sentence, the change, the price; None where it is not known.."""
         both = [
-            (one.replayed, one.minimum)
-            for one in self.sessions
-            if one.replayed is not None and one.minimum is not None
+            (one.replayed, one.minimum) for one in self.sessions if one.replayed is not None and one.minimum is not None
         ]
         if not both:
             return None
         priced = all(side.usd is not None for pair in both for side in pair)
-        now, least = (
-            sum(size_of(side, priced) for side in sides) for sides in zip(*both, strict=True)
-        )
+        now, least = (sum(size_of(side, priced) for side in sides) for sides in zip(*both, strict=True))
         if not now:
             return None
         price = dollars(least) if priced else f"{count(round(least))} tokens"

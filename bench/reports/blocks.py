@@ -42,11 +42,7 @@ def plain(text: Text) -> str:
     >>> plain((Span("Ship csv.", "good"), " It costs less."))
     'Ship csv. It costs less.'
     """
-    return (
-        text
-        if isinstance(text, str)
-        else "".join(item if isinstance(item, str) else item.text for item in text)
-    )
+    return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
 
 
 # ---------------------------------------------------------------- charts
@@ -351,20 +347,7 @@ class Pair:
     right: tuple[Block, ...]
 
 
-Block = (
-    Sentence
-    | Prose
-    | Heading
-    | Figures
-    | Table
-    | Drawing
-    | Gallery
-    | SideBySide
-    | Gates
-    | Code
-    | Fold
-    | Pair
-)
+Block = Sentence | Prose | Heading | Figures | Table | Drawing | Gallery | SideBySide | Gates | Code | Fold | Pair
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,5 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
     """
     found = frame(comparisons)
     for name in ("scenario", "strategy", "metric", "run", "task", "reason"):
-        found[name] = found[name].map(
-            lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text)
-        )
+        found[name] = found[name].map(lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text))
     yield found.to_csv(index=False, lineterminator="\n")

@@ -44,7 +44,9 @@ def line_at(x1: float, y1: float, x2: float, y2: float, look: str) -> str:
 
 def rect_at(x: float, y: float, width: float, height: float, look: str) -> str:
     """A rectangle; never of a negative size."""
-    return f'<rect x="{x:.4g}" y="{y:.4g}" width="{max(0.0, width):.4g}" height="{max(0.0, height):.4g}"{_class(look)}/>'
+    return (
+        f'<rect x="{x:.4g}" y="{y:.4g}" width="{max(0.0, width):.4g}" height="{max(0.0, height):.4g}"{_class(look)}/>'
+    )
 
 
 def _class(look: str) -> str:

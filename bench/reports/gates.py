@@ -21,9 +21,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
         return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
     before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
     limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
-    where = {"mean over tasks": ", mean over tasks"}.get(
-        first.basis, f", {first.basis}" if first.basis else ""
-    )
+    where = {"mean over tasks": ", mean over tasks"}.get(first.basis, f", {first.basis}" if first.basis else "")
     return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
 
 

@@ -121,10 +121,7 @@ def _blocks(blocks: Iterable[Block], level: int) -> str:
         if not headed:
             groups.append([])
     shown = (group for group in groups if group)
-    return "\n".join(
-        group[0] if len(group) == 1 else f'<div class="stack">{"".join(group)}</div>'
-        for group in shown
-    )
+    return "\n".join(group[0] if len(group) == 1 else f'<div class="stack">{"".join(group)}</div>' for group in shown)
 
 
 def _block(block: Block, level: int) -> str:
@@ -133,10 +130,7 @@ def _block(block: Block, level: int) -> str:
             return f'<p class="say">{rich(text)}</p>'
         case Prose(text):
             muted = (
-                not isinstance(text, str)
-                and len(text) == 1
-                and isinstance(text[0], Span)
-                and text[0].tone == "muted"
+                not isinstance(text, str) and len(text) == 1 and isinstance(text[0], Span) and text[0].tone == "muted"
             )
             return f'<p class="mut">{safe(plain(text))}</p>' if muted else f"<p>{rich(text)}</p>"
         case Heading(text):
@@ -184,13 +178,7 @@ def _span(span: Span) -> str:
     looks = f' class="{tone}"' if tone else ""
     if span.code:
         return f"<code{looks}>{inner}</code>"
-    return (
-        f"<b{looks}>{inner}</b>"
-        if span.strong
-        else f"<span{looks}>{inner}</span>"
-        if tone
-        else inner
-    )
+    return f"<b{looks}>{inner}</b>" if span.strong else f"<span{looks}>{inner}</span>" if tone else inner
 
 
 def _sign(mark: str) -> str:
@@ -226,8 +214,7 @@ def _figures(block: Figures, level: int) -> str:
 
 def _table(table: Table) -> str:
     heads = "".join(
-        f'<th scope="col"{_looks(column, table)}>{breakable(column.title)}</th>'
-        for column in table.columns
+        f'<th scope="col"{_looks(column, table)}>{breakable(column.title)}</th>' for column in table.columns
     )
     bodies, body = [], ""
     for row in table.rows:
@@ -266,20 +253,14 @@ def _cell(cell: Cell, column: Column, table: Table, first: bool) -> str:
     tone = _TONES[cell.tone]
     if first:
         text = breakable(plain(cell.text)) if isinstance(cell.text, str) else rich(cell.text)
-        inner = (
-            f'<span class="tag">{_sign(cell.mark)}<span>{text}</span></span>' if cell.mark else text
-        )
+        inner = f'<span class="tag">{_sign(cell.mark)}<span>{text}</span></span>' if cell.mark else text
         return f'<th scope="row" class="w">{inner}{note}</th>'
     if cell.chart is not None:
         drawn = svg(cell.chart, 190 if table.name != "Everything that moved" else 200)
         return f'<td class="hide">{drawn}</td>'
     if table.look == "grid":
         inner = rich(cell.text)
-        return (
-            f'<td><i class="l{cell.heat}">{inner}</i></td>'
-            if cell.heat
-            else f"<td><i>{inner}</i></td>"
-        )
+        return f'<td><i class="l{cell.heat}">{inner}</i></td>' if cell.heat else f"<td><i>{inner}</i></td>"
     names = [
         *(
             ["n"]
@@ -292,17 +273,9 @@ def _cell(cell: Cell, column: Column, table: Table, first: bool) -> str:
     ]
     name = column.card or column.title
     empty = not plain(cell.text) and not cell.note
-    data = (
-        f' data-l="{safe(name)}"'
-        if table.look == "cards" and name.strip("- ") and not empty
-        else ""
-    )
+    data = f' data-l="{safe(name)}"' if table.look == "cards" and name.strip("- ") and not empty else ""
     look = f' class="{" ".join(names)}"' if names else ""
-    text = (
-        f'<span class="{tone}">{rich(cell.text)}</span>'
-        if tone and not cell.note
-        else rich(cell.text)
-    )
+    text = f'<span class="{tone}">{rich(cell.text)}</span>' if tone and not cell.note else rich(cell.text)
     if note and tone:
         note = note.replace("<small>", f'<small class="{tone}">')
     return f"<td{look}{data}>{text}{note}</td>"
@@ -326,9 +299,7 @@ def _side(title: str, lines: Sequence[Line], level: int) -> str:
 
 
 def _diff_line(line: Line, look: str) -> str:
-    said = {"x": '<span class="vh">gone: </span>', "y": '<span class="vh">new: </span>'}.get(
-        look, ""
-    )
+    said = {"x": '<span class="vh">gone: </span>', "y": '<span class="vh">new: </span>'}.get(look, "")
     who = f'<span class="who">{safe(line.who)}</span> ' if line.who else ""
     return f'<li class="mono {look}">{said}{who}{rich(line.text)}</li>'
 

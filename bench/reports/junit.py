@@ -26,9 +26,7 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
         reading = Reading(compared)
         failures = len(reading.failed)
         skipped = len(compared.gates) - len(reading.decided)
-        counts = (
-            f'tests="{len(compared.gates)}" failures="{failures}" errors="0" skipped="{skipped}"'
-        )
+        counts = f'tests="{len(compared.gates)}" failures="{failures}" errors="0" skipped="{skipped}"'
         yield f"<testsuite name={_quoted(compared.title or 'comparison')} {counts}>\n"
         for gate in compared.gates:
             yield _case(reading, gate)

@@ -64,11 +64,7 @@ def _rich(text: Text) -> str:
 
 def escape_inside(text: str) -> str:
     """A part of a text, escaped, with the blanks at its ends."""
-    return (
-        " " * text.startswith(" ")
-        + escape(text)
-        + " " * (text.endswith(" ") and bool(text.strip()))
-    )
+    return " " * text.startswith(" ") + escape(text) + " " * (text.endswith(" ") and bool(text.strip()))
 
 
 def _span(span: Span) -> str:
@@ -114,13 +110,9 @@ def _block(block: Block) -> Iterator[str]:
         case Table():
             yield _table(block)
         case Drawing(chart, title, note):
-            yield from filter(
-                None, [f"### {escape(title)}" if title else "", escape(chart.alt), escape(note)]
-            )
+            yield from filter(None, [f"### {escape(title)}" if title else "", escape(chart.alt), escape(note)])
         case Gallery(items):
-            yield "\n".join(
-                f"- {_DOT[mark]}{escape(name)}: {escape(line)}" for mark, name, line, _ in items
-            )
+            yield "\n".join(f"- {_DOT[mark]}{escape(name)}: {escape(line)}" for mark, name, line, _ in items)
         case SideBySide(left_title, left, right_title, right):
             for title, lines in ((left_title, left), (right_title, right)):
                 if title:
@@ -128,9 +120,7 @@ def _block(block: Block) -> Iterator[str]:
                         f"{line.sign or ' '} {' '.join(visible(f'{line.who} {plain(line.text)}').split())}"
                         for line in lines
                     )
-                    fence = "`" * max(
-                        3, max((len(run) for run in re.findall("`+", shown)), default=0) + 1
-                    )
+                    fence = "`" * max(3, max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
                     yield f"{escape(title)}\n\n{fence}diff\n{shown}\n{fence}"
         case Gates(items):
             yield "\n".join(
@@ -156,9 +146,7 @@ def _table(table: Table) -> str:
     for row in table.rows:
         if row.group:
             lines.append(" | ".join([f"**{escape(row.group)}**", *[" "] * (len(columns) - 1)]))
-        lines.append(
-            " | ".join(_cell(row.cells[place]) for place in keep if place < len(row.cells))
-        )
+        lines.append(" | ".join(_cell(row.cells[place]) for place in keep if place < len(row.cells)))
     shown = "\n".join(f"| {line} |" for line in lines)
     return f"{shown}\n\n{escape(table.caption)}" if table.caption else shown
 

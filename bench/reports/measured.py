@@ -19,9 +19,7 @@ def measured_figures(reading: Reading) -> Figures:
     metric = reading.measure
     unit = reading.unit(metric)
     found = [
-        (value, item.strategy)
-        for item in reading.ranked
-        if (value := reading.value(item.strategy, metric)) is not None
+        (value, item.strategy) for item in reading.ranked if (value := reading.value(item.strategy, metric)) is not None
     ]
     order = ("advised", "other", "rejected", "today")
     found.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
@@ -42,16 +40,9 @@ def measured_figures(reading: Reading) -> Figures:
     items += [figure("Today", today, "")] if today and today is not best else []
     if worst[1] not in (best[1], reading.compared.today):
         items.append(figure(f"Lowest: {worst[1]}", worst, "bad" if worst[0] < best[0] else ""))
-    kept = sum(
-        item.verdict not in REFUSED and item.strategy != reading.compared.today
-        for item in reading.ranked
-    )
+    kept = sum(item.verdict not in REFUSED and item.strategy != reading.compared.today for item in reading.ranked)
     tried = sum(item.strategy != reading.compared.today for item in reading.ranked)
-    items += (
-        [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")]
-        if len(items) < 3
-        else []
-    )
+    items += [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")] if len(items) < 3 else []
     top = max(abs(best[0]), 1e-12) if unit != "fraction" else 1.0
     bars = tuple(
         (reading.shown(who), max(0.0, value) / top, _of(reading, who, metric), reading.mark(who))

@@ -74,9 +74,7 @@ def quantity(value: float | None, unit: str) -> str:
     >>> quantity(0.5, "fraction"), quantity(0.5, "usd"), quantity(1500, "tokens")
     ('50%', '$0.50', '1,500')
     """
-    return (
-        percent(value) if unit == "fraction" else dollars(value) if unit == "usd" else count(value)
-    )
+    return percent(value) if unit == "fraction" else dollars(value) if unit == "usd" else count(value)
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:

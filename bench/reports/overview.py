@@ -56,22 +56,15 @@ def group_of(reading: Reading) -> str:
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
     """The first screen of several comparisons; each row leads to its report below."""
     readings = [Reading(compared) for compared in comparisons]
-    groups = {
-        name: [at for at, reading in enumerate(readings) if group_of(reading) == name]
-        for name in _GROUPS
-    }
+    groups = {name: [at for at, reading in enumerate(readings) if group_of(reading) == name] for name in _GROUPS}
     runs = sum(len(compared.runs) for compared in comparisons)
     gates, failed = (
         sum(len(reading.decided) for reading in readings),
         sum(len(reading.failed) for reading in readings),
     )
-    about = " · ".join(
-        [of(runs, "replayed run"), of(len(comparisons), "scenario"), of(gates, "gate")]
-    )
+    about = " · ".join([of(runs, "replayed run"), of(len(comparisons), "scenario"), of(gates, "gate")])
     sentence, verdict = _sentence(readings, groups, gates, failed)
-    sections = [
-        Section("answer", "Answer", "", (Sentence(sentence), _figures(readings, gates, failed)))
-    ]
+    sections = [Section("answer", "Answer", "", (Sentence(sentence), _figures(readings, gates, failed)))]
     rows: list[Row] = []
     for name, places in groups.items():
         items = [(readings[at], reports[at], at + 1) for at in places]
@@ -107,10 +100,7 @@ def _sentence(
     readings: Sequence[Reading], groups: dict[str, list[int]], gates: int, failed: int
 ) -> tuple[tuple[str | Span, ...], str]:
     times = Counter(readings[at].advice.advised or "" for at in groups["Ship"])
-    ship = [
-        name if number == 1 else f"{name} (in {of(number, 'scenario')})"
-        for name, number in times.items()
-    ]
+    ship = [name if number == 1 else f"{name} (in {of(number, 'scenario')})" for name, number in times.items()]
     parts: list[str] = []
     for name, words in (
         ("More runs needed", "needs more runs|need more runs"),
@@ -143,9 +133,7 @@ def _figures(readings: Sequence[Reading], gates: int, failed: int) -> Figures:
         if reading.advice.advised in reading.by_name
     ]
     saved = [
-        (price.ratio, item)
-        for reading, item in shipped
-        if (price := reading.price(item)) and price.ratio is not None
+        (price.ratio, item) for reading, item in shipped if (price := reading.price(item)) and price.ratio is not None
     ]
     saved.sort(key=lambda pair: pair[0])
     changes = listed([change(ratio) for ratio, _ in saved[:2]]) if saved else "none"
@@ -154,13 +142,9 @@ def _figures(readings: Sequence[Reading], gates: int, failed: int) -> Figures:
         if saved
         else "no scenario can be sure of one"
     )
-    missed = max(
-        (item.missed_turns for _, item in shipped if item.missed_turns is not None), default=None
-    )
+    missed = max((item.missed_turns for _, item in shipped if item.missed_turns is not None), default=None)
     rejected = sum(item.verdict in REFUSED for reading in readings for item in reading.ranked)
-    tried = sum(
-        item.strategy != reading.compared.today for reading in readings for item in reading.ranked
-    )
+    tried = sum(item.strategy != reading.compared.today for reading in readings for item in reading.ranked)
     second = (
         Figure("Turns they would miss", percent(missed), "good", "the largest share among them")
         if missed is not None
@@ -172,9 +156,7 @@ def _figures(readings: Sequence[Reading], gates: int, failed: int) -> Figures:
         "bad" if failed else "good" if gates else "",
         f"{count(rejected)} of {count(tried)} strategies are rejected",
     )
-    return Figures(
-        (Figure("Savings that are certain", changes, "good" if saved else "", names), second, third)
-    )
+    return Figures((Figure("Savings that are certain", changes, "good" if saved else "", names), second, third))
 
 
 def _row(reading: Reading, report: Report, number: int, group: str) -> Row:
@@ -190,16 +172,10 @@ def _row(reading: Reading, report: Report, number: int, group: str) -> Row:
     item, price = shown
     ratio, sign = price.ratio if price else None, reading.mark(item.strategy)
     tone = TONE_OF[sign]
-    drawn = (
-        Interval(change(ratio), ratio - 1, ratio - 1, ratio - 1, (-1.0, 0.2), sign)
-        if ratio is not None
-        else None
-    )
+    drawn = Interval(change(ratio), ratio - 1, ratio - 1, ratio - 1, (-1.0, 0.2), sign) if ratio is not None else None
     best = Cell(change(ratio) or "–", item.strategy, tone)
     missed = Cell(percent(item.missed_turns), f"over {reading.size}")
-    return Row(
-        (question, best, Cell("", chart=drawn) if drawn else Cell(""), missed, last), group=group
-    )
+    return Row((question, best, Cell("", chart=drawn) if drawn else Cell(""), missed, last), group=group)
 
 
 def _measured(reading: Reading) -> Cell:

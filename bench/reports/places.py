@@ -32,9 +32,7 @@ def width_of(text: str, strong: bool = False) -> float:
     >>> width_of("mask_1") > width_of("mask")
     True
     """
-    narrow, wide = (
-        sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−")
-    )
+    narrow, wide = (sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−"))
     rest = len(text) - narrow - wide
     return rest * (9.3 if strong else 8.9) + narrow * 5.0 + wide * 13.0
 
@@ -54,18 +52,14 @@ def placed(
     found: list[Label | None] = []
     for (x, y), texts, bold in zip(marks, names, strong, strict=True):
         own = (x - 8, y - 8, x + 8, y + 8)
-        label = next(
-            _fitting(x, y, texts, bold, inside, [box for box in boxes if box != own]), None
-        )
+        label = next(_fitting(x, y, texts, bold, inside, [box for box in boxes if box != own]), None)
         if label is not None:
             boxes.append(_box(label, width_of(label.text, bold)))
         found.append(label)
     return found
 
 
-def _fitting(
-    x: float, y: float, texts: Sequence[str], bold: bool, inside: Box, boxes: list[Box]
-) -> Iterator[Label]:
+def _fitting(x: float, y: float, texts: Sequence[str], bold: bool, inside: Box, boxes: list[Box]) -> Iterator[Label]:
     for text in texts:
         for label in _around(x, y, text, width_of(text, bold)):
             box = _box(label, width_of(text, bold))

@@ -23,9 +23,7 @@ def prompt_at(detail: ReplayDetail, step: int) -> list[ShownMessage] | None:
         prompt = threads.setdefault(call.thread, [])
         prompt[call.keep :] = call.tail
         if call.step == step:
-            return [
-                detail.messages[number] for number in prompt if 0 <= number < len(detail.messages)
-            ]
+            return [detail.messages[number] for number in prompt if 0 <= number < len(detail.messages)]
     return None
 
 
@@ -47,11 +45,7 @@ def prompts_of(
         rest = len(after) - len(lines)
         return SideBySide(
             title,
-            (
-                (Line("", "", (Span(f"{of(rest, 'earlier message')}", "muted"),)), *lines)
-                if rest
-                else tuple(lines)
-            ),
+            ((Line("", "", (Span(f"{of(rest, 'earlier message')}", "muted"),)), *lines) if rest else tuple(lines)),
         )
     left, right = _sides(before, after, facts)
     return SideBySide(f"{today_name}, prompt of step {step}", left, title, right)
@@ -61,9 +55,7 @@ def _sides(
     before: Sequence[ShownMessage], after: Sequence[ShownMessage], facts: Sequence[str]
 ) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """Only what differs, most relevant first, with its neighbours; what is equal is counted."""
-    old, new = (
-        [(message.step, message.kind, message.text) for message in side] for side in (before, after)
-    )
+    old, new = ([(message.step, message.kind, message.text) for message in side] for side in (before, after))
     left: list[Line] = []
     right: list[Line] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -77,9 +69,7 @@ def _sides(
     return tuple(left), tuple(right)
 
 
-def _changed(
-    sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: Sequence[str]
-) -> Iterator[Line]:
+def _changed(sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: Sequence[str]) -> Iterator[Line]:
     """Changed messages; of many, those that hold a missed fact and the first ones."""
     holding = [message for message in messages if any(fact in message.text for fact in facts)]
     others = [message for message in messages if not any(message is one for one in holding)]
@@ -91,9 +81,7 @@ def _changed(
         yield Line(sign, "", (Span(f"{of(len(messages) - len(chosen), 'more message')}", "muted"),))
 
 
-def _equal(
-    messages: Sequence[ShownMessage], facts: Sequence[str], *, first: bool, last: bool
-) -> Iterator[Line]:
+def _equal(messages: Sequence[ShownMessage], facts: Sequence[str], *, first: bool, last: bool) -> Iterator[Line]:
     head, tail = (0 if first else _AROUND), (_AROUND if not last else 2)
     if len(messages) <= head + tail + 1:
         head, tail = len(messages), 0
@@ -106,16 +94,12 @@ def _equal(
         yield _line("", message, facts, _BRIEF)
 
 
-def _line(
-    sign: Literal["", "-", "+"], message: ShownMessage, facts: Sequence[str], most: int
-) -> Line:
+def _line(sign: Literal["", "-", "+"], message: ShownMessage, facts: Sequence[str], most: int) -> Line:
     who = f"{'' if message.step is None else message.step} {message.role}".strip()
     text = excerpt(message.text, facts if sign != "+" else (), most)
     hidden = message.left_out + max(0, len(message.text) - most)
     note: tuple[Span, ...] = (
-        (Span(f" {count(message.left_out)} characters more", "muted"),)
-        if message.left_out and hidden
-        else ()
+        (Span(f" {count(message.left_out)} characters more", "muted"),) if message.left_out and hidden else ()
     )
     return Line(sign, who, (*_spans(marked(text, facts, "bad") if sign == "-" else text), *note))
 
@@ -158,8 +142,4 @@ def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:
     if not wanted or not tone:
         return text
     parts = re.split("(" + "|".join(map(re.escape, wanted)) + ")", text)
-    return tuple(
-        Span(part, tone, strong=True, lost=True) if part in wanted else part
-        for part in parts
-        if part
-    )
+    return tuple(Span(part, tone, strong=True, lost=True) if part in wanted else part for part in parts if part)

@@ -39,9 +39,7 @@ class Reading:
     @cached_property
     def advice(self) -> Advice:
         """The advice; an empty one where there is none."""
-        no_advice = Advice(
-            today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0
-        )
+        no_advice = Advice(today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0)
         return self.compared.advice or no_advice
 
     @cached_property
@@ -88,11 +86,7 @@ class Reading:
 
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
-        mine, other = (
-            (item.uncached, item.cached)
-            if self.advice.basis == "uncached"
-            else (item.cached, item.uncached)
-        )
+        mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
         return mine or other
 
     @property
@@ -110,9 +104,7 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        found = {
-            item.strategy: price for item in self.ranked if (price := self.price(item)) is not None
-        }
+        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
         if self.counts_tokens:
             return 1, "a run"
         today = found.get(self.compared.today)
@@ -122,9 +114,7 @@ class Reading:
     def move(self, strategy: str, metric: str) -> Move | None:
         """How one number of a strategy moved against the baseline; None where it did not."""
         wanted = (strategy, metric)
-        return next(
-            (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
-        )
+        return next((one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None)
 
     @cached_property
     def candidate(self) -> Ranked | None:
@@ -162,11 +152,7 @@ class Reading:
         """
         names = MEASURED_BY.get(self.compared.answers, ())
         return next(
-            (
-                name
-                for name in names
-                if any(self.value(item, name) is not None for item in self.everyone)
-            ),
+            (name for name in names if any(self.value(item, name) is not None for item in self.everyone)),
             "",
         )
 
@@ -180,18 +166,12 @@ class Reading:
             return ()
         family = self.measure.split(".")[0]
         names = sorted(
-            {
-                name
-                for totals in self.compared.totals.values()
-                for name in totals
-                if name.split(".")[0] == family
-            }
+            {name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family}
         )
         moved = (
             name
             for name in names
-            if name != self.measure
-            and len({self.value(one, name) for one in self.everyone} - {None}) > 1
+            if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1
         )
         return (self.measure, *moved)[:4]
 
@@ -203,9 +183,7 @@ class Reading:
     @cached_property
     def scores(self) -> dict[str, dict[str, Score]]:
         """The scores by run, then strategy."""
-        return {
-            run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs
-        }
+        return {run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs}
 
     def at(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None where it was not measured."""
@@ -256,8 +234,6 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     """
     parts = [name.split("/") for name in ids]
     shared = 0
-    while parts and all(
-        len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts
-    ):
+    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
         shared += 1
     return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}

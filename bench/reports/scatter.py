@@ -50,10 +50,7 @@ def scatter(chart: Scatter, width: int) -> str:
             (left, at - 20, left + 10 + width_of(words), at),
             (left, at - 2, width - right, at + 2),
         ]
-        spots = [
-            (across(point.x), top if point.mark == "today" else down(point.y))
-            for point in chart.points
-        ]
+        spots = [(across(point.x), top if point.mark == "today" else down(point.y)) for point in chart.points]
         wide, over = width_of("loses too much"), "loses too much"
         for start in (width - right - 6 - wide, left + 6, (left + width - right - wide) / 2):
             if not any(start - 12 < x < start + wide + 12 and y < top + 30 for x, y in spots):
@@ -122,9 +119,7 @@ def _named_points(
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in points:
-        groups.setdefault(
-            (round(across(point.x) / 5), round(down(point.y) / 5), point.mark), []
-        ).append(point)
+        groups.setdefault((round(across(point.x) / 5), round(down(point.y) / 5), point.mark), []).append(point)
     ordered = sorted(groups.values(), key=lambda group: (_RANK[group[0].mark], group[0].x))
     rows = {point.name: str(place) for place, point in enumerate(points, 1)}
     crowded = short and len(ordered) > 9
@@ -134,9 +129,7 @@ def _named_points(
     for group, strong in zip(ordered, bold, strict=True):
         number = rows[group[0].name] if len(points) > 12 else ""
         names = _names(group)
-        texts.append(
-            [*([] if crowded and not strong and number else names), *([number] if number else [])]
-        )
+        texts.append([*([] if crowded and not strong and number else names), *([number] if number else [])])
     labels = placed(spots, texts, bold, inside, taken)
     marks, words = [], []
     for group, (x, y), label in zip(ordered, spots, labels, strict=True):
@@ -145,9 +138,7 @@ def _named_points(
             if label.leader is not None:
                 marks.append(line_at(x, y, *label.leader, "ax"))
             words.append(text_at(label.x, label.y, label.text, f"h {TEXT[mark]}".strip()))
-        marks.append(
-            shape(x, y, mark, title="; ".join(point.title or point.name for point in group))
-        )
+        marks.append(shape(x, y, mark, title="; ".join(point.title or point.name for point in group)))
     return marks + words
 
 

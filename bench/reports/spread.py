@@ -20,9 +20,7 @@ _Item = tuple[Mark, str, str, Histogram]
 
 def priced_by(reading: Reading) -> str:
     """The metric of the price that decides."""
-    return {"cached": "cost.usd", "uncached": "cost.usd_uncached"}.get(
-        reading.advice.basis, "cost.prompt_tokens"
-    )
+    return {"cached": "cost.usd", "uncached": "cost.usd_uncached"}.get(reading.advice.basis, "cost.prompt_tokens")
 
 
 def changes(reading: Reading, strategy: str) -> list[float]:
@@ -45,18 +43,14 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     if not found or max(map(len, found.values())) < _FEWEST:
         return
     width, first, bins = _scale([value for values in found.values() for value in values if value])
-    items = [
-        _histogram(reading, name, values, width, first, bins) for name, values in found.items()
-    ]
+    items = [_histogram(reading, name, values, width, first, bins) for name, values in found.items()]
     named = reading.advice.advised or next(iter(found))
     lead = _in_words(named, found[named]) + " " if named in found else ""
     text = f"{lead}Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal are in the words alone."
     blocks: list[Prose | Gallery | Fold] = [Prose(text), Gallery(tuple(items[:_SHOWN]))]
     if items[_SHOWN:]:
         more = Gallery(tuple(items[_SHOWN:]))
-        blocks.append(
-            Fold(f"{of(len(items) - _SHOWN, 'more strategy', 'more strategies')}", (more,))
-        )
+        blocks.append(Fold(f"{of(len(items) - _SHOWN, 'more strategy', 'more strategies')}", (more,)))
     yield Section("runs", "Per run", "Change per run", tuple(blocks))
 
 
@@ -87,17 +81,11 @@ def _scale(values: Sequence[float]) -> tuple[float, int, int]:
     return width, first, max(1, min(math.ceil(high / width), _BINS) - first)
 
 
-def _histogram(
-    reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int
-) -> _Item:
+def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> _Item:
     counts = [0] * bins
     for value in values:
         if value:
-            place = (
-                math.floor(round(value / width, 9))
-                if value > 0
-                else math.ceil(round(value / width, 9)) - 1
-            )
+            place = math.floor(round(value / width, 9)) if value > 0 else math.ceil(round(value / width, 9)) - 1
             counts[min(max(place - first, 0), bins - 1)] += 1
     mark, now = reading.mark(name), -first
     labels = [""] * (bins + 1)
@@ -107,9 +95,7 @@ def _histogram(
         for near in range(max(0, now - 2), min(bins, now + 2) + 1):
             labels[near] = ""
         labels[now] = "today"
-    less, same, more = (
-        sum((value > 0) - (value < 0) == side for value in values) for side in (-1, 0, 1)
-    )
+    less, same, more = (sum((value > 0) - (value < 0) == side for value in values) for side in (-1, 0, 1))
     line = f"{count(less)} cheaper, {count(same)} equal, {count(more)} dearer"
     return (
         mark,
@@ -157,16 +143,12 @@ def sweep_sections(reading: Reading) -> Iterator[Section]:
         items = [reading.by_name[name] for _, name in found if name in reading.by_name]
         cached, uncached = (
             tuple(
-                price.ratio - 1
-                if (price := getattr(item, side)) and price.ratio is not None
-                else None
+                price.ratio - 1 if (price := getattr(item, side)) and price.ratio is not None else None
                 for item in items
             )
             for side in ("cached", "uncached")
         )
-        main, other = (
-            (uncached, cached) if reading.advice.basis == "uncached" else (cached, uncached)
-        )
+        main, other = (uncached, cached) if reading.advice.basis == "uncached" else (cached, uncached)
         if not any(value is not None for value in main):
             main, other = other, ()
         lines = [
@@ -189,14 +171,9 @@ def sweep_sections(reading: Reading) -> Iterator[Section]:
             )
         ]
         far = tuple(
-            item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
-            for item in items
+            item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR) for item in items
         )
-        lines += [
-            SweepLine(
-                "kept from six or more turns back", "fraction", far, _limit(items, "far"), "below"
-            )
-        ]
+        lines += [SweepLine("kept from six or more turns back", "fraction", far, _limit(items, "far"), "below")]
         shown = tuple(line for line in lines if sum(value is not None for value in line.values) > 1)
         if not shown:
             continue
@@ -213,18 +190,11 @@ def sweep_sections(reading: Reading) -> Iterator[Section]:
             if within
             else "No setting is within all limits."
         )
-        drawn = Sweep(
-            alt, tuple(f"{value:g}" for value, _ in found), setting.split(" of ")[0], shown
-        )
+        drawn = Sweep(alt, tuple(f"{value:g}" for value, _ in found), setting.split(" of ")[0], shown)
         name = f"Sweep {number}" if number > 1 else "Sweep"
         yield Section(f"sweep{number}", name, f"Sweep of {setting}", (Drawing(drawn, note=note),))
 
 
 def _limit(items: Sequence[object], rule: str) -> float | None:
-    found = (
-        result.limit
-        for item in items
-        for result in getattr(item, "rules", ())
-        if result.rule == rule
-    )
+    found = (result.limit for item in items for result in getattr(item, "rules", ()) if result.rule == rule)
     return next((limit for limit in found if limit is not None), None)

@@ -67,9 +67,7 @@ def _histogram(chart: Histogram, width: int) -> str:
             look = "fw" if mark == "rejected" and not small else FILL[mark]
             parts.append(rect_at(place * wide + gap / 2, base - high, wide - gap, high, look))
             text = quantity(number, chart.unit)
-            if (number == largest and chart.counts.index(number) == place) or (
-                not small and wide > width_of(text)
-            ):
+            if (number == largest and chart.counts.index(number) == place) or (not small and wide > width_of(text)):
                 parts.append(
                     text_at(
                         clamped((place + 0.5) * wide, text, width),
@@ -91,11 +89,7 @@ def _histogram(chart: Histogram, width: int) -> str:
 
 
 def _gauge(chart: Gauge, width: int) -> str:
-    shown = [
-        value
-        for value in (chart.before, chart.value, chart.limit)
-        if value is not None and math.isfinite(value)
-    ]
+    shown = [value for value in (chart.before, chart.value, chart.limit) if value is not None and math.isfinite(value)]
     low, high = min(shown), max(shown)
     pad = (high - low) * 0.22 or abs(high) * 0.2 or 1.0
     low, high = low - pad, high + pad
@@ -140,9 +134,7 @@ def _gauge(chart: Gauge, width: int) -> str:
 
 def _bars(chart: Bars, width: int) -> str:
     """Names beside the bars, on a narrow chart above them."""
-    names = [
-        name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name, *_ in chart.items
-    ]
+    names = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name, *_ in chart.items]
     narrow = width < 500
     left = 0.0 if narrow else max(map(width_of, names), default=0) + 14
     right, tall = (
@@ -156,14 +148,8 @@ def _bars(chart: Bars, width: int) -> str:
             max(0.0, min(1.0, share)) * max(20.0, width - left - right),
         )
         look = "s" if mark in ("advised", "today") else TEXT[mark]
-        parts.append(
-            text_at(0, y - 6, name, look)
-            if narrow
-            else text_at(left - 8, y + 14, name, look, "end")
-        )
-        parts.append(
-            rect_at(left, y, max(bar, 1.5), 18, "fw" if mark == "rejected" else FILL[mark])
-        )
+        parts.append(text_at(0, y - 6, name, look) if narrow else text_at(left - 8, y + 14, name, look, "end"))
+        parts.append(rect_at(left, y, max(bar, 1.5), 18, "fw" if mark == "rejected" else FILL[mark]))
         parts.append(text_at(left + bar + 8, y + 14, text, "m"))
     return frame(width, len(chart.items) * tall + 8, chart.alt, parts)
 
@@ -201,11 +187,7 @@ def _sweep(chart: Sweep, width: int) -> str:
         ends_at: list[tuple[float, str, str]] = []
         if line.limit is not None:
             now = line.unit == "change"
-            parts.append(
-                line_at(
-                    left, down(line.limit), width - right, down(line.limit), "now" if now else "lim"
-                )
-            )
+            parts.append(line_at(left, down(line.limit), width - right, down(line.limit), "now" if now else "lim"))
             ends_at.append(
                 (
                     down(line.limit),
@@ -214,11 +196,7 @@ def _sweep(chart: Sweep, width: int) -> str:
                 )
             )
         for dashed, series in ((True, line.dashed), (False, line.values)):
-            spots = [
-                (across(place), down(value), value)
-                for place, value in enumerate(series)
-                if value is not None
-            ]
+            spots = [(across(place), down(value), value) for place, value in enumerate(series) if value is not None]
             if spots:
                 joined = " ".join(f"{x:.4g},{y:.4g}" for x, y, _ in spots)
                 look = 'class="ld" stroke-dasharray="3 4"' if dashed else 'class="li"'
@@ -236,9 +214,7 @@ def _sweep(chart: Sweep, width: int) -> str:
                 ends_at.append((down(last), name, "m"))
         parts += _beside(ends_at, width - right + 8)
     base = len(chart.lines) * (tall + 30) + 14
-    every = max(
-        1, math.ceil(max(map(width_of, chart.settings)) * 1.3 / ((width - left - right) / many))
-    )
+    every = max(1, math.ceil(max(map(width_of, chart.settings)) * 1.3 / ((width - left - right) / many)))
     for place, text in enumerate(chart.settings):
         if place % every == 0:
             parts.append(text_at(across(place), base, text, "m", "middle"))
@@ -276,9 +252,7 @@ def _arcs(chart: Arcs, width: int) -> str:
     parts += [rect_at(across(step) - 4, base - 4, 8, 8, "fi") for step in chart.results]
     parts += [shape(across(turn), base, "rejected", 6) for turn in turns]
     sources = {start for start, _, _ in chart.arcs}
-    labels = [(across(step), step, "r") for step in turns] + [
-        (across(step), step, "m") for step in sorted(sources)
-    ]
+    labels = [(across(step), step, "r") for step in turns] + [(across(step), step, "m") for step in sorted(sources)]
     taken: list[float] = []
     for x, step, look in labels:
         half = width_of(str(step)) / 2 + 5

@@ -74,20 +74,14 @@ def terminal_text(
         lines += [*"".join(render(found)).splitlines(), ""]
     if len(comparisons) > 1:
         for compared, report in zip(comparisons, found[1:], strict=True):
-            sign = (
-                "✕"
-                if any(gate.outcome in ("fail", "undecided") for gate in compared.gates)
-                else "·"
-            )
+            sign = "✕" if any(gate.outcome in ("fail", "undecided") for gate in compared.gates) else "·"
             lines += _wrapped(f"{sign} {report.title}: {report.verdict}", width, "  ")
         lines += ["", *_strong(_wrapped(found[0].verdict, width), colour)]
         return "\n".join(lines) + "\n"
     compared, report = comparisons[0], found[0]
     if not verbose:
         first = next((section for section in report.sections if section.anchor == "answer"), None)
-        shown = (
-            [block for block in first.blocks if isinstance(block, Table | Code)] if first else []
-        )
+        shown = [block for block in first.blocks if isinstance(block, Table | Code)] if first else []
         gates = [
             block
             for section in report.sections
@@ -125,9 +119,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
         case Figures(items, _, chart):
             for item in items:
                 rest = "; ".join(filter(None, [item.line, item.note]))
-                yield from _wrapped(
-                    f"{item.name}: {item.value}" + (f" ({rest})" if rest else ""), width, "  "
-                )
+                yield from _wrapped(f"{item.name}: {item.value}" + (f" ({rest})" if rest else ""), width, "  ")
             if chart is not None:
                 yield from _wrapped(chart.alt, width)
         case Table():
@@ -142,9 +134,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
             for title, lines in ((left_title, left), (right_title, right)):
                 yield from _wrapped(title, width) if title else ()
                 for one in lines:
-                    yield from _wrapped(
-                        f"{one.sign or ' '} {one.who} {plain(one.text)}", width, "    "
-                    )
+                    yield from _wrapped(f"{one.sign or ' '} {one.who} {plain(one.text)}", width, "    ")
         case Gates(items):
             for gate in items:
                 now = gate.gauge.alt if gate.gauge else gate.change
@@ -163,9 +153,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     flat = " ".join(visible(text).split())
-    return (
-        textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
-    )
+    return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
@@ -187,9 +175,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
         for row in table.rows
     ]
     widths = [
-        max(len(column.title), *(len(cells[at]) for _, cells in rows), 1)
-        if rows
-        else len(column.title)
+        max(len(column.title), *(len(cells[at]) for _, cells in rows), 1) if rows else len(column.title)
         for at, column in enumerate(columns)
     ]
     room = width - 2 * (len(columns) - 1)
@@ -204,9 +190,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
         for group, cells in rows:
             yield from [group] if group else []
             named = "; ".join(
-                f"{column.title} {cell}".strip()
-                for column, cell in zip(columns[1:], cells[1:], strict=False)
-                if cell
+                f"{column.title} {cell}".strip() for column, cell in zip(columns[1:], cells[1:], strict=False) if cell
             )
             yield from _wrapped(f"{cells[0]}: {named}", width, "    ")
         return
@@ -231,11 +215,5 @@ def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[object]
 def _cell(cell: Cell, number: bool, first: bool) -> str:
     sign = f"{_DOT[cell.mark]} " if cell.mark else ""
     text = plain(cell.text)
-    note = (
-        ""
-        if first or not cell.note
-        else f"{' ' if number else ': '}{cell.note}"
-        if text
-        else cell.note
-    )
+    note = "" if first or not cell.note else f"{' ' if number else ': '}{cell.note}" if text else cell.note
     return sign + " ".join(visible(text + note).split())

@@ -16,17 +16,13 @@ def worse_runs(reading: Reading) -> list[Block]:
     wanted = [*((gate.strategy, gate.rule.metric) for gate in reading.failed)]
     moves = [move for key in wanted if (move := reading.move(*key)) is not None and move.runs]
     moves += [
-        move
-        for move in reading.compared.moves
-        if move.runs and move.metric in (MISSED, RATE) and move.better is False
+        move for move in reading.compared.moves if move.runs and move.metric in (MISSED, RATE) and move.better is False
     ]
     if not moves:
         return []
     chosen = next((move for move in moves if move.metric == MISSED), moves[0])
     unit, lower = reading.unit(chosen.metric), _lower(reading, chosen)
-    worse = [
-        run for run in chosen.runs if (run.after > run.before) == lower and run.after != run.before
-    ]
+    worse = [run for run in chosen.runs if (run.after > run.before) == lower and run.after != run.before]
     if not worse:
         return []
     name = label(chosen.metric, reading.info(chosen.metric))
@@ -36,11 +32,7 @@ def worse_runs(reading: Reading) -> list[Block]:
         for run in worse[:_MOST]
     )  # fmt: skip
     columns = (Column("run"), Column("before", True), Column("now", True), Column("change", True))
-    more = (
-        f"The {_MOST} that got worse most; {count(len(worse) - _MOST)} more did."
-        if len(worse) > _MOST
-        else ""
-    )
+    more = f"The {_MOST} that got worse most; {count(len(worse) - _MOST)} more did." if len(worse) > _MOST else ""
     drawn = _spread(reading, chosen) if unit == "turns" or chosen.metric == MISSED else None
     return [
         *([Drawing(drawn, f"Change of {name} by run")] if drawn else []),
@@ -61,12 +53,7 @@ def _spread(reading: Reading, move: Move) -> Histogram:
         by = max(-6, min(6, round(run.after - run.before)))
         steps[by] = steps.get(by, 0) + 1
     places = range(min(steps), max(steps) + 1)
-    labels = tuple(
-        "same" if by == 0 else f"{by:+}".replace("-", "−") + ("…" if abs(by) == 6 else "")
-        for by in places
-    )
+    labels = tuple("same" if by == 0 else f"{by:+}".replace("-", "−") + ("…" if abs(by) == 6 else "") for by in places)
     marks = tuple("other" if by == 0 else "rejected" if by > 0 else "advised" for by in places)
-    alt = "; ".join(
-        f"{text}: {of(steps.get(by, 0), 'run')}" for by, text in zip(places, labels, strict=True)
-    )
+    alt = "; ".join(f"{text}: {of(steps.get(by, 0), 'run')}" for by, text in zip(places, labels, strict=True))
     return Histogram(alt, tuple(steps.get(by, 0) for by in places), labels, marks)  # type: ignore[arg-type]

@@ -260,7 +260,8 @@ def _died(measuring: Measuring, task: _Task, problem: str) -> MeasuredRun:
     numbers = {name: Number(None, 0.0, problem) for name in metrics()}
     ran = Check(hits=1, of=1, findings=(Finding(None, problem),))
     scores = tuple(
-        Score(strategy=item.name, numbers=numbers, checks={"ran": ran}, failure=failure) for item in measuring.strategies
+        Score(strategy=item.name, numbers=numbers, checks={"ran": ran}, failure=failure)
+        for item in measuring.strategies
     )
     facts = RunFacts(sha256=task.trace.sha256, format=task.trace.source.format, task=task.trace.task)
     return MeasuredRun(id=task.trace.id, facts=facts, scores=scores)

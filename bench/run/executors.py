@@ -57,9 +57,7 @@ def measured_by(
     while True:
         lost: list[_Task] = []
         with executors(workers) as executor:
-            yield from _of_one(
-                executor, workers, functools.partial(_done, work, sent), source, lost
-            )
+            yield from _of_one(executor, workers, functools.partial(_done, work, sent), source, lost)
         if not lost:
             return
         again.extend(lost)
@@ -68,9 +66,7 @@ def measured_by(
             lost_again: list[_Task] = []
             with executors(1) as executor:
                 each = iter([task])
-                yield from _of_one(
-                    executor, 1, functools.partial(_done, work, sent), each, lost_again
-                )
+                yield from _of_one(executor, 1, functools.partial(_done, work, sent), each, lost_again)
             for one in lost_again:
                 yield died(one, "the process that measured this run ended, twice")
 
@@ -127,9 +123,7 @@ def _sent(plan: Any) -> bytes:
         try:
             sent: bytes = cloudpickle.dumps(plan)
         except Exception as error:
-            what = (
-                "a function cannot be sent to other processes — name it in a spec: file.py:function"
-            )
+            what = "a function cannot be sent to other processes — name it in a spec: file.py:function"
             raise BenchError(f"{what} ({one_line(error)})") from None
         return sent
 
@@ -176,9 +170,7 @@ def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
         try:
             at: Any = scheduler
             if scheduler is None:
-                at = stack.enter_context(
-                    LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **quiet)
-                )
+                at = stack.enter_context(LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **quiet))
             client = stack.enter_context(Client(at))
         except (OSError, ValueError, RuntimeError) as error:
             where = "on this machine" if scheduler is None else f"at {scheduler}"

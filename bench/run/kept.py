@@ -37,9 +37,7 @@ VARIABLE = "BENCH_CACHE"
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _KEEP = 0.9
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
-)
+_SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
 
 
 def kept_here() -> Kept | None:
@@ -105,9 +103,7 @@ class Kept:
     def trim(self) -> None:
         """Remove what was not read for longest where the file is larger than `limit("cache")`."""
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
-            (size,) = connection.execute(
-                "SELECT coalesce(sum(length(body)), 0) FROM kept"
-            ).fetchone()
+            (size,) = connection.execute("SELECT coalesce(sum(length(body)), 0) FROM kept").fetchone()
             most = limit("cache")
             if size <= most:
                 return

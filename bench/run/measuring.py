@@ -54,9 +54,7 @@ def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
 class RunSession:
     """One recording while it is measured: its index, and its replays under strategies."""
 
-    def __init__(
-        self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True
-    ) -> None:
+    def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
         about = measuring.model or "", measuring.calibrate
 
         def make() -> TraceIndex:

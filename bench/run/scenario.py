@@ -92,9 +92,7 @@ class Scenario(Written, frozen=True, kw_only=True):
 
 _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
-_TELLS = re.compile(
-    rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE
-)
+_TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?")
 
 

@@ -204,7 +204,9 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
         found = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
-        return compose(name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base)
+        return compose(
+            name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base
+        )
     if isinstance(item, Mapping) and name is not None:
         return compose(name, item, base)
     what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"

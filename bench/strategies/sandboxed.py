@@ -56,9 +56,7 @@ class Place:
             return path
         there = self.then / here.relative_to(self.top)
         # an environment that is kept in the repository, and not in its history
-        untracked = (
-            not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
-        )
+        untracked = not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
         return path if untracked else str(there)
 
     def settle(self) -> None:
@@ -141,9 +139,7 @@ def put_together(
     return [found[number] for number in range(len(given))]
 
 
-def _in_child(
-    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place
-) -> list[Strategy]:
+def _in_child(given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
     items = [(_sent(item), name) for name, item in given]
     child = Child(functools.partial(_prepare, items, place), limits, _EACH_REPLAY)
@@ -180,8 +176,7 @@ def described(sandbox: Sandbox) -> Strategy:
     if seen.error:
         raise (EndedError if seen.ended else SpecError)(seen.error)
     plugins = {
-        slot: tuple(_plugin(one, sandbox.place.base) for one in several)
-        for slot, several in seen.plugins.items()
+        slot: tuple(_plugin(one, sandbox.place.base) for one in several) for slot, several in seen.plugins.items()
     }
     # by another name it would slip past its gates
     return Strategy(sandbox.name or seen.name, plugins, sandbox=sandbox, imported=seen.files)
@@ -216,13 +211,7 @@ def _written(item: Any) -> str:
 
 def _functions(item: Any) -> Iterator[Any]:
     """The functions and classes among what a strategy is made of."""
-    several = (
-        item.values()
-        if isinstance(item, Mapping)
-        else item
-        if isinstance(item, list | tuple)
-        else [item]
-    )
+    several = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else [item]
     for one in several:
         if isinstance(one, Mapping | list | tuple):
             yield from _functions(one)
@@ -234,11 +223,7 @@ def _functions(item: Any) -> Iterator[Any]:
 
 def _key(item: Any, base: Path) -> tuple[str, ...]:
     modules = {f"functions of {getattr(one, '__module__', '')}" for one in _functions(item)}
-    return tuple(
-        sorted(
-            {*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}
-        )
-    )
+    return tuple(sorted({*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}))
 
 
 def code_of(item: Any, base: Path) -> tuple[str, ...]:
@@ -332,15 +317,11 @@ def imported() -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _open_description(
-    link: Link, ready: Ready, item: bytes, name: str | None, place: Place
-) -> Answer:
+def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
     def answer(request: bytes) -> bytes:
         try:
             strategy = made(ready, item, name, place)
-            plugins = {
-                slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()
-            }
+            plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
             seen = _Seen(strategy.name, plugins, imported())
         except BenchError as error:
             seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))

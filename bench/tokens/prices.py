@@ -31,9 +31,7 @@ class UnitPrices:
     _cache_write: Any
     _cache_write_1h: Any = None
 
-    def cost_usd(
-        self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
-    ) -> float:
+    def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0) -> float:
         """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it.
 
         `written_1h` are those of `written` that are kept an hour.

@@ -31,6 +31,8 @@ _SNIFFED = 1000
 """Members of a list, or lines, that a format is told by."""
 _EXPANDS, _SMALL = 200, 20_000_000
 """A compressed file may expand so many times, or to so many bytes, where the limit on its size is not raised."""
+
+
 class Document:
     """One input file. `name` is how it was given (for messages), `below` its path under the given folder (for ids and sources),
     `beside` the files given with it from the same folder, itself among them, in order; nothing for a file that was named.

@@ -171,9 +171,7 @@ class Actions(Steps):
             ids.update(number for number in self.steps_of if isinstance(number, int) and start <= number <= end)
         self.forgotten.update(index for one in ids for index in self.steps_of.get(one, ()))
         thread, agent = self.threads[-1]
-        kept = tuple(
-            step.index for step in self.steps if step.thread == thread and step.index not in self.forgotten
-        )
+        kept = tuple(step.index for step in self.steps if step.thread == thread and step.index not in self.forgotten)
         summary = text(args.get("summary"))
         self.add(ContextReset(index=self.index, agent=agent, thread=thread, t=t, summary=summary, kept=kept))
 

@@ -42,9 +42,7 @@ def clipped(text: str, limit: int, folder: str | None = None, prefix: str = "") 
     return text[:head] + notice[:limit] + (text[head - room :] if room > head else "")
 
 
-def observation_shown(
-    observation: dict[str, Any], extended: list[Any], unread: Unread
-) -> tuple[list[Part], str, str]:
+def observation_shown(observation: dict[str, Any], extended: list[Any], unread: Unread) -> tuple[list[Part], str, str]:
     """The parts that the model was shown of an observation, their full text, and the tool's own output.
 
     `extended` is what the agent's context added.
@@ -106,5 +104,3 @@ def seconds_between(start: float | None, end: float | None) -> float | None:
     if start is None or end is None or end < start:
         return None
     return round(end - start, 6)
-
-

@@ -86,9 +86,7 @@ def best_fit(
     return candidates[place], miss
 
 
-def _tokens_sent(
-    history: Sequence[HistoryText], edits: Edits, count: Callable[[str], int]
-) -> int:
+def _tokens_sent(history: Sequence[HistoryText], edits: Edits, count: Callable[[str], int]) -> int:
     """The tokens of all prompts; a message has 4 more and a prompt 3, as OpenAI counts them."""
     prompt, total = 3, 0
     for number, entry in enumerate(history):

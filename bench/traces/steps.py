@@ -285,9 +285,7 @@ class Steps:
     def trace(self, document: Document, reader: str, **said: Any) -> Trace:
         """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError where nothing was recorded."""
         if not self.spoke:
-            raise document.fail(
-                "expected a message, a model call or a result, got none — nothing was recorded"
-            )
+            raise document.fail("expected a message, a model call or a result, got none — nothing was recorded")
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
 

@@ -111,8 +111,7 @@ class _History(Steps):
         self.model = None if name in _NO_MODELS else name
         entries = [typed(entry, Entry, self.unread, "a message") for entry in self.file.history or ()]
         self.actions = [
-            typed(action, Action, self.unread, "a trajectory step")
-            for action in self.file.trajectory or ()
+            typed(action, Action, self.unread, "a trajectory step") for action in self.file.trajectory or ()
         ]
         self.ahead = list(self.actions)
         self.first = entries[0].agent if entries else None

@@ -41,9 +41,7 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("Playwright is not installed")
-    path = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         _missing("no browser is installed")
     with sync_playwright() as driver:
@@ -93,9 +91,7 @@ def visit(browser: Any, page_file: Callable[[str], Path]) -> Iterator[Callable[.
         page.emulate_media(media=media)
         page.goto(page_file(name).as_uri() + anchor)
         if not folded:
-            page.evaluate(
-                "document.querySelectorAll('details').forEach((item) => { item.open = true; })"
-            )
+            page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
         return page
 
     yield go

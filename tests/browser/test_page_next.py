@@ -38,9 +38,7 @@ each_width = pytest.mark.parametrize("width", [1440, 768, 390])
 
 @each_page
 @each_width
-def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(
-    visit: Visit, name: str, width: int
-) -> None:
+def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(visit: Visit, name: str, width: int) -> None:
     page = visit(name, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALL) == []

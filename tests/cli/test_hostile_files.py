@@ -95,7 +95,9 @@ def test_a_strategy_may_be_called_what_a_spec_looks_like(name):
     renders(compared)
 
 
-@pytest.mark.parametrize("data", ['{"title": "ä"}'.encode("latin-1"), b"\xff", b"", b"[" * 5000, b"[]", b"null", b'{"schema": 1e308}'])
+@pytest.mark.parametrize(
+    "data", ['{"title": "ä"}'.encode("latin-1"), b"\xff", b"", b"[" * 5000, b"[]", b"null", b'{"schema": 1e308}']
+)
 def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(data):
     path = scenario(MINE + RELATIVE)
     Path("mine.baseline.json").write_bytes(data)

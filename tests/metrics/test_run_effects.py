@@ -74,7 +74,6 @@ def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
     assert state() == kept
 
 
-
 @pytest.mark.slow
 def test_a_report_may_stand_beside_the_traces_and_be_written_again():
     for _ in range(2):
@@ -97,8 +96,6 @@ def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys)
     assert bench("run", SCENARIO, *arguments) == 2
     assert "file/y.json: cannot be written" in capsys.readouterr().err
     assert state() == before
-
-
 
 
 @pytest.mark.slow

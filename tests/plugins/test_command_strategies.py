@@ -177,7 +177,9 @@ def test_no_process_outlives_its_case(tmp_path):
 
 def test_a_large_request_and_answer_get_through(tmp_path):
     text = "é" * 400_000
-    found = run_of(tmp_path, "summarizer", "answer = request['result']['text']", recorded=opened([result(text, index=2)]))
+    found = run_of(
+        tmp_path, "summarizer", "answer = request['result']['text']", recorded=opened([result(text, index=2)])
+    )
     assert shown(found) == [text]
 
 

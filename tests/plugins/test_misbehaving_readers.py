@@ -113,8 +113,7 @@ def test_a_fault_costs_the_file_alone(folder):
     for number in range(len(FAULTS)):
         (folder / "runs" / f"b{number:02}.x").write_text(f"bad{number} b")
     branches = [
-        f"if document.data.startswith(b'bad{number} '):\n                {body}"
-        for number, body in enumerate(FAULTS)
+        f"if document.data.startswith(b'bad{number} '):\n                {body}" for number, body in enumerate(FAULTS)
     ]
     (folder / "r.py").write_text(READER.format("\n            ".join(branches)))
     loaded = load("r.py:R:runs", limits=LIMITS)

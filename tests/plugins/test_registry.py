@@ -88,7 +88,10 @@ def scanned(tmp_path, monkeypatch):
 
 
 def test_a_new_file_in_a_folder_is_found(scanned):
-    scanned("found_by_scan", "from bench.plugins.registry import register\n\n@register('store', 'new')\ndef new(result): ...\n")
+    scanned(
+        "found_by_scan",
+        "from bench.plugins.registry import register\n\n@register('store', 'new')\ndef new(result): ...\n",
+    )
     assert entry("store", "new").target.__module__ == "found_by_scan.anything"
 
 

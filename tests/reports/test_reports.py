@@ -65,9 +65,7 @@ class Page(HTMLParser):
         self.ids += [given["id"]] if given.get("id") else []  # type: ignore[list-item]
         self.links += [given["href"][1:]] if (given.get("href") or "").startswith("#") else []  # type: ignore[index]
         self.outside += [
-            value or ""
-            for name, value in attrs
-            if name in ("src", "href") and not (value or "").startswith("#")
+            value or "" for name, value in attrs if name in ("src", "href") and not (value or "").startswith("#")
         ]
         assert not any(name.startswith("on") for name in given)
         if tag not in self.VOID:
@@ -108,15 +106,11 @@ def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
     Page(compared._repr_html_())
 
 
-@pytest.mark.parametrize(
-    "panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1]
-)
+@pytest.mark.parametrize("panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1])
 @pytest.mark.parametrize("size", SIZES)
 def test_a_panel_gives_sections_that_are_not_empty(panel: Any, size: str) -> None:
     sections = list(panel.sections(Reading(SIZES[size]())))
-    assert all(
-        isinstance(section, Section) and section.blocks and section.name for section in sections
-    )
+    assert all(isinstance(section, Section) and section.blocks and section.name for section in sections)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -135,8 +129,7 @@ def test_the_first_line_is_the_same_everywhere(size: str) -> None:
     compared = SIZES[size]()
     line = first_line(compared)
     assert (
-        terminal_text([compared]).split()[-len(line.split()) :] == " ".join(line.split()).split()
-        or size == "hostile"
+        terminal_text([compared]).split()[-len(line.split()) :] == " ".join(line.split()).split() or size == "hostile"
     )
     assert report(compared).verdict == line
     decoded = json.loads(rendered([compared], "json"))
@@ -165,11 +158,7 @@ def test_csv_has_every_number_once() -> None:
     rows = list(csv.DictReader(io.StringIO(rendered([compared], "csv"))))
     by_run = sum(len(score.numbers) for run in compared.runs for score in run.scores)
     assert len(rows) == by_run + sum(map(len, compared.totals.values()))
-    (one,) = [
-        row
-        for row in rows
-        if (row["strategy"], row["metric"], row["run"]) == ("csv", "cost.usd", "")
-    ]
+    (one,) = [row for row in rows if (row["strategy"], row["metric"], row["run"]) == ("csv", "cost.usd", "")]
     assert float(one["value"]) == compared.totals["csv"]["cost.usd"].value
     assert not any(row["strategy"].startswith(("=", "+", "@")) for row in rows)
 
@@ -178,9 +167,7 @@ def test_junit_has_a_case_by_gate_and_fails_what_failed() -> None:
     compared = comparison(8, 27, gates="fail")
     suite = ET.fromstring(rendered([compared], "junit"))[0]
     assert len(suite.findall("testcase")) == len(compared.gates) == int(suite.attrib["tests"])
-    assert len(suite.findall("testcase/failure")) == sum(
-        gate.outcome == "fail" for gate in compared.gates
-    )
+    assert len(suite.findall("testcase/failure")) == sum(gate.outcome == "fail" for gate in compared.gates)
 
 
 def test_a_gate_that_was_not_measured_fails() -> None:
@@ -198,9 +185,7 @@ def test_a_gate_that_was_not_measured_fails() -> None:
 
 
 def test_changes_come_first_where_a_baseline_exists() -> None:
-    anchors = [
-        [section.anchor for section in report(SIZES[name]()).sections] for name in ("failed", "one")
-    ]
+    anchors = [[section.anchor for section in report(SIZES[name]()).sections] for name in ("failed", "one")]
     assert anchors[0][0] == "gates"
     assert anchors[1][0] == "answer"
 
@@ -220,24 +205,15 @@ def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
 
 @pytest.mark.parametrize("many", [1, 8, 30])
 def test_labels_of_a_chart_overlap_nothing(many: int) -> None:
-    marks = [
-        (60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4))
-        for number in range(many)
-    ]
+    marks = [(60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4)) for number in range(many)]
     names = [[f"strategy_{number}", str(number)] for number in range(many)]
     labels = placed(marks, names, [False] * many, (44, 20, 700, 360), [])
-    boxes = [
-        (label.x, label.y - 13, label.x + width_of(label.text), label.y + 3)
-        for label in labels
-        if label
-    ]
+    boxes = [(label.x, label.y - 13, label.x + width_of(label.text), label.y + 3) for label in labels if label]
     assert len(boxes) == many
     boxes += [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:
-            apart = (
-                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-            )
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
             assert apart or (one[2] - one[0] == 10 and other[2] - other[0] == 10)
 
 
@@ -268,9 +244,7 @@ def test_hostile_text_is_shown_as_text() -> None:
 @pytest.mark.parametrize("form", ["html", "markdown", "text", "json"])
 @pytest.mark.parametrize("many", [0, 1, 2, 5])
 @pytest.mark.parametrize("priced", [True, False])
-def test_an_audit_of_any_sessions_is_shown_in_every_format(
-    form: str, many: int, priced: bool
-) -> None:
+def test_an_audit_of_any_sessions_is_shown_in_every_format(form: str, many: int, priced: bool) -> None:
     skipped = [Skipped(path="<b>.jsonl", reason="no run in it can be read")]
     shown = audit_rendered(audited(many, priced=priced), form, skipped)
     assert shown == audit_rendered(audited(many, priced=priced), form, skipped)
@@ -298,13 +272,9 @@ def test_every_harm_of_an_audit_ends_with_what_it_cannot_see() -> None:
 
 def test_the_ten_dearest_results_are_by_price() -> None:
     sessions = audited(3)
-    (table,) = next(
-        one for one in audit_report(sessions).sections if one.anchor == "dearest"
-    ).blocks
+    (table,) = next(one for one in audit_report(sessions).sections if one.anchor == "dearest").blocks
     assert isinstance(table, Table)
-    best = sorted(
-        (item.usd or 0 for session in sessions for item in session.dearest), reverse=True
-    )[:10]
+    best = sorted((item.usd or 0 for session in sessions for item in session.dearest), reverse=True)[:10]
     assert [plain(row.cells[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
 
 
@@ -322,6 +292,4 @@ def test_every_report_was_accepted(now: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("path", sorted(GOLD.glob("*")), ids=lambda path: path.name)
 def test_a_report_is_what_was_accepted(path: Path, now: dict[str, str]) -> None:
-    assert now[path.name] == path.read_bytes().decode(), (
-        "read the difference, then make accept-gold"
-    )
+    assert now[path.name] == path.read_bytes().decode(), "read the difference, then make accept-gold"

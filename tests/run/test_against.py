@@ -114,7 +114,9 @@ def test_a_changed_file_fails_and_an_equal_one_passes(repository):
     assert git("status", "--porcelain") == "M gates/mine.py"
 
 
-@pytest.mark.parametrize("place", ["open('gates/limit.txt')", "open(__import__('pathlib').Path(__file__).with_name('limit.txt'))"])
+@pytest.mark.parametrize(
+    "place", ["open('gates/limit.txt')", "open(__import__('pathlib').Path(__file__).with_name('limit.txt'))"]
+)
 def test_a_file_of_data_is_that_of_the_revision(place):
     written({MINE: f"def f(result):\n    return result.text[: int({place}.read())]\n", "gates/limit.txt": "100000"})
     commit("a limit")
@@ -123,7 +125,9 @@ def test_a_file_of_data_is_that_of_the_revision(place):
 
 
 def test_the_gates_of_both_judge():
-    written({MINE: "def f(result):\n    return result.text[:600]\n", FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")})
+    written(
+        {MINE: "def f(result):\n    return result.text[:600]\n", FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")}
+    )
     commit("a limit")
     written({FILE: SCENARIO})
     found = against()

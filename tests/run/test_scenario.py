@@ -136,6 +136,10 @@ def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
 
 
 def test_other_toml_is_no_scenario(tmp_path):
-    for text, collected, meant in ((SOUND, True, True), ("[tool.x]\na = 1\n", False, False), ("traces = [", False, True)):
+    for text, collected, meant in (
+        (SOUND, True, True),
+        ("[tool.x]\na = 1\n", False, False),
+        ("traces = [", False, True),
+    ):
         path = written(tmp_path, text)
         assert (is_collected(path), meant_as_scenario(path)) == (collected, meant)

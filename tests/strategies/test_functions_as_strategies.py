@@ -158,9 +158,7 @@ def test_files_beside_it_are_found_and_two_folders_do_not_meet(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         write(tmp_path / name, f"CUT = '{name}'\n", "rules.py")
-        write(
-            tmp_path / name, "from rules import CUT\ndef f(text: str):\n    return CUT + CUT\n"
-        )
+        write(tmp_path / name, "from rules import CUT\ndef f(text: str):\n    return CUT + CUT\n")
     once = opened([result("x", index=2)])
     found = [shown(ran(once, f"m=summarizer={name}/mine.py:f")) for name in "aba"]
     assert found == [["aa"], ["bb"], ["aa"]]

@@ -224,9 +224,7 @@ def test_decisions_of_other_routers_are_left_alone_and_named_nodes_answer_with_l
 
 def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
     recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
-    run = ran(
-        recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN))
-    )
+    run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN)))
     sample = metric_of("routing.first_divergence").number(run.evidence)
     assert (sample.value, sample.weight) == (1 / 3, 3)
 
@@ -245,9 +243,7 @@ def test_what_is_no_graph(tmp_path: Path, graph: str, says: str) -> None:
 
 
 def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> None:
-    run = ran(
-        went("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN))
-    )
+    run = ran(went("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN)))
     assert run.failure is not None
     assert "node __start__: its edge gave 'q', which leads nowhere — known: y" in run.failure.error
 

@@ -46,9 +46,7 @@ def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, limit in (("old", 2), ("new", 5)):
         package(tmp_path / name, limit)
-    texts = [
-        shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
-    ]
+    texts = [shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")]
     assert [len(text) for text in texts] == [2, 5, 2]
 
 

@@ -22,7 +22,13 @@ from .analysis_sessions import (
 STUDIES = 10
 """The number of studies: enough for a difference in price to be certain."""
 
-PAIRS = (("T cell", "Monocyte"), ("Monocyte", "NK cell"), ("T cell", "NK cell"), ("NK cell", "B cell"), ("B cell", "T cell"))
+PAIRS = (
+    ("T cell", "Monocyte"),
+    ("Monocyte", "NK cell"),
+    ("T cell", "NK cell"),
+    ("NK cell", "B cell"),
+    ("B cell", "T cell"),
+)
 FIRST_SEED = 20261001
 
 
@@ -51,7 +57,9 @@ def _study(name: str, first: str, second: str, seed: int) -> Trace:
         5: after_dea(4),
         6: after_enrichment(5, "I save the session before I answer."),
     }
-    question = f"Compare how {first}s and {second}s respond to the treatment: leading genes, leading terms, how many terms."
+    question = (
+        f"Compare how {first}s and {second}s respond to the treatment: leading genes, leading terms, how many terms."
+    )
     return Session(name, question, plan, remarks, _answer, whole=True, seed=seed, folder="studies").trace()
 
 

@@ -60,5 +60,7 @@ def _report(log: Transcript, repairs: list[Repair]) -> None:
     log.say(
         "assistant",
         "Both tickets are repaired and their tests pass.\n\n"
-        + "\n".join(f"- {item.ticket}: {item.path} line {item.line} (test {item.test}): {item.cause}." for item in repairs),
+        + "\n".join(
+            f"- {item.ticket}: {item.path} line {item.line} (test {item.test}): {item.cause}." for item in repairs
+        ),
     )

@@ -63,9 +63,7 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         yield Finding(own.message.step, line, was)
 
 
-def _altered(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str]
-) -> Iterator[tuple[str, str]]:
+def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines that show one of the result with another word in it, each with that one.
 
     Beside the strategy's own words (a notice, a tag) and at the end a word may be cut.
@@ -78,9 +76,7 @@ def _altered(
         for part in (unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line])
         if part.strip()
     ]
-    strange = [
-        part not in known and not original.altered(part.rstrip("\\"), cut=True) for part in parts
-    ]
+    strange = [part not in known and not original.altered(part.rstrip("\\"), cut=True) for part in parts]
     seen: set[str] = set()
     for number, part in enumerate(parts):
         if part in known or part in seen:

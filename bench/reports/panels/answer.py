@@ -57,8 +57,7 @@ def _blocks(reading: Reading) -> Iterator[Sentence | Figures | Code | Table | Pr
     yield _savings(reading) if savings else measured_figures(reading)
     named = reading.by_name.get(advice.advised or "")
     if named is not None and (
-        code := named.code
-        or ((spec := reading.spec(named.strategy)) and f'{named.strategy} = "{spec}"')
+        code := named.code or ((spec := reading.spec(named.strategy)) and f'{named.strategy} = "{spec}"')
     ):
         yield Code("In a scenario:", code)
     yield _table(reading) if savings else measured_table(reading)
@@ -119,18 +118,10 @@ def _savings(reading: Reading) -> Figures:
     advised = item is not None and item.strategy == advice.advised
     if item is not None and price is not None and price.ratio is not None:
         note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
-        name = (
-            f"Saving with {item.strategy}"
-            if advised
-            else f"Cheapest within limits: {item.strategy}"
-        )
-        first = Figure(
-            name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note
-        )
+        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
+        first = Figure(name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note)
     else:
-        first = Figure(
-            "Price today", _price(reading, price), "", _words(reading), reading.with_cache
-        )
+        first = Figure("Price today", _price(reading, price), "", _words(reading), reading.with_cache)
     return Figures(
         (first, _missed(reading, shown), _rejected(reading)),
         "Price against missed turns",
@@ -148,9 +139,7 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure(
-        "Turns that would have missed something", percent(item.missed_turns), tone, line, note
-    )
+    return Figure("Turns that would have missed something", percent(item.missed_turns), tone, line, note)
 
 
 def _rejected(reading: Reading) -> Figure:
@@ -162,21 +151,15 @@ def _rejected(reading: Reading) -> Figure:
     floor = ""
     if least is not None and now is not None:
         price = dollars(least * runs) if now.unit == "usd" else count(round(least))
-        floor = f"{price} {_words(reading)}" + (
-            f" ({change(least / now.per_run)})" if now.per_run else ""
-        )
+        floor = f"{price} {_words(reading)}" + (f" ({change(least / now.per_run)})" if now.per_run else "")
     if item is not None:
         price_of = reading.price(item)
         value = change(price_of.ratio) if price_of and price_of.ratio is not None else item.verdict
         why = "; ".join(filter(None, (rule_failed(rule) for rule in item.rules if not rule.passed)))
         note = f"theoretical minimum: {floor}" if floor else ""
-        return Figure(
-            f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note
-        )
+        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note)
     if floor and least is not None and now is not None and now.per_run:
-        return Figure(
-            "Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight"
-        )
+        return Figure("Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight")
     tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
     return Figure("Rejected", "none", "", f"of {count(tried)} tried", "")
 
@@ -190,11 +173,7 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
     points, (runs, words) = [], reading.prices_by
     for item in reading.ranked:
         price = reading.price(item)
-        if (
-            price is None
-            or item.missed_turns is None
-            or not math.isfinite(price.per_run + item.missed_turns)
-        ):
+        if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
             continue
         name, mark = reading.shown(item.strategy), reading.mark(item.strategy)
         title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
@@ -204,9 +183,7 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
     unit = "tokens" if reading.counts_tokens else "usd"
     limit = _limit(reading, "needed")
     sweeps = [[name for _, name in found] for _, found in swept(reading)]
-    axis = ", ".join(
-        filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache])
-    )
+    axis = ", ".join(filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache]))
     alt = f"{sentence_case(axis)}, against the share of turns that would have missed something. "
     alt += "; ".join(point.title for point in points[:8]) + "."
     caption = "Left is cheaper, low is safer."
@@ -219,19 +196,13 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
     if below:
         caption += f" {listed(below, 3)} {'is' if len(below) == 1 else 'are'} rejected for other reasons; the table says which."
     if sweeps:
-        caption += (
-            f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
-        )
+        caption += f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
     lines = tuple(tuple(names) for names in sweeps)
-    return Scatter(
-        alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines
-    ), caption
+    return Scatter(alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines), caption
 
 
 def _table(reading: Reading) -> Table:
-    other_words = {"cached": "without cache", "uncached": "with cache"}.get(
-        reading.advice.basis, ""
-    )
+    other_words = {"cached": "without cache", "uncached": "with cache"}.get(reading.advice.basis, "")
     both = bool(other_words) and any(item.cached and item.uncached for item in reading.ranked)
     bounds = [found for item in reading.ranked if (found := _bounds(reading.price(item)))]
     scale = (
@@ -245,11 +216,7 @@ def _table(reading: Reading) -> Table:
         Column(main, True, "tokens" if reading.counts_tokens else "price"),
     ]
     columns += [Column("change, 95% interval", card="-")] if intervals else []
-    columns += (
-        [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")]
-        if both
-        else []
-    )
+    columns += [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")] if both else []
     columns += [
         Column("missed turns", True, "missed"),
         Column("kept from far back", True, "far kept"),
@@ -268,9 +235,7 @@ def _table(reading: Reading) -> Table:
             cells.append(_interval(_bounds(price), ratio, scale, mark))
         if both:
             other = item.cached if reading.advice.basis == "uncached" else item.uncached
-            cells.append(
-                Cell(_price(reading, other), "" if today or other is None else change(other.ratio))
-            )
+            cells.append(Cell(_price(reading, other), "" if today or other is None else change(other.ratio)))
         cells += [Cell(percent(item.missed_turns)), Cell(percent(_far(reading, item)))]
         cells.append(Cell((Span(item.verdict, tone, strong=True),), why(item)))
         rows.append(Row(tuple(cells), chosen=mark == "advised"))
@@ -281,9 +246,7 @@ def _far(reading: Reading, item: Ranked) -> float | None:
     return item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
 
 
-def _interval(
-    bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: Mark
-) -> Cell:
+def _interval(bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: Mark) -> Cell:
     if mark == "today":
         return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
     if bounds is None or ratio is None:
@@ -297,9 +260,7 @@ def _note(reading: Reading) -> str:
     shares = {run.facts.cache_shares for run in compared.runs}
     priced = reading.advice.basis in ("cached", "uncached")
     if priced and "assumed" in shares:
-        notes.append(
-            "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
-        )
+        notes.append("Cache shares are assumed from the provider's rules, since these recordings hold no usage.")
     elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
     if reading.advice.disagree:

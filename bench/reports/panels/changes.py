@@ -85,9 +85,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
     yield from _changed_lines(reading)
     if failed:
         yield Heading(
-            "Failed gates, baseline → now"
-            if any(gate.before is not None for gate in failed)
-            else "Failed gates"
+            "Failed gates, baseline → now" if any(gate.before is not None for gate in failed) else "Failed gates"
         )
         yield Gates(tuple(_gate(reading, gate) for gate in failed))
     if passed:
@@ -103,9 +101,7 @@ def _passed(reading: Reading, gate: GateResult) -> Row:
     unit = reading.unit(gate.rule.metric)
     value = quantity(gate.value, unit)
     if gate.before is not None:
-        value = (
-            "unchanged" if gate.before == gate.value else f"{quantity(gate.before, unit)} → {value}"
-        )
+        value = "unchanged" if gate.before == gate.value else f"{quantity(gate.before, unit)} → {value}"
     return Row(
         (
             Cell((Span("✓ ", "good", strong=True), gate.strategy)),
@@ -123,17 +119,11 @@ def _gate(reading: Reading, gate: GateResult) -> Gate:
     counts = (
         _counts(reading, move)
         if move
-        else ", ".join(
-            filter(None, [gate.basis, f"worst run {reading.name(gate.run)}" if gate.run else ""])
-        )
+        else ", ".join(filter(None, [gate.basis, f"worst run {reading.name(gate.run)}" if gate.run else ""]))
     )
     words = f"{condition(gate, unit)}, strategy {gate.strategy}"
     gauge = None
-    if (
-        gate.value is not None
-        and math.isfinite(gate.value)
-        and (gate.before is not None or gate.limit is not None)
-    ):
+    if gate.value is not None and math.isfinite(gate.value) and (gate.before is not None or gate.limit is not None):
         alt = ", ".join(
             f"{quantity(value, unit)} {name}" for name, value in (("before", gate.before), ("now", gate.value)) if value is not None
         ) + (f", limit {quantity(gate.limit, unit)}" if gate.limit is not None else "")  # fmt: skip
@@ -161,7 +151,9 @@ def _gate(reading: Reading, gate: GateResult) -> Gate:
 
 def _counts(reading: Reading, move: Move) -> str:
     same = len(reading.compared.runs) - move.improved_runs - move.regressed_runs
-    return f"{of(move.regressed_runs, 'run')} worse, {count(move.improved_runs)} better, {count(max(0, same))} unchanged"
+    return (
+        f"{of(move.regressed_runs, 'run')} worse, {count(move.improved_runs)} better, {count(max(0, same))} unchanged"
+    )
 
 
 def _figures(reading: Reading) -> Figures:
@@ -195,9 +187,7 @@ def _figures(reading: Reading) -> Figures:
             f"strategy {first.strategy}",
         )
         items = [items[0], runs, *items[1:]]
-    price = reading.move(first.strategy, "cost.usd") or reading.move(
-        first.strategy, "cost.prompt_tokens"
-    )
+    price = reading.move(first.strategy, "cost.usd") or reading.move(first.strategy, "cost.prompt_tokens")
     if price is not None and len(items) < 3 and price.before and price.after is not None:
         name = "Price with cache" if price.metric == "cost.usd" else "Prompt tokens"
         value, tone = (
@@ -246,11 +236,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
         sum(move.better is False for move in moves),
     )
     text = f"{of(len(moves), 'number')} of {listed(names)} moved: {count(better)} improved, {count(worse)} regressed."
-    text += (
-        f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline."
-        if rest
-        else ""
-    )
+    text += f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline." if rest else ""
     yield Prose(text)
     moves.sort(
         key=lambda move: (
@@ -292,11 +278,7 @@ def _tone(better: bool | None) -> Tone:
 def _next(reading: Reading) -> Pair:
     """What to do now: keep the gate or accept the loss."""
     failed = list(dict.fromkeys(gate.strategy for gate in reading.failed))
-    clean = [
-        item
-        for item in reading.ranked
-        if item.strategy not in failed and item.strategy != reading.compared.today
-    ]
+    clean = [item for item in reading.ranked if item.strategy not in failed and item.strategy != reading.compared.today]
     advised = reading.by_name.get(reading.advice.advised or "")
     good = advised if advised and advised in clean else None
     keep = "Take the change back, or change the strategy until every gate passes."

@@ -26,17 +26,12 @@ def sections(reading: Reading) -> Iterator[Section]:
     metrics = [
         name
         for name in _named(reading)
-        if name not in answered
-        and any(reading.value(one, name) is not None for one in reading.everyone)
+        if name not in answered and any(reading.value(one, name) is not None for one in reading.everyone)
     ]
     changed = list(_changed(reading))
     if not metrics and not changed:
         return
-    moved = [
-        name
-        for name in metrics
-        if len({reading.value(one, name) for one in reading.everyone} - {None}) > 1
-    ]
+    moved = [name for name in metrics if len({reading.value(one, name) for one in reading.everyone} - {None}) > 1]
     still = [name for name in metrics if name not in moved]
     blocks: list[Block] = []
     if moved:
@@ -61,9 +56,7 @@ def _named(reading: Reading) -> list[str]:
 
 def _any(reading: Reading, metric: str) -> str:
     values = (reading.value(name, metric) for name in reading.everyone)
-    return quantity(
-        next((value for value in values if value is not None), None), reading.unit(metric)
-    )
+    return quantity(next((value for value in values if value is not None), None), reading.unit(metric))
 
 
 def _table(reading: Reading, metrics: list[str]) -> Table:
@@ -75,15 +68,10 @@ def _table(reading: Reading, metrics: list[str]) -> Table:
             value = reading.value(item.strategy, metric)
             weight = (
                 f"of {count(number.weight)}"
-                if value is not None
-                and number
-                and number.weight > 1
-                and reading.unit(metric) == "fraction"
+                if value is not None and number and number.weight > 1 and reading.unit(metric) == "fraction"
                 else ""
             )
-            cells.append(
-                Cell(quantity(value, reading.unit(metric)) if value is not None else "–", weight)
-            )
+            cells.append(Cell(quantity(value, reading.unit(metric)) if value is not None else "–", weight))
         rows.append(Row(tuple(cells), chosen=reading.mark(item.strategy) == "advised"))
     columns = (
         Column("strategy"),
@@ -108,9 +96,5 @@ def _changes(reading: Reading, changed: list[tuple[str, str, Rule, Finding]]) ->
         for run, name, _, found in changed[:_SHOWN]
     ]  # fmt: skip
     columns = (Column("run"), Column("strategy"), Column("step"), Column("before"), Column("now"))
-    more = (
-        f"{of(len(changed) - _SHOWN, 'more changed', 'more changed')}."
-        if len(changed) > _SHOWN
-        else ""
-    )
+    more = f"{of(len(changed) - _SHOWN, 'more changed', 'more changed')}." if len(changed) > _SHOWN else ""
     return Table("Judgements that changed", columns, tuple(rows), "cards", more)

@@ -53,9 +53,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _heat(reading: Reading) -> Iterator[Block]:
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
     missed = {
-        run.id: {
-            name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None
-        }
+        run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
         for run in reading.compared.runs
     }
     if not any(missed.values()):
@@ -68,11 +66,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
-    lead = (
-        f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. "
-        if safe
-        else ""
-    )
+    lead = f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. " if safe else ""
     worst = max(losing, key=lambda name: total[name])
     runs = sum(bool(values.get(worst)) for values in missed.values())
     lead += f"{worst} leaves {of(int(total[worst]), 'turn')} of {of(runs, 'run')} without something that they used."
@@ -98,9 +92,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
     yield _heat_table(reading, missed, shown)
 
 
-def _heat_table(
-    reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]
-) -> Table:
+def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Table:
     turns = {run.id: run.facts.turns for run in reading.compared.runs}
     order = sorted(
         (run for run, values in missed.items() if any(values.values())),
@@ -162,9 +154,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
                         (
                             Cell(score.strategy),
                             Cell(reading.name(run.id)),
-                            Cell(
-                                f"another result when replayed again, from step {score.unstable_at}"
-                            ),
+                            Cell(f"another result when replayed again, from step {score.unstable_at}"),
                         )
                     )
                 )
@@ -189,10 +179,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     for item in reading.ranked:
         for result in item.rules:
             if not result.passed and result.rule in _FOUND:
-                rows += [
-                    (result.rule, item.strategy, result.worst_run, finding)
-                    for finding in result.findings[:3]
-                ]
+                rows += [(result.rule, item.strategy, result.worst_run, finding) for finding in result.findings[:3]]
     if not rows:
         return
     cells = tuple(
@@ -215,11 +202,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    today = {
-        item.run: item
-        for item in reading.compared.details
-        if item.strategy == reading.compared.today
-    }
+    today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     shown = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     shown.sort(key=lambda item: -len(item.missed))
     for number, item in enumerate(shown):
@@ -232,22 +215,14 @@ def _details(reading: Reading) -> Iterator[Block]:
 
 def _title(reading: Reading, item: ReplayDetail) -> str:
     turns = len({fact.turn for fact in item.missed})
-    lost = (
-        f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}"
-        if turns
-        else "nothing is missed"
-    )
+    lost = f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}" if turns else "nothing is missed"
     return f"{reading.name(item.run)} with {item.strategy}: {lost}"
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
     yield Heading(_title(reading, item))
     results = sorted(
-        {
-            message.step
-            for message in (today or item).messages
-            if message.kind == "result" and message.step is not None
-        }
+        {message.step for message in (today or item).messages if message.kind == "result" and message.step is not None}
     )
     if item.missed:
         yield Drawing(

@@ -16,9 +16,7 @@ _ACROSS = 9  # strategies beside today in one table
 def sections(reading: Reading) -> Iterator[Section]:
     """A row by metric that was measured, a column by strategy, today first."""
     metrics = [
-        name
-        for name in _metrics(reading)
-        if any(reading.value(one, name) is not None for one in reading.everyone)
+        name for name in _metrics(reading) if any(reading.value(one, name) is not None for one in reading.everyone)
     ]
     if not metrics:
         return
@@ -31,9 +29,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     chunks = [others[at : at + _ACROSS] for at in range(0, len(others), _ACROSS)] or [[]]
     tables = [_table(reading, metrics, [today, *names]) for names in chunks]
     more = sum(map(len, chunks[1:]))
-    folded = (
-        (Fold(of(more, "more strategy", "more strategies"), tuple(tables[1:])),) if more else ()
-    )
+    folded = (Fold(of(more, "more strategy", "more strategies"), tuple(tables[1:])),) if more else ()
     yield Section("numbers", "Every number", "Every number", (tables[0], *folded))
 
 
@@ -46,10 +42,7 @@ def _metrics(reading: Reading) -> list[str]:
         ]
     )
     families = [*FAMILIES]
-    order = {
-        name: families.index(family) if (family := name.split(".")[0]) in families else 99
-        for name in names
-    }
+    order = {name: families.index(family) if (family := name.split(".")[0]) in families else 99 for name in names}
     return sorted(names, key=lambda name: order[name])
 
 

@@ -64,11 +64,7 @@ def _read(reading: Reading) -> str:
             f", {count(damaged)} of them damaged." if damaged else "."
         )
     cut = sum(item.cut for item in facts)
-    text += (
-        f" {of(cut, 'result')} had been cut in the recording; what was cut is not known."
-        if cut
-        else ""
-    )
+    text += f" {of(cut, 'result')} had been cut in the recording; what was cut is not known." if cut else ""
     unknown = sum(not item.prompts_known for item in facts)
     text += f" Of {of(unknown, 'run')} the recorded prompts are not known." if unknown else ""
     return text + ("" if left or files or cut or unknown else " Nothing was left out.")
@@ -76,16 +72,11 @@ def _read(reading: Reading) -> str:
 
 def _assumed(reading: Reading) -> str:
     facts, signature = [run.facts for run in reading.compared.runs], reading.compared.signature
-    encodings = sorted(
-        {item.encoding for item in facts if item.encoding} or set(signature.encodings)
-    )
+    encodings = sorted({item.encoding for item in facts if item.encoding} or set(signature.encodings))
     parts = []
     if encodings:
         guessed = any(item.encoding_assumed for item in facts)
-        parts.append(
-            f"tokens by {listed(encodings)}"
-            + (", assumed for models without a known one" if guessed else "")
-        )
+        parts.append(f"tokens by {listed(encodings)}" + (", assumed for models without a known one" if guessed else ""))
     if signature.prices_date:
         parts.append(f"prices of {signature.prices_date}")
     shares = {item.cache_shares for item in facts}
@@ -116,9 +107,7 @@ def _limits(reading: Reading) -> Iterator[str]:
 def _left_out(reading: Reading) -> Iterator[Block]:
     files = reading.compared.skipped
     if files:
-        rows = tuple(
-            Row((Cell((Span(item.path, code=True),)), Cell(item.reason))) for item in files[:_FILES]
-        )
+        rows = tuple(Row((Cell((Span(item.path, code=True),)), Cell(item.reason))) for item in files[:_FILES])
         more = f"{of(len(files) - _FILES, 'more file')}." if len(files) > _FILES else ""
         yield Fold(
             f"{of(len(files), 'file')} not read",
@@ -135,9 +124,7 @@ def _left_out(reading: Reading) -> Iterator[Block]:
 
 def _rules(reading: Reading) -> Table:
     """A row by rule: its measure, its limit, the value of what is advised, and whom it rejects."""
-    shown = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(
-        reading.compared.today
-    )
+    shown = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(reading.compared.today)
     name = reading.shown(shown.strategy) if shown else ""
     mine = {rule.rule: rule for rule in shown.rules} if shown else {}
     asked = {rule.rule for item in reading.ranked for rule in item.rules}
@@ -193,11 +180,7 @@ def _constant_texts(reading: Reading) -> Iterator[Block]:
         for score in run.scores:
             for text in score.constant_texts:
                 found.setdefault(score.strategy, {})[text] = None
-    rows = [
-        Row((Cell(name), Cell((Span(text[:500], code=True),))))
-        for name, texts in found.items()
-        for text in texts
-    ]
+    rows = [Row((Cell(name), Cell((Span(text[:500], code=True),)))) for name, texts in found.items() for text in texts]
     if rows:
         table = Table(
             "Texts that a strategy always writes",
@@ -212,12 +195,8 @@ def _signature(reading: Reading) -> Iterator[Block]:
     lines = [("bench", signature.bench_version), ("facts", signature.facts_version), ("prices", signature.prices_date),
              ("encodings", ", ".join(signature.encodings)), ("calibration", signature.calibration), ("seed", str(signature.seed)),
              ("recordings", count(len(signature.traces) or len(reading.compared.runs)))]  # fmt: skip
-    rows = tuple(
-        Row((Cell(name), Cell((Span(value, code=True),)))) for name, value in lines if value
-    )
-    specs = [
-        Code(f"{name}:", spec) for name in reading.compared.specs if (spec := reading.spec(name))
-    ][:40]
+    rows = tuple(Row((Cell(name), Cell((Span(value, code=True),)))) for name, value in lines if value)
+    specs = [Code(f"{name}:", spec) for name in reading.compared.specs if (spec := reading.spec(name))][:40]
     yield Fold(
         "Signature: what made these numbers",
         (Table("Signature", (Column("setting"), Column("value")), rows), *specs),
