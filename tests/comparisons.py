@@ -257,7 +257,7 @@ def gated(compared: Compared, kind: str) -> Compared:
     results = []
     for number, (metric, settings) in enumerate(limits, 1):
         rule = GateRule(metric=metric, settings=settings, number=number)
-        for strategy in compared.strategies[1:3] + (name,):
+        for strategy in (*compared.strategies[1:3], name):
             value = compared.totals[strategy][metric].value
             before = None if value is None else 0.013 if metric.endswith("rate") else value * 1.15
             failing = kind == "fail" and strategy == name and metric.startswith("needed")

@@ -88,8 +88,11 @@ def resolve(folder: Path, revision: str) -> str:
 
 
 def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
-    """Write the files of a repository at a commit into an empty folder: a work tree for which neither hooks nor filters are started, with its links,
-    its attributes, and its submodules where they are cloned. The repository itself is not changed. `index` is a new file of git's. Raises BenchError where this clone does not have the files.
+    """Write the files of a repository at a commit into an empty folder.
+
+    A work tree for which neither hooks nor filters are started, with its links, its attributes, and
+    its submodules where they are cloned. The repository itself is not changed. `index` is a new file
+    of git's. Raises BenchError where this clone does not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
