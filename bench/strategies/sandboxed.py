@@ -246,8 +246,8 @@ def code_of(item: Any, base: Path) -> tuple[str, ...]:
 
     >>> code_of({"summarizer": '"one b/mine.py":cut:limit=3', "store": "truncate"}, Path("/r"))
     ('/r/one b/mine.py',)
-    >>> code_of("a=summarizer=x=1/m.py:f", Path("/r")), code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
-    (('/r/x=1/m.py',), ('/r/w.py',))
+    >>> code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
+    ('/r/w.py',)
     """
     try:
         return tuple(sorted({target for text in _specs(item) for target in _targets(text, base)})) or (_written(item),)

@@ -60,6 +60,9 @@ def test_what_is_not_there_is_said(store, path: str, said: str) -> None:
 
 def test_a_file_of_a_stranger_reaches_no_other_machine_by_itself(store, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    plan = Scenario("far", ("memory://runs/a.jsonl",), {"keep_all": {}}, base=tmp_path, path=tmp_path / "s.toml")
+    plan = Scenario(
+        title="far", traces=("memory://runs/a.jsonl",), strategies={"keep_all": {}}, base=tmp_path,
+        path=tmp_path / "s.toml",
+    )  # fmt: skip
     with pytest.raises(TraceError, match="lies outside the repository"):
         run_scenario(plan)

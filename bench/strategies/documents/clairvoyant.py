@@ -31,13 +31,15 @@ class Clairvoyant:
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
-    >>> from bench.evidence.of_trace import TraceEvidence
+    >>> from bench.evidence.index import index_trace
+    >>> from bench.replayer.replaying import Replayer
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="So 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
     >>> count = lambda item: len(getattr(item, "text", item))
-    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, count, future=TraceEvidence(trace).future))
+    >>> future = Replayer(trace, index_trace(trace), count).future
+    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, count, future=future))
     >>> edits.replace[told[0]].text
     'total 471'
     """
@@ -180,12 +182,14 @@ class Floor:
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
-    >>> from bench.evidence.of_trace import TraceEvidence
+    >>> from bench.evidence.index import index_trace
+    >>> from bench.replayer.replaying import Replayer
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="36.5 makes 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=TraceEvidence(trace).future)).messages]
+    >>> future = Replayer(trace, index_trace(trace), len).future
+    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=future)).messages]
     ['36.5 471']
     """
 
