@@ -36,6 +36,7 @@ lint: .venv/.installed-dev ## Check style, format and types, and that the genera
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict bench/
+	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
 FUZZ ?= 300

@@ -1,7 +1,7 @@
 """Draws which room of the bench imports which, into docs/contributing/architecture.md: `python docs/draw_imports.py`, or `make docs`.
 
-A room is a folder of `bench/`, or a file beside them. An import that a way of other imports implies is left out. tests/house/test_layers.py holds
-the rooms to the order of `LEVELS`, and says when the drawing is older than the code.
+A room is a folder of `bench/`, or a file beside them. An import that a way of other imports implies is left out. `lint-imports` holds the rooms to
+their order (contracts in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ LEVELS = (
     ("plugins", "tokens"),
     ("traces",),
     ("traces/formats", "evidence"),
-    ("strategies",),
-    ("recording", "strategies/documents", "strategies/policies", "replayer", "metrics"),
+    ("evidence/checks", "strategies"),
+    ("strategies/documents", "strategies/policies"),
+    ("replayer",),
+    ("metrics",),
     ("comparison",),
-    ("comparison/gates",),
     ("reports",),
     ("reports/panels",),
     ("run",),

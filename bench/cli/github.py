@@ -57,7 +57,14 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
         for gate in comparison.gates:
             kind = KINDS.get(gate.outcome)
             if kind is not None:
-                found[kind].append(_command(kind, file, f"bench: {gate.rule.metric or 'baseline'}", f"{gate.strategy}: {message(reading, gate)}"))
+                found[kind].append(
+                    _command(
+                        kind,
+                        file,
+                        f"bench: {gate.rule.metric or 'baseline'}",
+                        f"{gate.strategy}: {message(reading, gate)}",
+                    )
+                )
     lines = []
     for kind, commands in found.items():
         lines += commands if len(commands) <= MOST else commands[: MOST - 1]

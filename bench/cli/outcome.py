@@ -81,7 +81,12 @@ def gates_line(comparisons: Sequence[Compared], code: int) -> str:
     outcomes = [gate.outcome for item in comparisons for gate in item.gates]
     counts = {
         word: outcomes.count(outcome)  # type: ignore[arg-type]
-        for outcome, word in (("fail", "failed"), ("undecided", "undecided"), ("pass", "passed"), ("skipped", "skipped"))
+        for outcome, word in (
+            ("fail", "failed"),
+            ("undecided", "undecided"),
+            ("pass", "passed"),
+            ("skipped", "skipped"),
+        )
     }
     counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     return f"Gates: {counted or 'none declared'} (exit {code})"

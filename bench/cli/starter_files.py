@@ -95,7 +95,11 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     if advice is None:
         raise BenchError(f"{traces[0]}: nothing was measured")
     say(advice.sentence)
-    passing = [item.strategy for item in advice.ranked if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO]
+    passing = [
+        item.strategy
+        for item in advice.ranked
+        if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO
+    ]
     named = next(iter(passing), None)
     if named is None:
         what = f"{traces[0]}: no policy is advised for these recordings"

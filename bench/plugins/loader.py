@@ -67,7 +67,9 @@ _INSTALLED = tuple(dict.fromkeys(_installed()))
 
 def is_installed(path: str) -> bool:
     """True if a file belongs to Python, to an installed package, or to the bench."""
-    return path.startswith(_INSTALLED) or os.path.realpath(path).startswith(_INSTALLED)
+    if path.startswith(_INSTALLED) or os.path.realpath(path).startswith(_INSTALLED):
+        return True
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts)
 
 
 def _from_source(loader: machinery.SourceFileLoader, fullname: str) -> CodeType | None:

@@ -13,9 +13,7 @@ from ..traces.paths import given_files
 from .scenario import Scenario, meant_as_scenario
 
 _BASELINE = ".baseline.json"
-_POINTER = re.compile(
-    rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
-)
+_POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
 _SETTINGS = ("model", "calibrate", "cache")
 
 

@@ -10,6 +10,7 @@ import msgspec
 from ..model import Message, ToolCall
 from ..plugins.registry import build
 from . import Edits, Window, Written
+from .units import joined, pydantic_ai_tokens, requests_of, run_cut
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 """A setting that counts something: a whole number from 0 up."""
@@ -270,3 +271,30 @@ def tried(compactor: Any, *lines: str, tokens: int = 95, max_tokens: int = 100) 
 def _line(message: Message) -> str:
     called = "".join(f"call {call.name}" for call in message.tool_calls)
     return f"{message.role}: {message.text.partition(chr(10))[0]}" if message.text or not called else called
+
+
+class RequestWindow(Compactor):
+    """Above `max_messages`, `max_tokens` or `max_fraction` of the window: what is old, and the last `keep_messages`.
+
+    A message is an answer of the model, or all that comes between two answers; more stay where a call would be parted from a result.
+    """
+
+    max_messages: Count | None = None
+    max_tokens: Count | None = None
+    max_fraction: Share | None = None
+    keep_messages: Count = 40
+    preserve_first_user_message: bool = True
+
+    def parts(self, window: Window) -> tuple[list[Message], list[Message], list[Message]] | None:
+        """(The system messages and the first request, what is old, the end); None where nothing goes."""
+        messages, fraction, most = list(window.messages), self.max_fraction, self.max_messages
+        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
+        above = most is not None and len(requests_of(messages)) > most
+        if not above and (limit is None or pydantic_ai_tokens(messages) <= limit):
+            return None
+        start = system_count(messages)
+        runs = requests_of(messages[start:])
+        cut = run_cut(runs, self.keep_messages)
+        request = next((run for run in runs[:cut] if any(message.kind == "user" for message in run)), [])
+        head = [*messages[:start], *(request if self.preserve_first_user_message else [])]
+        return (head, joined(runs[:cut]), joined(runs[cut:])) if cut else None

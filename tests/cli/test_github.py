@@ -36,7 +36,10 @@ WAITS = 'metric = "cost.prompt_tokens"\nstrategy = "mine"\nmax_increase = 0'
 def test_a_gate_that_failed_is_an_error_on_its_scenario_and_one_that_waits_a_warning(capsys):
     assert bench("run", scenario(FAILS, PASSES, WAITS, name="100%, a.toml")) == 1
     found = COMMAND.findall(capsys.readouterr().out)
-    assert [(kind, file) for kind, file, _, _ in found] == [("error", "100%25%2C a.toml"), ("warning", "100%25%2C a.toml")]
+    assert [(kind, file) for kind, file, _, _ in found] == [
+        ("error", "100%25%2C a.toml"),
+        ("warning", "100%25%2C a.toml"),
+    ]
     assert ["needed.recall" in found[0][2], "cost.prompt_tokens" in found[1][2]] == [True, True]
     assert all(len(message) > 20 for *_, message in found)
     first = Path("summary.md").read_text()

@@ -95,7 +95,9 @@ def test_a_strategy_may_be_called_what_a_spec_looks_like(name):
     renders(compared)
 
 
-@pytest.mark.parametrize("data", ['{"title": "ä"}'.encode("latin-1"), b"\xff", b"", b"[" * 5000, b"[]", b"null", b'{"schema": 1e308}'])
+@pytest.mark.parametrize(
+    "data", ['{"title": "ä"}'.encode("latin-1"), b"\xff", b"", b"[" * 5000, b"[]", b"null", b'{"schema": 1e308}']
+)
 def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(data):
     path = scenario(MINE + RELATIVE)
     Path("mine.baseline.json").write_bytes(data)
@@ -199,7 +201,9 @@ def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash, in which `bench` is this project's."""
     line = line.replace("bench", f"{sys.executable} -P -m bench")
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.cwd()), "BENCH_CACHE": "off"}
-    return subprocess.run(["bash", "-c", line], env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+    return subprocess.run(
+        ["bash", "-c", line], env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 RUN = "bench run a.jsonl --strategy keep_all"

@@ -26,7 +26,7 @@ from hypothesis import given, strategies as st
 
 from bench.model import Message
 from bench.strategies.policies.summary import LangchainSummarize
-from bench.strategies.policies.units import langchain_tokens
+from bench.strategies.units import langchain_tokens
 
 # ---------------------------------------------------------------- against the package
 

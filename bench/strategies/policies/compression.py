@@ -22,7 +22,7 @@ from ..histories import (
     total,
 )
 from ..messages import arguments_mapping, own_calls
-from .units import answered, callers, dense_json, gemini_tokens, results_together, tool_name
+from ..units import answered, callers, dense_json, gemini_tokens, results_together, tool_name
 
 NOTED = "Noted."
 """The fixed answer after a summary, which the project does not document."""

@@ -12,7 +12,7 @@ from ...plugins.registry import register
 from .. import Edits, Window
 from ..histories import Batched, Compactor, Count, Share, Summarising, assistant_message, total
 from ..messages import arguments_mapping, own_calls
-from .units import Group, agent_framework_tokens, groups_of, kind_of, older
+from ..units import Group, agent_framework_tokens, groups_of, kind_of, older
 
 
 def group_tokens(group: Group) -> int:

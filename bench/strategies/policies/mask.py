@@ -28,7 +28,7 @@ from ..histories import (
     system_count,
     total,
 )
-from .units import (
+from ..units import (
     Calls,
     answered,
     callers,

@@ -10,7 +10,7 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from ..histories import Count, Factor
 from ..offloading import offload
-from .units import rounded_up
+from ..units import middle_cut
 
 
 @register("summarizer", "codex.output")
@@ -29,21 +29,6 @@ def codex_output(
     """
     tokens = unit == "tokens"
     return middle_cut(result.text, int(limit * factor) * (4 if tokens else 1), "tokens" if tokens else "chars")
-
-
-def middle_cut(text: str, max_bytes: int, unit: str) -> str:
-    """A text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, and between them the amount that went."""
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) <= max_bytes:
-        return text
-    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
-    while end and data[end] & 0xC0 == 0x80:
-        end -= 1
-    while start < len(data) and data[start] & 0xC0 == 0x80:
-        start += 1
-    head, gone, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
-    amount = rounded_up(len(data) - max_bytes) if unit == "tokens" else len(gone)
-    return f"{head}…{amount} {unit} truncated…{tail}"
 
 
 @register("summarizer", "deepagents.output")

@@ -15,24 +15,25 @@ from ..histories import (
     AtShare,
     Count,
     PerToken,
+    RequestWindow,
     Share,
     Summarising,
     summary_message,
     system_count,
     total,
 )
-from .outputs import middle_cut
-from .units import (
+from ..units import (
     between_calls,
     events_of,
+    head_of,
     langchain_tokens,
     messages_of,
+    middle_cut,
     rounded_up,
     trimmed,
     with_call,
     within,
 )
-from .window import PydanticAiSliding, head_of
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
 """What stays in front of the summary, what the writer reads, and what stays behind it."""
@@ -224,7 +225,7 @@ class OpenhandsSummarize(Summary):
 
 
 @register("compactor", "pydantic_ai.summarize")
-class PydanticAiSummarize(PydanticAiSliding, Summary):
+class PydanticAiSummarize(RequestWindow, Summary):
     """Above `max_messages`: the first request, a summary of what is old, and the last `keep_messages`, more to keep calls with their results.
 
     `max_tokens` or `max_fraction` of the window trigger it too. The writer sees tool results cut at `tool_return_max_chars`, mark included. The

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Literal
 
 import msgspec
@@ -17,20 +17,17 @@ from ..histories import (
     Portion,
     PromptMessages,
     Repeated,
-    Share,
+    RequestWindow,
     View,
     state,
     system_count,
 )
-from .units import (
+from ..units import (
     events_of,
-    joined,
+    head_of,
     langchain_tokens,
     messages_of,
-    pydantic_ai_tokens,
-    requests_of,
     results_of,
-    run_cut,
     trimmed,
 )
 
@@ -97,22 +94,13 @@ class InspectTrim(Repeated, AtShare):
         return [*head, *(kept[:-1] if kept and kept[-1].kind == "model" else kept)]
 
 
-def head_of(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """(The system messages and all up to the first user message, the rest), as Inspect divides a history."""
-    system = [message for message in messages if message.kind == "system"]
-    others = [message for message in messages if message.kind != "system"]
-    end = next((place for place, message in enumerate(others) if message.kind in ("user", "made")), len(others))
-    end += end < len(others) and others[end].kind == "user"
-    return [*system, *others[:end]], others[end:]
-
-
 def _with_calls(message: Message, results: Collection[str | None]) -> Message:
     calls = tuple(call for call in message.tool_calls if call.id in results)
     return message if len(calls) == len(message.tool_calls) else msgspec.structs.replace(message, tool_calls=calls)
 
 
 @register("compactor", "pydantic_ai.sliding")
-class PydanticAiSliding(Compactor):
+class PydanticAiSliding(RequestWindow):
     """Above `max_messages` the last `keep_messages` stay, more where a call would be parted from a result, and the first request.
 
     `max_tokens` or `max_fraction` of the window trigger it too. The original has no default trigger; 80 is the one of its example. A message is an
@@ -125,30 +113,13 @@ class PydanticAiSliding(Compactor):
     """
 
     max_messages: Count | None = 80
-    max_tokens: Count | None = None
-    max_fraction: Share | None = None
     keep_messages: Count = 40
-    preserve_first_user_message: bool = True
 
     def compact(self, window: Window) -> Edits | None:
         parts = self.parts(window)
         return (
             None if parts is None else Edits(messages=[*parts[0], *parts[2]], notes=(f"{len(parts[1])} messages went",))
         )
-
-    def parts(self, window: Window) -> tuple[list[Message], list[Message], list[Message]] | None:
-        """(The system messages and the first request, what is old, the end); None where nothing goes."""
-        messages, fraction, most = list(window.messages), self.max_fraction, self.max_messages
-        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
-        above = most is not None and len(requests_of(messages)) > most
-        if not above and (limit is None or pydantic_ai_tokens(messages) <= limit):
-            return None
-        start = system_count(messages)
-        runs = requests_of(messages[start:])
-        cut = run_cut(runs, self.keep_messages)
-        request = next((run for run in runs[:cut] if any(message.kind == "user" for message in run)), [])
-        head = [*messages[:start], *(request if self.preserve_first_user_message else [])]
-        return (head, joined(runs[:cut]), joined(runs[cut:])) if cut else None
 
 
 # ---------------------------------------------------------------- OpenHands: the first and the last events

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ...model import Message, ToolCall
-from ..messages import arguments_mapping, own_calls
+from ..model import Message, ToolCall
+from .messages import arguments_mapping, own_calls
 
 Calls = Mapping[str, tuple[Message, ToolCall]]
 """Each call by its id, with the message that makes it."""
@@ -267,3 +267,27 @@ def trimmed(
     kinds = {"user": ("user", "made")}.get(start_on or "", (start_on,))
     first = next((place for place, message in enumerate(kept) if message.kind in kinds), len(kept))
     return [*system, *(kept if start_on is None else kept[first:])]
+
+
+def middle_cut(text: str, max_bytes: int, unit: str) -> str:
+    """A text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, and between them the amount that went."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    while start < len(data) and data[start] & 0xC0 == 0x80:
+        start += 1
+    head, gone, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
+    amount = rounded_up(len(data) - max_bytes) if unit == "tokens" else len(gone)
+    return f"{head}…{amount} {unit} truncated…{tail}"
+
+
+def head_of(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """(The system messages and all up to the first user message, the rest), as Inspect divides a history."""
+    system = [message for message in messages if message.kind == "system"]
+    others = [message for message in messages if message.kind != "system"]
+    end = next((place for place, message in enumerate(others) if message.kind in ("user", "made")), len(others))
+    end += end < len(others) and others[end].kind == "user"
+    return [*system, *others[:end]], others[end:]

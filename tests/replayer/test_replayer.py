@@ -1,0 +1,183 @@
+"""Replays: prompts as whole histories say them, in the child as in this process, and no strategy sees another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from generated import SHORTENING, traces
+from handmade import SMALL, opened, result
+from hypothesis import given, settings, strategies as st
+from reference import histories, replayed
+
+from bench.evidence.index import index_trace
+from bench.model import ContextReset, Message, ModelTurn, ToolResult
+from bench.model.messages import recorded_messages
+from bench.plugins.worker import Limits
+from bench.replayer.replaying import Replayer, replay
+from bench.strategies import Window, compose, parse_strategy
+from bench.strategies.sandboxed import put_together, stop
+
+
+def shorten(given):
+    """A summarizer."""
+    return f"{given.text[:9]}…"
+
+
+def mask(messages):
+    """Every result but the last two replaced by a line."""
+    results = [message for message in messages if message.kind == "result"][:-2]
+    return [histories.with_text(message, "masked") if message in results else message for message in messages]
+
+
+def trim(messages):
+    """The last five messages."""
+    return messages[-5:]
+
+
+def repeat(messages):
+    """The newest message said twice, by another message."""
+    return [*messages, Message(role="user", kind="made", text=messages[-1].text)] if messages else None
+
+
+REWORKS = {"unchanged": lambda messages: None, "mask": mask, "trim": trim, "repeat": repeat}
+
+
+def compactor(rework, per_call):
+    """A compactor for the slot of a strategy."""
+
+    def compact(window: Window) -> object:
+        return rework(window.messages)
+
+    compact.mode = "per_call" if per_call else "history"
+    return compact
+
+
+def plain(found):
+    """A replay as data: messages are otherwise compared by identity."""
+    return msgspec.to_builtins(found)
+
+
+def shown(replay, trace):
+    """The prompts of a replay, put together from their edits."""
+    recorded = recorded_messages(trace).messages
+    return [[(m.role, m.text, m.step) for m in prompt] for _, prompt in replayed.prompts(replay, recorded)]
+
+
+@given(traces(), st.sampled_from([None, shorten]), st.sampled_from([*REWORKS]), st.booleans())
+def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_call):
+    slots = {"compactor": compactor(REWORKS[rework], per_call)} | ({"summarizer": summarizer} if summarizer else {})
+    found = replay(trace, index_trace(trace), compose("mine", slots))
+    assert found.failure is None, found.failure
+    steps = tuple(step for step in trace.steps if not isinstance(step, ContextReset))
+    bare = msgspec.structs.replace(trace, steps=steps)
+    assert shown(found, trace) == [*histories.prompts(bare, summarizer, REWORKS[rework], per_call=per_call)]
+
+
+@given(traces(extras=True), st.sampled_from(SHORTENING))
+def test_an_edit_keeps_all_that_it_can_and_names_only_what_was_said(trace, spec):
+    found = replay(trace, index_trace(trace), parse_strategy(spec))
+    count, written = len(recorded_messages(trace).messages), len(found.written)
+    before: dict[str, list[int]] = {}
+    for call in found.calls:
+        old = before.get(call.thread, [])
+        assert 0 <= call.keep <= len(old)
+        assert not call.tail or call.keep == len(old) or call.tail[0] != old[call.keep]
+        assert all(0 <= number < count + written for number in call.tail)
+        before[call.thread] = [*old[: call.keep], *call.tail]
+    assert [call.step for call in found.calls] == [turn.index for turn in trace.model_turns]
+    assert [item.step for item in found.results] == [item.index for item in trace.results]
+    assert len({msgspec.json.encode(message) for message in found.written}) == written
+
+
+@given(traces(extras=True), st.sampled_from(SHORTENING), st.sampled_from(SHORTENING))
+def test_no_replay_sees_another(trace, one, other):
+    replayer = Replayer(trace, index_trace(trace))
+    before = msgspec.msgpack.encode(trace)
+    first = replayer.replay(parse_strategy(one))
+    replayer.replay(parse_strategy(other))
+    replayer.replay(compose("spoils", {"summarizer": spoil}))
+    again = replayer.replay(parse_strategy(one))
+    fresh = replay(trace, index_trace(trace), parse_strategy(one))
+    assert plain(again) == plain(first) == plain(fresh)
+    assert msgspec.msgpack.encode(trace) == before
+
+
+def spoil(given: ToolResult) -> str:
+    """A strategy that edits what it is given, as far as it goes."""
+    for value in (given.data, given.arguments):
+        if isinstance(value, dict | list):
+            value.clear()
+    return "x"
+
+
+MINE = """
+import json
+seen = []
+def f(given: dict):
+    seen.append(given)
+    return f"{len(seen)} {json.dumps(given, sort_keys=True, default=str)[:90]}"
+
+def g(messages: list[dict]):
+    return [m if m.get("role") != "tool" or n > len(messages) - 4 else {**m, "content": "gone"} for n, m in enumerate(messages)]
+
+def h(record, history):
+    return {"before": len(history), "long": len(str(record)) > 200}
+"""
+
+
+@pytest.fixture(scope="module")
+def sandboxed(tmp_path_factory):
+    """A strategy of a file, in its child and in this process."""
+    folder = tmp_path_factory.mktemp("mine")
+    (folder / "mine.py").write_text(MINE)
+    spec = "+".join(f"{slot}={folder / 'mine.py'}:{name}" for slot, name in SLOTS.items())
+    (there,) = put_together([("mine", spec)], Limits())
+    yield there, lambda: parse_strategy(f"mine={spec}")
+    stop([there])
+
+
+SLOTS = {"summarizer": "f", "compactor": "g", "evaluator": "h"}
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(recording=traces(extras=True))
+def test_the_child_gives_what_this_process_gives(recording, sandboxed):
+    from bench.plugins.loader import load_file
+
+    there, here = sandboxed
+    replayer = Replayer(recording, index_trace(recording))
+    load_file.cache_clear()
+    assert plain(replayer.replay(there, twice=False)) == plain(replayer.replay(here(), twice=False))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_odd_traces_are_replayed(name):
+    found = replay(SMALL[name], index_trace(SMALL[name]), compose("mine", {"summarizer": shorten}))
+    assert found.failure is None, found.failure
+    assert len(found.calls) == len(SMALL[name].model_turns)
+
+
+UNSTABLE = {
+    "import random\ndef f(given): return str(random.random())": 2,
+    "import time\ndef f(given): return f'{time.time_ns()}' if given.index > 2 else 'x'": 4,
+    "import os\ndef f(given): return str(os.getpid())": 2,
+    "seen = []\ndef f(given):\n    seen.append(1)\n    return str(len(seen))": None,
+    "import random\ndef f(given): return str(random.Random(7).random())": None,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", UNSTABLE)
+def test_two_replays_that_differ_are_noticed_and_one_is_not_compared(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(code)
+    steps = [result("a", index=2), ModelTurn(index=3, content=""), result("b", index=4, call_id="d")]
+    trace = opened([*steps, ModelTurn(index=5, content="")])
+    (mine,) = put_together([("mine", "summarizer=mine.py:f")], Limits())
+    replayer = Replayer(trace, index_trace(trace))
+    found = [replayer.replay(mine, twice=twice).unstable_at for twice in (True, False)]
+    stop([mine])
+    assert found == [UNSTABLE[code], None]
