@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from functools import cache
 from importlib.resources import files
@@ -28,6 +27,8 @@ class Marker(msgspec.Struct, frozen=True):
 @cache
 def markers() -> tuple[Marker, ...]:
     """All markers of markers.toml."""
+    import tomllib  # on use: it compiles patterns
+
     data = tomllib.loads(files(__package__).joinpath("markers.toml").read_text(encoding="utf-8"))
     return tuple(msgspec.convert(data["markers"], list[Marker]))
 

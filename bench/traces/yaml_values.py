@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
+if TYPE_CHECKING:
+    import yaml
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
@@ -29,6 +30,8 @@ def yaml_value(text: str) -> tuple[Any, int]:
     >>> yaml_value("calls:\\n- body: 'it''s\\n    folded'\\n  code: 200\\n- null\\nkey: |\\n  a\\n  b\\n")
     ({'calls': [{'body': "it's folded", 'code': 200}, None], 'key': 'a\\nb\\n'}, 0)
     """
+    import yaml  # slow, and few recordings are YAML
+
     documents: list[Any] = []
     open_: list[list[Any]] = [documents]  # the members of each collection that is not closed yet
     repeated = 0

@@ -201,7 +201,9 @@ def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash, in which `bench` is this project's."""
     line = line.replace("bench", f"{sys.executable} -P -m bench")
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.cwd()), "BENCH_CACHE": "off"}
-    return subprocess.run(["bash", "-c", line], env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+    return subprocess.run(
+        ["bash", "-c", line], env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 RUN = "bench run a.jsonl --strategy keep_all"
