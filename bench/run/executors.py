@@ -165,7 +165,7 @@ def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
     except ImportError:
         what = "--engine dask needs dask — pip install 'agent-memory-bench[cluster]'"
         raise BenchError(what) from None
-    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": "ERROR"}
+    quiet: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": "ERROR"}
     with contextlib.ExitStack() as stack:
         try:
             at: Any = scheduler
