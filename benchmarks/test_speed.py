@@ -58,15 +58,15 @@ def test_read(times_floor: Timed, pytestconfig: pytest.Config) -> None:
 
 
 def test_index(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [index_trace(trace) for trace in traces], 6)
+    times_floor(lambda: [index_trace(trace) for trace in traces], 9)
 
 
 def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES), 45)
+    times_floor(lambda: measured(traces, STRATEGIES), 50)
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES[:2]), 13)
+    times_floor(lambda: measured(traces, STRATEGIES[:2]), 15)
 
 
 def test_help(times_floor: Timed) -> None:
