@@ -25,6 +25,8 @@ from bench.plugins.spec import format_value  # noqa: E402
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
+SHARED = ("debug", "limit", "limits")
+"""Options that every command has."""
 GROUPS = ("cost", "needed", "loss", "faithful", "prompt", "findings", "probes", "routing")
 """The groups of metrics, in the order of the page."""
 
@@ -135,7 +137,7 @@ def references(written: str | None) -> Iterator[str]:
 
 
 def measures(written: str | None) -> Iterator[str]:
-    """Every metric by group: what it declares, its definition and its source."""
+    """Every metric by group: its unit, direction and sum, and its definition."""
     found = known("number", written)
     for group in dict.fromkeys((*GROUPS, *(entry.name.partition(".")[0] for entry in found))):
         of_group = [entry for entry in found if entry.name.startswith(f"{group}.")]
@@ -146,7 +148,6 @@ def measures(written: str | None) -> Iterator[str]:
             yield from (f"### `{entry.name}`", "")
             yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{places}.*"
             yield from (definition(entry.doc), "")
-            yield from (f"Source: {entry.source}", "") if entry.source else ()
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -158,7 +159,8 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
 
 
 def command_line(written: str | None) -> Iterator[str]:
-    """Every command with its options."""
+    """Every command with its options; those that all have stand once, at the end."""
+    shared: dict[str, str] = {}
     for path, command in commands(cli, "bench"):
         if path == "bench":
             continue
@@ -170,8 +172,11 @@ def command_line(written: str | None) -> Iterator[str]:
             for item in command.get_params(context)
             if isinstance(item, click.Option) and "--help" not in item.opts and not item.hidden
         ]
-        rows = [(f"`{written_as(item, context)}`", item.help or "") for item in options]
+        rows = [(f"`{written_as(item, context)}`", item.help or "") for item in options if item.name not in SHARED]
+        shared.update({written_as(item, context): item.help or "" for item in options if item.name in SHARED})
         yield from table(("option", "effect"), rows) if rows else ()
+    yield from ("### Options of every command", "")
+    yield from table(("option", "effect"), [(f"`{name}`", text) for name, text in shared.items()])
 
 
 def written_as(option: click.Option, context: click.Context) -> str:
