@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..evidence.dependencies import Dependency
-from ..evidence.oracle import Future, find_needs
+from ..evidence.future import Future, future_of
 from ..model import (
     AnyStep,
     Decision,
@@ -72,17 +71,7 @@ class Replayer:
     @functools.cached_property
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
-        threads = {turn.index: turn.thread for turn in self.trace.model_turns}
-        labels: dict[tuple[int, str], str] = {}
-        found = []
-        for turn, needs in sorted(self.index.needs.items()):
-            for need in needs:
-                fact = self.index.facts[need.fact]
-                labels.setdefault((need.origin_step, fact), need.field)
-                place = turn, threads[turn], 0, need.origin, need.origin_step, need.distance
-                found.append(Dependency(fact, fact, "", "verbatim", *place))
-        results = MappingProxyType({result.index: result.text for result in self.trace.results})
-        return Future.of(find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results)
+        return future_of(self.trace, self.index)
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""

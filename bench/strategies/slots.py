@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
 
 if TYPE_CHECKING:
-    from ..evidence.oracle import Future
+    from ..evidence.future import Future
 
 
 @dataclass(frozen=True)

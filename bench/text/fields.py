@@ -148,6 +148,22 @@ class FieldTable:
         """True if the value has a scalar under a key, whatever its case."""
         return plain_key(key) in self._columns
 
+    def is_identity(self, text: str) -> bool:
+        """True if a text tells some record from the others."""
+        return text.casefold() in self._all_identities
+
+    def opens(self, key: str) -> bool:
+        """True if some record with several fields begins with a key."""
+        return plain_key(key) in self._first_keys
+
+    @cached_property
+    def _first_keys(self) -> frozenset[str]:
+        return frozenset(plain_key(pairs[0][0]) for pairs, _ in self._records if len(pairs) > 1)
+
+    def has_key_end(self, end: str) -> bool:
+        """True if a key of the value ends so, as a cut may leave it."""
+        return bool(end) and any(name.endswith(plain_key(end)) for name in self._columns)
+
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ...model.scores import Check, Finding
 from ...text.decode import unescape
 from ...text.fields import FieldTable, is_prose, plain_key
+from ...text.omissions import says_omission
 from ...text.quantities import same_value
 from ...text.reading import unfolded
+from ...text.text_records import TextRecord
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
 
+_NOTICE_CHARS = 200
+_TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
+_OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
@@ -20,7 +25,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     """Fields that a message shows otherwise than the tool returned them, over the rewritten structured results.
 
     A value is held against the record of the result that the shown record agrees with most, under
-    the same key. Fewer digits, separators, another layout or order, and text cut short are no
+    the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer digits, separators, another layout or order, and text cut short are no
     change; a value that is absent is lost, not changed. A key that the result does not have is a
     change, unless a legend in the same text says what it stands for. A line of a text is changed
     where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
@@ -93,7 +98,21 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    reading = evidence.messages.reading(step or 0, own.text)
+    first, *others = _pieces(own.text, evidence.session.lines_of(step))
+    found = _changed_in(evidence, own, first, table) if first.strip() else []
+    for piece in filter(str.strip, others):
+        begun, rest = _begun(piece, table)
+        found += _changed_in(evidence, own, begun, table, begun=True) if begun else []
+        found += _changed_in(evidence, own, rest, table) if rest else []
+    return found
+
+
+def _changed_in(
+    evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable, *, begun: bool = False
+) -> list[Finding]:
+    """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before."""
+    step = own.message.step
+    reading = evidence.messages.reading(step or 0, piece)
     found: list[Finding] = []
     for keys, inner in reading.containers:
         unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
@@ -101,27 +120,78 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
         gone = table.containers.difference(map(plain_key, keys))
         if unknown and gone and len(own_keys) * 2 >= len(keys):
             found.append(Finding(step, f"{unknown[0]}: …", ""))
-    for record in reading.records:
-        pairs = record.pairs
+    for pairs, around in (part for record in reading.records for part in _named(record, table)):
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
             continue
-        best = table.best_records(known, record.around)
+        best = table.best_records(known, around)
         for key, text in pairs:
             if not text.strip() or not key:
                 continue
+            if piece is not own.text and pairs[0] == (key, text) and table.has_key_end(key):
+                continue  # the gap cut the name
             if not table.has_key(key):
                 if len(known) * 2 >= len(pairs) and table.says_value(text):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
-            values = values or (table.column(key) if best or len(known) > 1 else [])
+            values = table.column(key) if begun else values or (table.column(key) if best or len(known) > 1 else [])
             if any(map(is_prose, values)):
                 found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
                 continue
-            if values and not _is_one_of(own.text, text, values) and not _are_all(text, table.column(key)):
+            if values and not _is_one_of(piece, text, values) and not _are_all(text, table.column(key)):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
     return found
+
+
+def _pieces(text: str, known: Container[str]) -> list[str]:
+    """The parts of a text between the gaps that it admits; the text itself where it has none.
+
+    A gap is a run of the strategy's own lines of which one says that something is left out.
+    """
+    lines = text.split("\n")
+    omits = [line not in known and len(line) <= _NOTICE_CHARS and bool(says_omission(line, "")) for line in lines]
+    if not any(omits):
+        return [text]
+    pieces: list[list[str]] = [[]]
+    number = 0
+    while number < len(lines):
+        stop = number
+        while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
+            stop += 1
+        if any(omits[number:stop]):
+            pieces.append([])
+            number = stop
+        else:
+            pieces[-1].append(lines[number])
+            number += 1
+    return ["\n".join(piece) for piece in pieces]
+
+
+def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
+    """The lines behind a gap that go on with a record, and those from the next one on; none where no line opens one."""
+    lines = piece.split("\n")
+    for number, line in enumerate(lines):
+        if (key := _OPENING.match(line)) and table.opens(key[1]):
+            return "\n".join(lines[:number]), "\n".join(lines[number:])
+    return "", piece
+
+
+def _named(
+    record: TextRecord, table: FieldTable
+) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
+    """Yield a record in parts, each with the values around it: a new one where a key has an identity in front."""
+    pairs: list[tuple[str, str]] = []
+    around = record.around
+    for key, text in record.pairs:
+        front, _, own = key.rpartition(" ")
+        if front and not table.has_key(key) and table.has_key(own) and table.is_identity(front):
+            if pairs:
+                yield pairs, around
+            pairs, around, key = [], record.around | {front.casefold()}, own
+        pairs.append((key, text))
+    if pairs:
+        yield pairs, around
 
 
 def _is_one_of(shown: str, text: str, values: list[str]) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from ...evidence.oracle import Bundle, Fact, Future, Need, Recall, given_up
+from ...evidence.future import Future
 from ...model import Message
 from ...plugins.registry import register
 from ...text.search import first_places
@@ -17,7 +16,7 @@ from ...text.texts import Texts
 from .. import Edits, Window
 from ..histories import summary_message
 
-NOTHING = Future.of((), {})
+NOTHING = Future.of(())
 """The future of a recording in which nothing is needed."""
 
 
@@ -26,8 +25,7 @@ class Clairvoyant:
     """The conversation, and of each tool result only the decoded lines that this or a later turn depends on, until the last one.
 
     Reads the future of the trace. One line a fact: the first that holds it. A result that nothing needs any more is `""`; where the chosen lines
-    would cost more than the untruncated text, that is shown. `recall` is the share of dependencies to reach: below 1 the lines are given up that
-    cost most for each one they serve.
+    would cost more than the untruncated text, that is shown. Of a structured result a line is a record: its identity and the needed fields.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
@@ -44,8 +42,7 @@ class Clairvoyant:
     'total 471'
     """
 
-    def __init__(self, *, recall: Recall = 1.0) -> None:
-        self.recall = recall
+    def __init__(self) -> None:
         self._needs: dict[int, dict[str, int]] | None = None
         self._selections: dict[int, _Selection] = {}
         self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
@@ -53,7 +50,7 @@ class Clairvoyant:
     def compact(self, window: Window) -> Edits | None:
         future = window.future or NOTHING
         if self._needs is None:
-            self._needs = last_needs(future, window.thread, lines_given_up(future, self.recall, window.count))
+            self._needs = last_needs(future, window.thread)
         changed: dict[int, _Selection] = {}
         while self._expiries and self._expiries[0][0] < window.step:
             _, step = heapq.heappop(self._expiries)
@@ -61,7 +58,9 @@ class Clairvoyant:
         for message in window.added:
             if message.kind == "result" and message.step is not None:
                 needs = self._needs.get(message.step, {})
-                selection = _Selection(message, message, _spans(message, needs, future))
+                fields = {fact: needs[fact] for fact in needs if (message.step, fact) in future.fields}
+                prose = {fact: last for fact, last in needs.items() if fact not in fields}
+                selection = _Selection(message, message, _spans(message, prose, future), fields)
                 changed[message.step] = self._selections[message.step] = selection
                 for turn in set(needs.values()):
                     heapq.heappush(self._expiries, (turn, message.step))
@@ -77,61 +76,44 @@ class Clairvoyant:
 
 @dataclass
 class _Selection:
-    """One result: how it came, how it is shown, and each needed line as (start, end, last turn that needs it)."""
+    """One result: how it came, how it is shown, each needed line as (start, end, last turn that needs it), and the
+    last turn of each fact that is needed as a field.
+    """
 
     untruncated: Message
     shown: Message
     spans: list[tuple[int, int, int]]
+    fields: dict[str, int]
 
     def text(self, window: Window) -> str:
         """The lines still needed at this turn, or everything where that is cheaper."""
         alive = [(start, end) for start, end, last in self.spans if last >= window.step]
-        if not alive:
+        fields = [fact for fact, last in self.fields.items() if last >= window.step]
+        if not alive and not fields:
             return ""
         whole = self.untruncated.text
-        decode = (window.future or NOTHING).plain
+        future = window.future or NOTHING
+        decode = future.plain
         plain = decode(whole)
-        text = "\n".join(plain[start:end] for start, end in merged(alive))
+        lines = [plain[start:end] for start, end in merged(alive)]
+        lines += future.record_lines(self.untruncated.step or 0, fields) if fields else []
+        text = "\n".join(lines)
         text = text if decode(text) == text else f">{text}"  # one that would be decoded as JSON gets a mark in front
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def lines_given_up(future: Future, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
-    """The facts whose lines are given up to reach a share of dependencies: facts of one line, or of lines that overlap, go together."""
-
-    def bundles(needs: Sequence[Need]) -> list[Bundle]:
-        of_result: dict[int, list[Need]] = {}
-        for need in needs:
-            if need.origin == "result":  # what the conversation said stays
-                of_result.setdefault(need.source, []).append(need)
-        found = []
-        for source, group in of_result.items():
-            plain = future.plain(future.results[source])
-            places = future.places[source]
-            lines = [(need, _line_at(plain, *places[need.fact])) for need in group if need.fact in places]
-            blocks = merged([line for _, line in lines])
-            inside: list[list[Need]] = [[] for _ in blocks]
-            for need, line in lines:
-                inside[bisect_right(blocks, (line[0], len(plain))) - 1].append(need)
-            for (start, end), held in zip(blocks, inside, strict=True):
-                found.append(Bundle(tuple(held), count(plain[start:end]) * max(need.prompts for need in held)))
-        return found
-
-    return given_up(future.needs, recall, bundles)
-
-
-def last_needs(future: Future, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
-    """Per tool result (by step) the facts that it told first and that a thread needs and does not give up, each with its last turn."""
+def last_needs(future: Future, thread: str) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the facts that it said first and that a thread needs, each with its last turn."""
     needs: dict[int, dict[str, int]] = {}
     for need in future.needs:
-        if need.thread == thread and need.origin == "result" and need.key not in gone:
+        if need.thread == thread and need.origin == "result":
             needs.setdefault(need.source, {})[need.fact] = need.last
     return needs
 
 
 def _spans(message: Message, needs: dict[str, int], future: Future) -> list[tuple[int, int, int]]:
     """The lines of a result's message that are needed; those of an untruncated result were found once for all strategies."""
-    if message.step not in future.places or message.text != future.results[message.step]:
+    if message.step not in future.places or message.text != future.results[message.step].text:
         return spans_of(future.plain(message.text), needs)
     plain, places = future.plain(message.text), future.places[message.step]
     return [(*_line_at(plain, *places[fact]), last) for fact, last in needs.items() if fact in places]
@@ -169,16 +151,12 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------- by facts
 
 
-_ON_A_LINE = 8  # facts behind one key
-
-
 @register("compactor", "floor", needs_future=True)
 class Floor:
     """The system turns and one message with the needed facts, each from its result on until its last use.
 
     Reads the future of the trace. A fact that another one or a system turn already holds is left out, and of the separators the cheapest is taken;
-    facts of fields stand behind their key. `recall` is the share of dependencies to reach: below 1 the facts are given up that cost most (their
-    tokens times the prompts they are in).
+    facts of fields stand behind their key and the identity of their record.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
@@ -193,11 +171,10 @@ class Floor:
     ['36.5 471']
     """
 
-    def __init__(self, *, recall: Recall = 1.0) -> None:
-        self.recall = recall
+    def __init__(self) -> None:
         self._born: dict[int, list[str]] | None = None  # facts by the result they come from
         self._dies: dict[str, int] = {}  # the last turn that needs a fact
-        self._labels: dict[str, str] = {}
+        self._results: dict[str, int] = {}  # the result that says a fact as a field
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
         self._in_system: set[str] = set()  # the facts that system turns hold
@@ -216,37 +193,30 @@ class Floor:
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
         needed = tuple(fact for fact in self._alive if fact not in self._in_system)
         if needed != self._shown[0]:
-            made = summary_message(self._written(needed, window.count, future.longer)) if needed else None
+            made = summary_message(self._written(needed, window.count, future)) if needed else None
             self._shown = needed, made
         made = self._shown[1]
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
-    def _written(
-        self, needed: tuple[str, ...], count: Callable[[str], int], longer: Mapping[str, frozenset[str]]
-    ) -> str:
-        """The needed facts as one text, those of fields behind their keys."""
-        groups: dict[str, list[str]] = {}
+    def _written(self, needed: tuple[str, ...], count: Callable[[str], int], future: Future) -> str:
+        """The needed facts as one text, those of fields in a line for their record."""
+        by_result: dict[int | None, list[str]] = {}
         for fact in needed:
-            groups.setdefault(self._labels[fact], []).append(fact)
-        plain = groups.pop("", [])
-        lines = [densest(tuple(plain), count, longer)] if plain else []
-        for label, facts in groups.items():
-            for start in range(0, len(facts), _ON_A_LINE):
-                lines.append(f"{label}: {' '.join(facts[start : start + _ON_A_LINE])}")
+            by_result.setdefault(self._results.get(fact), []).append(fact)
+        plain = by_result.pop(None, [])
+        lines = [densest(tuple(plain), count, future.longer)] if plain else []
+        for step, facts in by_result.items():
+            lines += future.record_lines(-1 if step is None else step, facts)
         return "\n".join(lines)
 
     def _foresee(self, window: Window, future: Future) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
-
-        def bundles(needs: Sequence[Need]) -> list[Bundle]:
-            return [Bundle((need,), window.count(f" {need.fact}") * need.prompts) for need in needs]
-
-        gone = given_up(future.needs, self.recall, bundles)
         for need in future.needs:
-            if need.thread == window.thread and need.key not in gone:
+            if need.thread == window.thread:
                 born.setdefault(need.source, []).append(need.fact)
                 self._dies[need.fact] = need.last
-                self._labels[need.fact] = need.label
+                if need.field:
+                    self._results[need.fact] = need.source
         return born
 
 

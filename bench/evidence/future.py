@@ -1,0 +1,118 @@
+"""The needs of a whole recording, for a strategy that reads them: who said each fact first, and its last use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from ..model import ToolResult, Trace, compact_json
+from ..model.index import Origin, TraceIndex
+from ..text.fields import Field, FieldTable
+from ..text.search import first_places
+from ..text.texts import FactsHeld, Texts, longer_holding
+from .needs import field_table
+
+
+class FutureNeed(NamedTuple):
+    """A fact that a thread needs up to the step `last`. `source` is the step that said it first, `field` its key there."""
+
+    thread: str
+    fact: str
+    origin: Origin
+    source: int
+    last: int
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class Future:
+    """The input of a strategy that reads the future: every need of a trace, and its results by their steps.
+
+    `held` finds needed facts in texts. What follows from all this is found once, for all
+    strategies that read the same future.
+    """
+
+    needs: tuple[FutureNeed, ...]
+    results: Mapping[int, ToolResult]
+    held: FactsHeld
+    _tables: dict[int, FieldTable] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, needs: Iterable[FutureNeed], results: Iterable[ToolResult] = ()) -> Future:
+        """A future that shares nothing with any other; without needs nothing is needed."""
+        needs = tuple(needs)
+        found = FactsHeld((need.fact for need in needs), Texts())
+        return cls(needs, {result.index: result for result in results}, found)
+
+    @cached_property
+    def places(self) -> dict[int, dict[str, tuple[int, int]]]:
+        """By result the first place in its decoded text of each needed fact that it said first, as (start, end)."""
+        by_result: dict[int, dict[str, None]] = {}
+        for need in self.needs:
+            if need.origin == "result":
+                by_result.setdefault(need.source, {})[need.fact] = None
+        return {
+            step: first_places(self.plain(self.results[step].text), facts) for step, facts in by_result.items()
+        }
+
+    @cached_property
+    def longer(self) -> dict[str, frozenset[str]]:
+        """For each needed fact the longer needed facts that hold it."""
+        return longer_holding((need.fact for need in self.needs), self.held)
+
+    @cached_property
+    def fields(self) -> frozenset[tuple[int, str]]:
+        """The needed facts that a result says as fields, each with the step of the result."""
+        return frozenset((need.source, need.fact) for need in self.needs if need.field)
+
+    def plain(self, text: str) -> str:
+        """A text as facts are looked for in it."""
+        return self.held.texts.plain(text)
+
+    def table(self, step: int) -> FieldTable:
+        """The fields of the result of a step."""
+        if step not in self._tables:
+            self._tables[step] = field_table(self.results[step])
+        return self._tables[step]
+
+    def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
+        """A line of JSON for each record of a result that says some facts as fields: its identity and these fields.
+
+        >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
+        >>> results = [ToolResult(index=4, call_id="c", function="f", data=data)]
+        >>> Future.of((), results).record_lines(4, ["125", "300"])
+        ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
+        """
+        table = self.table(step)
+        by_record: dict[int, list[Field]] = {}
+        for fact in facts:
+            item = table.of(fact)[0]
+            by_record.setdefault(item.record, []).append(item)
+        return [_record_line(table, record, items) for record, items in by_record.items()]
+
+
+def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
+    """One record as JSON: some fields and the shortest value that tells it from the others; a list where a key has several."""
+    own = table.identity(record)
+    shown = [(item.key, item.text) for item in items]
+    if not any(text.casefold() in own for _, text in shown):
+        named = [(key, text) for key, text in table.pairs(record) if text.casefold() in own]
+        shown = [*sorted(named, key=lambda pair: len("".join(pair)))[:1], *shown]
+    by_key: dict[str, list[str]] = {}
+    for key, text in dict.fromkeys(shown):
+        by_key.setdefault(key, []).append(text)
+    return compact_json({key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()})
+
+
+def future_of(trace: Trace, index: TraceIndex) -> Future:
+    """The future of a trace, its needs in the order in which they first arose."""
+    threads = {turn.index: turn.thread for turn in trace.model_turns}
+    found: dict[tuple[str, str], FutureNeed] = {}
+    for turn, needs in sorted(index.needs.items()):
+        for need in needs:
+            key = threads[turn], index.facts[need.fact]
+            first = found.get(key) or FutureNeed(*key, need.origin, need.origin_step, turn, need.field)
+            found[key] = first._replace(last=turn)
+    return Future.of(found.values(), trace.results)
