@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 class Fetch(NamedTuple):
     """One more call at a turn: `by_handle` where the prompt shows how, else what was missed is called for again.
 
-    `new_tokens` is what its prompt has more than the turn's own; dollars are None without listed prices.
+    `prompt_tokens` is its prompt: that of the turn, and the texts fetched behind. Dollars are None without
+    listed prices.
     """
 
     step: int
     by_handle: bool
-    new_tokens: int
+    prompt_tokens: int
     usd: float | None
     uncached_usd: float | None
 
@@ -60,7 +61,7 @@ def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fe
         new = answer + sum(texts.values())
         priced = walked.priced[calls[step]]
         usd, uncached = session.pricing.again(priced, new, answer)
-        found.append(Fetch(step, by_handle, new, usd, uncached))
+        found.append(Fetch(step, by_handle, priced.prompt_tokens + new, usd, uncached))
     return found
 
 

@@ -14,7 +14,8 @@ TOO_LARGE = "a prompt does not fit the model's window"
 def prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
-    Framing and tool definitions included. No model calls: nothing to measure.
+    Framing and tool definitions included, and the calls that fetch what stands behind a handle. No model
+    calls: nothing to measure.
 
     Source: 003 §1 "Token Efficiency"; 002 Token Management
 
@@ -22,7 +23,8 @@ def prompt_tokens(evidence: ReplayEvidence) -> Number:
     31.0
     """
     sizes = [call.prompt_tokens for call in evidence.walked.priced]
-    return Number(float(sum(sizes))) if sizes else NOTHING
+    fetched = [item.prompt_tokens for item in evidence.fetches if item.by_handle]
+    return Number(float(sum(sizes) + sum(fetched))) if sizes else NOTHING
 
 
 @metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="mean over tasks")

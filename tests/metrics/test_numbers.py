@@ -22,6 +22,7 @@ from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
 from bench.model.replay import Call, Replay, StepOutcome
 from bench.replayer.replaying import Replayer
+from bench.run.measuring import Measuring, RunSession
 from bench.strategies import parse_strategy
 
 ROOT = Path(__file__).parents[2]
@@ -156,6 +157,8 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     assert with_handle["loss.retrievable"].value == pytest.approx(2 / with_handle["needed.recall"].weight)
     assert without["needed.missed_turns"].value == 1.0
     assert with_handle["cost.usd"].value > without["cost.usd"].value
+    # turn 3 is sent again (29 tokens) with the result (19) and the call that fetched it (12, the median of 7 and 16)
+    assert with_handle["cost.prompt_tokens"].value == without["cost.prompt_tokens"].value + 29 + 19 + 12
     assert with_handle["cost.refetch_usd"].value == 0.0 < without["cost.refetch_usd"].value
     other = numbers_of(evidence(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),)))
     assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
@@ -279,3 +282,14 @@ def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(strategy:
         cached = replayed.cached_tokens(replay, recorded, index.encoding, 1024, 128)
         found = numbers_of(CheckedReplay(session, replay))["cost.cached_prompt_tokens"]
         assert found.value == sum(cached), trace.id
+
+
+@pytest.mark.parametrize("folder", ["analysis", "building_model", "inventories", "studies"])
+def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
+    for trace in load([ROOT / "traces" / folder]).traces[:4]:
+        session = RunSession(trace, Measuring(()))
+        found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant", "floor")}
+        tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
+        assert [len(item.walked.missed) for item in found.values()] == [0, 0, 0], trace.id
+        assert found["clairvoyant"].checks["changed"].hits == 0, trace.id
+        assert tokens == sorted(tokens, reverse=True), trace.id

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from contextlib import suppress
 
 from ...model.scores import Check, Finding
-from ...text.decode import unescape
+from ...text.decode import NothingParsed, parse_prefix, unescape
 from ...text.fields import FieldTable, is_prose, plain_key
 from ...text.omissions import says_omission
 from ...text.quantities import same_value
@@ -125,10 +126,11 @@ def _changed_in(
         if not known:
             continue
         best = table.best_records(known, around)
-        for key, text in pairs:
+        for key, written in pairs:
+            text = written.strip("\"'{}[], ") if begun else written
             if not text.strip() or not key:
                 continue
-            if piece is not own.text and pairs[0] == (key, text) and table.has_key_end(key):
+            if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
                 continue  # the gap cut the name
             if not table.has_key(key):
                 if len(known) * 2 >= len(pairs) and table.says_value(text):
@@ -169,7 +171,12 @@ def _pieces(text: str, known: Container[str]) -> list[str]:
 
 
 def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
-    """The lines behind a gap that go on with a record, and those from the next one on; none where no line opens one."""
+    """The part behind a gap that goes on with a record, and the part from the next record on; the first is "" if none opens."""
+    opening = piece.find("{")
+    if opening >= 0:
+        with suppress(NothingParsed):
+            parse_prefix(piece[opening:])
+            return piece[:opening], piece[opening:]
     lines = piece.split("\n")
     for number, line in enumerate(lines):
         if (key := _OPENING.match(line)) and table.opens(key[1]):

@@ -1,0 +1,53 @@
+"""Values that a rewritten result changes, and cuts and layouts that change none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from handmade import result, trace
+from measured import evidence_of
+
+from bench.model import ModelTurn, UserTurn
+from bench.strategies import compose
+
+ROWS = [{"id": f"W{100 + n}", "length": round(2.5 + n * 1.25, 2), "storey": f"L{n % 4}"} for n in range(40)]
+RECORDING = trace(
+    UserTurn(index=0, content="List the walls."),
+    ModelTurn(index=1, content="Yes."),
+    result(None, index=2, data=ROWS),
+    ModelTurn(index=3, content="Listed."),
+)  # fmt: skip
+
+
+def changes(text: str) -> list[str]:
+    """What the rule finds in a text that stands for the list of walls."""
+    strategy = compose("mine", {"summarizer": lambda result: text}, "tests")
+    return [item.text for item in evidence_of(RECORDING, strategy).checks["changed"].findings]
+
+
+def pairs(rows: list[dict[str, object]]) -> list[str]:
+    return [f"{key}: {value}" for row in rows for key, value in row.items()]
+
+
+@pytest.mark.parametrize("stop", [31, 32, 33])
+def test_a_gap_that_is_admitted_joins_no_records(stop: int) -> None:
+    lines = pairs(ROWS)
+    shown = "\n".join([*lines[:10], f"[{stop - 10} lines left out]", *lines[stop:]])
+    assert changes(shown) == []
+    altered = shown.replace("length: 51.25", "length: 50.25")
+    assert altered != shown
+    assert changes(altered) != []
+
+
+@pytest.mark.parametrize("end", range(400, 440, 7))
+def test_a_cut_in_the_middle_of_json_changes_nothing(end: int) -> None:
+    text = json.dumps(ROWS)
+    assert changes(f"{text[:end]}\n[{len(text) - 2 * end} characters left out]\n{text[-end:]}") == []
+
+
+def test_an_identity_in_front_of_a_key_names_the_record() -> None:
+    lines = [f"{row['id']} length: {row['length']}, storey: {row['storey']}" for row in ROWS]
+    assert changes("\n".join(lines)) == []
+    lines[3] = f"{ROWS[3]['id']} length: {ROWS[4]['length']}, storey: {ROWS[3]['storey']}"
+    assert changes("\n".join(lines)) != []
