@@ -13,6 +13,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from readers import BUILDING_AGENT, WHO_AND_WHEN
+
 from bench.model import AnyStep, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 from bench.traces import load
 
@@ -20,6 +22,7 @@ REPOSITORY = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "data" / "dependencies"
 FORMS = ("verbatim", "composed", "reformatted", "rounded", "paraphrase", "derived")
 WHYS = ("boilerplate", "habit", "api_name", "common_word", "coincidence", "own_invention")
+READERS = {"rap": BUILDING_AGENT, "who_and_when": WHO_AND_WHEN}  # readers that only tests have
 ORIGINS = {"system": SystemTurn, "user": UserTurn, "model": ModelTurn, "result": ToolResult}
 LONGEST = 60
 
@@ -116,7 +119,8 @@ class Corpus:
             # a list of runs, each with its messages as `traj`: no reader takes the list, the OpenAI reader takes one run
             runs = json.loads(path.read_text(encoding="utf-8"))
             return _one_run(runs[int(position)]["traj"], f"{stem}#{position}")
-        found = {trace.id: trace for trace in load([f"{label.format}:{path}"]).traces}
+        reader = READERS.get(label.format, label.format)
+        found = {trace.id: trace for trace in load([f"{reader}:{path}"]).traces}
         if label.case not in found:
             raise ValueError(f"{label.trace}: no case {label.case!r}, only {', '.join(found)}")
         return found[label.case]

@@ -53,9 +53,7 @@ class Future:
         for need in self.needs:
             if need.origin == "result":
                 by_result.setdefault(need.source, {})[need.fact] = None
-        return {
-            step: first_places(self.plain(self.results[step].text), facts) for step, facts in by_result.items()
-        }
+        return {step: first_places(self.plain(self.results[step].text), facts) for step, facts in by_result.items()}
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:

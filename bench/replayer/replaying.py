@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from types import MappingProxyType
 from typing import Any
 
 import msgspec

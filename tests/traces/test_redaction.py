@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from planted import ORDINARY, secrets
+from readers import WHO_AND_WHEN
 
 from bench.cli import main
 from bench.model import (
@@ -98,7 +99,7 @@ def test_ordinary_text_stays():
 def test_hardly_anything_is_removed_from_recorded_traces(shared_traces: Path):
     """The traces were published; whatever is removed from them was looked at: values of real cookies."""
     removed, count, size = {}, 0, 0
-    for trace in TraceSource([str(shared_traces / "who-and-when" / "Algorithm-Generated")]):
+    for trace in TraceSource([f"{WHO_AND_WHEN}:{shared_traces / 'who-and-when' / 'Algorithm-Generated'}"]):
         count += 1
         size += sum(len(text.encode("utf-8", "replace")) for _, text in texts_in(trace))
         if found := redacted(trace).meta.get("redacted"):

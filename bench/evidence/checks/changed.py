@@ -184,9 +184,7 @@ def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
     return "", piece
 
 
-def _named(
-    record: TextRecord, table: FieldTable
-) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
+def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
     """Yield a record in parts, each with the values around it: a new one where a key has an identity in front."""
     pairs: list[tuple[str, str]] = []
     around = record.around
