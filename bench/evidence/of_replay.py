@@ -39,6 +39,9 @@ class TraceSession:
         self.new_lines: dict[int, list[str]] = {}
         """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
 
+        self.prose: dict[str, tuple[str, ...]] = {}
+        """The parts of a line that no recorded message has, as far as they were asked for."""
+
         self._lines: dict[int | None, frozenset[str]] = {}
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""

@@ -35,6 +35,7 @@ class TraceMessages:
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
         self._texts: Texts | None = None
         self._held: FactsHeld | None = None
+        self._places = {fact: at for at, fact in enumerate(index.facts)}
         self._facts: dict[int, frozenset[int]] = {}
         self._tables: dict[int, FieldTable] = {}
         self._readings: dict[tuple[int, str], TextReading] = {}
@@ -67,9 +68,8 @@ class TraceMessages:
         if number not in self._facts:
             if self._held is None:
                 self._held = FactsHeld(self.index.facts, self.texts)
-            order = {fact: at for at, fact in enumerate(self.index.facts)}
             texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset(order[fact] for text in texts for fact in self._held(text))
+            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._held(text))
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:

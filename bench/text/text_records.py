@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ..model import as_text
@@ -51,7 +51,6 @@ class TextReading:
         records: list[TextRecord] = []
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
-        rest = decoded(rest)
         self.containers = tuple(keys for value in values for keys in container_keys(value))
         """The keys of each mapping that holds others, and those of them that lead to these."""
 
@@ -64,8 +63,15 @@ class TextReading:
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
-        self._records = by_word((" ".join(text for _, text in item.pairs), item) for item in records)
-        self._lines = by_word((line.text, line) for line in _sentences(rest))
+        self._rest = decoded(rest)
+
+    @cached_property
+    def _records(self) -> dict[str, list[TextRecord]]:
+        return by_word((" ".join(text for _, text in item.pairs), item) for item in self.records)
+
+    @cached_property
+    def _lines(self) -> dict[str, list[Line]]:
+        return by_word((line.text, line) for line in _sentences(self._rest))
 
     def records_with(self, fact: str) -> Iterator[TextRecord]:
         """Yield the records of the text that say a fact."""
