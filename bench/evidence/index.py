@@ -19,8 +19,12 @@ _EARLY = 1.5
 """An answer whose text has so many times the output tokens reported: they were counted before it had ended."""
 
 
-def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = True) -> TraceIndex:
-    """Look at a trace once. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+def index_trace(
+    trace: Trace, *, model: str | None = None, calibrate: bool = True, texts: Texts | None = None
+) -> TraceIndex:
+    """The index of a trace. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+
+    `texts` reads its texts; whoever goes on with the trace has them read then.
 
     >>> from bench.model import Source, UserTurn
     >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
@@ -34,7 +38,7 @@ def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = Tru
     fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
     count = plain.calibrated(fit.counting)
     recorded = recorded_messages(trace, fit.reasoning_tokens)
-    needs = needs_of(trace, recorded, reading_texts(trace))
+    needs = needs_of(trace, recorded, texts or reading_texts(trace))
     return TraceIndex(
         trace_sha256=trace.sha256,
         encoding=encoding,

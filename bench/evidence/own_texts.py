@@ -24,7 +24,7 @@ class TraceMessages:
     its number, so that a strategy is never charged for repeating it.
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+    def __init__(self, trace: Trace, index: TraceIndex, texts: Texts | None = None) -> None:
         self.trace, self.index = trace, index
         self.count = counter_of(index)
         numbered = recorded_messages(trace, index.reasoning_tokens)
@@ -33,7 +33,7 @@ class TraceMessages:
         self.recorded = len(self.messages)
         self.contents = MessageContents(trace)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._texts: Texts | None = None
+        self._texts = texts
         self._held: FactsHeld | None = None
         self._places = {fact: at for at, fact in enumerate(index.facts)}
         self._facts: dict[int, frozenset[int]] = {}
@@ -44,7 +44,7 @@ class TraceMessages:
 
     @property
     def texts(self) -> Texts:
-        """A reader of texts; made when a strategy has written something."""
+        """A reader of its texts; where the index was kept, made when a strategy has written something."""
         if self._texts is None:
             self._texts = reading_texts(self.trace)
         return self._texts

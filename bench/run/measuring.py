@@ -12,7 +12,7 @@ import msgspec
 
 from ..evidence.checks import CheckedReplay
 from ..evidence.checks.own import own_texts, template_lines
-from ..evidence.index import index_trace
+from ..evidence.index import index_trace, reading_texts
 from ..evidence.of_replay import TraceSession
 from ..metrics import metrics
 from ..model import Failure, Trace, compact_json
@@ -22,6 +22,7 @@ from ..model.replay import Replay
 from ..model.scores import Check, Finding, MeasuredRun, Number, Rule, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
+from ..text.texts import Texts
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
 from .kept import Kept, key_of, replay_digest
@@ -57,12 +58,16 @@ class RunSession:
     def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
         about = measuring.model or "", measuring.calibrate
 
+        texts: Texts | None = None
+
         def make() -> TraceIndex:
-            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate)
+            nonlocal texts
+            texts = reading_texts(trace)
+            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, texts=texts)
 
         self.trace = trace
         self.index = make() if kept is None else kept.index(trace, make, *about)
-        self.session = TraceSession(trace, self.index)
+        self.session = TraceSession(trace, self.index, texts)
         self.replayer = Replayer(trace, self.index, self.session.messages.count)
         self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
         self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
