@@ -13,7 +13,7 @@ from ..model.scores import Finding
 from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
-from ..text.texts import Texts
+from .contents import TraceContents
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
@@ -30,9 +30,9 @@ from .walk import Walked, walk
 class TraceSession:
     """One trace while strategies are measured on it: everything that does not depend on a strategy."""
 
-    def __init__(self, trace: Trace, index: TraceIndex, texts: Texts | None = None) -> None:
+    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
         self.trace, self.index = trace, index
-        self.messages = TraceMessages(trace, index, texts)
+        self.messages = TraceMessages(trace, index, contents)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
         self.said = Said(self.messages)

@@ -12,7 +12,8 @@ import msgspec
 
 from ..evidence.checks import CheckedReplay
 from ..evidence.checks.own import own_texts, template_lines
-from ..evidence.index import index_trace, reading_texts
+from ..evidence.contents import TraceContents
+from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..metrics import metrics
 from ..model import Failure, Trace, compact_json
@@ -22,7 +23,6 @@ from ..model.replay import Replay
 from ..model.scores import Check, Finding, MeasuredRun, Number, Rule, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from ..text.texts import Texts
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
 from .kept import Kept, key_of, replay_digest
@@ -58,16 +58,14 @@ class RunSession:
     def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
         about = measuring.model or "", measuring.calibrate
 
-        texts: Texts | None = None
+        contents = TraceContents(trace)
 
         def make() -> TraceIndex:
-            nonlocal texts
-            texts = reading_texts(trace)
-            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, texts=texts)
+            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, contents=contents)
 
         self.trace = trace
         self.index = make() if kept is None else kept.index(trace, make, *about)
-        self.session = TraceSession(trace, self.index, texts)
+        self.session = TraceSession(trace, self.index, contents)
         self.replayer = Replayer(trace, self.index, self.session.messages.count)
         self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
         self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))

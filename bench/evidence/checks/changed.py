@@ -8,12 +8,12 @@ from contextlib import suppress
 
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.fields import FieldTable, is_prose, plain_key
+from ...text.fields import FieldTable, is_prose
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ...text.quantities import same_value
 from ...text.reading import unfolded
-from ...text.text_records import TextRecord
+from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
 

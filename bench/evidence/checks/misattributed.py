@@ -19,12 +19,13 @@ def misattributed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
-    records, said = evidence.session.records, evidence.session.said
     findings: list[Finding] = []
     naming = 0
-    for own in own_texts(evidence):
-        if not records.by_identity:
-            break
+    texts = list(own_texts(evidence))
+    if not texts or not evidence.session.records.by_identity:
+        return check_of(findings, naming)
+    records, said = evidence.session.records, evidence.session.said
+    for own in texts:
         prose = [line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|")]
         naming += any(map(records.names_any, prose))
         for item in chain.from_iterable(map(records.contradictions, prose)):
