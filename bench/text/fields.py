@@ -327,6 +327,7 @@ def _fact_of(text: str) -> str:
     return number if is_number(number) else text if text.strip() else ""
 
 
+@lru_cache(maxsize=1 << 14)
 def _place(text: str, fact: str) -> int:
     if not is_number(fact):
         return text.find(fact.casefold())
