@@ -159,10 +159,6 @@ class ReplayEvidence:
             self._cursors[item.thread] = ThreadCursor(calls, self.messages.recorded)
         return self._cursors[item.thread].at(item)
 
-    def own_at(self, call: int) -> frozenset[int]:
-        """The strategy's own messages in the prompt of a call."""
-        return self.standing(call).own
-
     @cached_property
     def thread_calls(self) -> dict[str, list[int]]:
         """The calls of each thread, by number."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..evidence.of_replay import ReplayEvidence
 from ..model.replay import StepOutcome
 from ..model.scores import Number
-from ..text.leaves import same
+from ..text.answers import same
 from . import example as example, mean, metric
 
 

@@ -126,11 +126,6 @@ def is_order(sentence: str) -> bool:
     return not _STATES.search(rest[: inner.start()] if inner else rest)
 
 
-def is_instruction(sentence: str) -> bool:
-    """True if a sentence is a standing instruction or an order."""
-    return is_rule(sentence) or is_order(sentence)
-
-
 def _bare(sentence: str) -> str:
     """A sentence without its bullet and label; "" for what is too short, too long, a question, or talk of oneself."""
     text = _BULLET.sub("", " ".join(sentence.split()))
