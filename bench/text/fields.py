@@ -64,14 +64,14 @@ class FieldTable:
         """The values that are texts and no fields."""
 
         self.fields: list[Field] = []
-        """Every field, in order."""
+        """Every field that has a value, in order."""
 
         self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
                 if not key or is_prose(text):
                     self.prose.append(text)
-                else:
+                elif text.strip():
                     self.fields.append(Field(key, text, number))
 
     @cached_property
@@ -217,7 +217,7 @@ class FieldTable:
     def keeps_field(self, reading: TextReading, field: Field) -> bool:
         """True if a text says the value of one field as that field."""
         fact = _fact_of(field.text)
-        if not fact or self._in_records(reading, fact, field):
+        if self._in_records(reading, fact, field):
             return True
         return any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact))
 
@@ -322,9 +322,9 @@ def _stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def _fact_of(text: str) -> str:
-    """The text of a field as a fact: its number where it is one, else itself; "" for an empty one."""
+    """The text of a field as a fact: its number where it is one, else itself."""
     number = number_value(text)
-    return number if is_number(number) else text if text.strip() else ""
+    return number if is_number(number) else text
 
 
 @lru_cache(maxsize=1 << 14)

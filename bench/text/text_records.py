@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ..model import as_text, grouped
+from ..model import as_text, grouped, nested
 from .decode import decode_strings, decoded
 from .facts import is_number, numbers_in, words_of
 from .reading import values_of
@@ -49,8 +49,13 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
+        names = tuple(names)
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
+        for begun in [item for value in values for item in _begun_in(value)]:
+            inner, more = values_of(begun, names)
+            values += map(decode_strings, inner)
+            rest += f"\n{more}" if inner else ""
         self.containers = tuple(keys for value in values for keys in container_keys(value))
         """The keys of each mapping that holds others, and those of them that lead to these."""
 
@@ -155,6 +160,13 @@ def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
             if any(inner):
                 yield [str(key).removesuffix("[]") for key in value], inner
         waiting.extend(value.values() if isinstance(value, Mapping) else _listed(value))
+
+
+def _begun_in(node: Any) -> Iterator[str]:
+    """Yield the strings within a value that begin as data do and were cut."""
+    for item in nested(node):
+        if isinstance(item, str) and item.lstrip()[:1] in ("{", "["):
+            yield item
 
 
 def _listed(value: Any) -> list[Any]:

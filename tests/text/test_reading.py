@@ -79,6 +79,23 @@ def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) 
     assert not any(table.keeps_field(reading, item) for item in table.fields if item.key == "seats")
 
 
+@given(ROWS, st.data())
+def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(rows: list[dict[str, object]], data: st.DataObject) -> None:
+    inner = json.dumps(rows, indent=2)
+    cut = inner[: data.draw(st.integers(0, len(inner)))]
+    table = FieldTable({"type": "table", "data": inner})
+    reading = TextReading(json.dumps({"type": "table", "data": cut}), table.names)
+    whole_lines = cut.count("\n")
+    for at, item in enumerate(table.fields[1:]):
+        line = 2 + 5 * (at // 3) + at % 3  # a bracket, then five lines a row: a brace, three fields, a brace
+        if line != whole_lines:  # the line that is cut may keep its field or not
+            assert table.keeps_field(reading, item) is (line < whole_lines), item
+
+
+def test_an_empty_value_is_no_field_to_keep() -> None:
+    assert [item.key for item in FieldTable([{"id": "W1", "mark": "", "note": None}]).fields] == ["id", "note"]
+
+
 @given(st.text(max_size=300), st.text(max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_read(text: str, original: str) -> None:
