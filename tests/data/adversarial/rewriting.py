@@ -15,12 +15,21 @@ Rewrite = Callable[[str], str]
 
 
 def value_of(text: str) -> Any:
-    """The value of a text that is a JSON container; None for any other text."""
+    """The value of a text that is a JSON container, strings within it that are some read too; None for any other text."""
     try:
         value = json.loads(text)
     except ValueError:
         return None
-    return value if isinstance(value, dict | list) else None
+    return _read_strings(value) if isinstance(value, dict | list) else None
+
+
+def _read_strings(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _read_strings(item) for key, item in node.items()}
+    if isinstance(node, list):
+        return [*map(_read_strings, node)]
+    inner = value_of(node) if isinstance(node, str) and node[:1] in ("{", "[") else None
+    return node if inner is None else inner
 
 
 def leaves(change: Callable[[str, Any], Any]) -> Rewrite:
