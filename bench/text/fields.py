@@ -123,12 +123,18 @@ class FieldTable:
         found = self.of(fact)
         return found[0].key if found else ""
 
-    def keeps(self, reading: TextReading, fact: str) -> bool:
-        """True if a text says a fact as the field that it is."""
-        sources = self.of(fact)
+    def keeps(self, reading: TextReading, fact: str, fields: list[Field] | None = None) -> bool:
+        """True if a text says a fact as one of some fields; without any, of those that say it."""
+        sources = self.of(fact) if fields is None else fields
         return any(self._in_record(record, fact, sources) for record in reading.records_with(fact)) or any(
             self._in_line(line, fact, sources) for line in reading.lines_with(fact)
         )
+
+    def keeps_field(self, reading: TextReading, field: Field) -> bool:
+        """True if a text says the value of one field as that field."""
+        number = number_value(field.text)
+        fact = number if is_number(number) else field.text
+        return not fact.strip() or self.keeps(reading, fact, [field])
 
     @property
     def record_count(self) -> int:
@@ -222,14 +228,6 @@ class FieldTable:
             for identity in identities:
                 found.setdefault(identity, []).append(number)
         return found
-
-    def keeps_field(self, reading: TextReading, field: Field) -> bool:
-        """True if a text says the value of one field as that field."""
-        for fact in _facts_of(field.text):
-            records = any(self._in_record(record, fact, [field]) for record in reading.records_with(fact))
-            if not records and not any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact)):
-                return False
-        return True
 
     def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
         keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
@@ -329,12 +327,6 @@ def _stems(text: str) -> frozenset[str]:
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
         found.update(part.casefold() for part in parts)
     return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
-
-
-def _facts_of(text: str) -> list[str]:
-    """The text of a field as facts: its number where it is one, else itself; nothing for an empty one."""
-    number = number_value(text)
-    return [number] if is_number(number) else [text] if text.strip() else []
 
 
 def _place(text: str, fact: str) -> int:
