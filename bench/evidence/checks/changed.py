@@ -25,14 +25,14 @@ _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 def changed(evidence: ReplayEvidence) -> Check:
     """Fields that a message shows otherwise than the tool returned them, over the rewritten structured results.
 
-    A value is held against the record of the result that the shown record agrees with most, under
-    the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer digits,
-separators, another layout or order, and text cut short are no
-    change; a value that is absent is lost, not changed. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for. A line of a text is changed
-    where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
+        A value is held against the record of the result that the shown record agrees with most, under
+        the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer digits,
+    separators, another layout or order, and text cut short are no
+        change; a value that is absent is lost, not changed. A key that the result does not have is a
+        change, unless a legend in the same text says what it stands for. A line of a text is changed
+        where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
 
-    Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
+        Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
     findings: list[Finding] = []
     looked_at = 0

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
 from ..openhands_actions import Actions
 from ..openhands_completions import is_completion, run_ended_by
 from ..openhands_events import EVENTS, Events
@@ -52,7 +52,7 @@ class OpenHands:
         tested="OpenHands events at 156d068, openhands-sdk 1.58.2 and at 611629e, published and recorded files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         if isinstance(head, dict):
             if head.keys() >= _STATE or is_completion(head):
@@ -61,9 +61,7 @@ class OpenHands:
         events = _flat(head) if isinstance(head, list) else []
         acts = {"timestamp", "action", "observation"}
         sourced = [event for event in events if "source" in event and acts & event.keys()]
-        what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
-        marks = {"events with a 'source' and a time or an act": bool(sourced)}
-        return by_marks(marks | {what: any(map(_is_event, sourced or events))})
+        return certain_if(any(map(_is_event, sourced)))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
