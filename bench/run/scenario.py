@@ -93,7 +93,9 @@ class Scenario(Written, frozen=True, kw_only=True):
 _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?")
+_MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
+"""What is to be written at the keys whose error of msgspec does not say it."""
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)?")
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -143,9 +145,11 @@ def _problem(error: msgspec.ValidationError) -> str:
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces or cache?"
     """
-    unknown = _UNKNOWN.fullmatch(str(error))
+    text = re.sub(r"\[(\d+)\]", lambda number: f"[{int(number[1]) + 1}]", str(error).replace("`$.", "`"))
+    unknown = _UNKNOWN.fullmatch(text)
     if unknown is None:
-        return misfit(error)
+        meant = next((f" — write {meant}" for key, meant in _MEANT.items() if text.endswith(f"`{key}`")), "")
+        return f"{one_line(text)}{meant}" if meant else misfit(ValueError(text))
     key, place = unknown.groups()
     known = Probe.__struct_fields__ if place else Written.__struct_fields__
     return f"{f'{place}: ' if place else ''}unknown key {key!r}{nearest(key, known)}"
