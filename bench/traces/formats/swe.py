@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, ToolCall
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register, strict_json
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import end_of_items
 from ..messages import answer_of_items, messages
@@ -51,7 +51,7 @@ class Swe:
         tested="mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare lists, SWE-agent at 3ea751c, published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         fields = as_dict(document.head)
         listed = fields.get("messages") if fields else document.head
         typical = dicts(listed) == listed and any(map(_is_typical, listed))
@@ -61,8 +61,7 @@ class Swe:
         actions, history = dicts(run.get("trajectory")), dicts(run.get("history"))
         acted = any({"action", "observation"} <= action.keys() for action in actions)
         agents = any("agent" in entry and {"message_type", "action"} & entry.keys() for entry in history)
-        marks = "steps with 'action' and 'observation', or entries with 'agent' and what they are"
-        return by_marks({"a list 'history' or 'trajectory'": bool(actions or history), marks: acted or agents})
+        return certain_if(bool(actions or history) and (acted or agents))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or each of its attempts in order."""
