@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import simple
 from ..records import dict_in, text, time_of, typed
@@ -111,12 +111,12 @@ class Atif:
         tested="ATIF 1.6 and 1.7, written by hand after the RFC and Harbor's converter of Claude Code sessions",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head if isinstance(document.head, dict) else {}
         sourced = any("source" in step for step in dicts(head.get("steps")))
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
         agent = isinstance(head.get("agent"), dict) and sourced
-        return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": agent})
+        return certain_if(stated and agent)
 
     def read(self, document: Document) -> Traces:
         """The file's one trajectory."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..claude_code_files import MAIN, agent_files, loglines, refuse_part, session_id, threads
 from ..content import Blocks
 from ..records import dict_in, objects_of, text, time_of, typed
@@ -129,14 +129,14 @@ class ClaudeCode:
         tested="Claude Code 2.1.119, published sessions and streams",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         lines = loglines(document.first_objects)
         turns = [
             line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")
         ]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
         messages = any("parts" not in message for message in turns)
-        return by_marks({"lines of user or assistant with a message": messages, "a session's id": session})
+        return certain_if(messages and session)
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
