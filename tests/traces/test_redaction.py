@@ -73,7 +73,7 @@ def texts_in(value) -> list[str]:
     value = msgspec.to_builtins(value)
     if isinstance(value, dict):
         value = [*value.keys(), *value.values()]
-    inside = value if isinstance(value, list) else []
+    inside = value if isinstance(value, list | tuple) else ()
     return [value] if isinstance(value, str) else [text for item in inside for text in texts_in(item)]
 
 
