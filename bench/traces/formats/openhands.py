@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
 from ..calls import Calls, call_of
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
@@ -55,16 +55,15 @@ class OpenHands:
         tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         if isinstance(head, dict):
             if head.keys() >= _STATE or _is_logged_call(head):
                 return Confidence.CERTAIN
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
         events = dicts(head)
-        what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
-        marks = {"events with a 'source' and a time": any({"source", "timestamp"} <= event.keys() for event in events)}
-        return by_marks(marks | {what: any(map(_is_event, events))})
+        placed = any({"source", "timestamp"} <= event.keys() for event in events)
+        return certain_if(placed and any(map(_is_event, events)))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
