@@ -54,11 +54,6 @@ class Walked:
         """The needs that were missed and that no handle gives."""
         return [item for item in self.missed if not item.handle]
 
-    @property
-    def far_lost(self) -> int:
-        """How many of the lost needs are far."""
-        return sum(item.need.distance >= FAR_TURNS for item in self.lost)
-
 
 def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
     """Walk through the prompts of a replay once. Costs what changes between them.

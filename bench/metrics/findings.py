@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..evidence.of_replay import ReplayEvidence
 from ..model.replay import StepOutcome
 from ..model.scores import Number
-from ..text.leaves import same
+from ..text.answers import same
 from . import example as example, mean, metric
 
 
@@ -61,7 +61,8 @@ def extraction_agreement(evidence: ReplayEvidence) -> Number:
 
 
 def _agrees(outcome: StepOutcome, kind: Literal["evaluation", "extraction"]) -> bool:
-    return same_findings(getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind))
+    untruncated, stored = getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind)
+    return untruncated is stored or same_findings(untruncated, stored)
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:

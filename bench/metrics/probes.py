@@ -10,7 +10,7 @@ from ..evidence.spoken import message_texts, turn_text
 from ..model import AskedProbe, as_text
 from ..model.errors import ScenarioError
 from ..model.scores import Number
-from ..text.answers import is_answer, said
+from ..text.answers import is_answer, says_answer
 from . import NOTHING, example as example, metric, share
 
 
@@ -62,7 +62,7 @@ def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:
     if not probe.absent and any(is_answer(value, probe.expected, probe.type) for value in by_path):
         return True
     plain = [evidence.messages.texts.plain(text) for text in texts]
-    return said(plain, probe.expected, probe.type) is not probe.absent
+    return says_answer(plain, probe.expected, probe.type) is not probe.absent
 
 
 def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:

@@ -68,15 +68,6 @@ class CacheReport(Value, frozen=True, kw_only=True):
     explained: int = 0
     breaks: tuple[CacheBreak, ...] = ()
 
-    @property
-    def trusted(self) -> bool:
-        """True where at least 95 % of the judged turns are explained; no turn judged: False.
-
-        >>> CacheReport(judged=20, explained=19).trusted, CacheReport().trusted
-        (True, False)
-        """
-        return self.judged > 0 and self.explained >= 0.95 * self.judged
-
 
 class PromptPart(Value, frozen=True, kw_only=True):
     """One part of the prompts over a whole run: the results of a tool, or messages of one kind.

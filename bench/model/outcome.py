@@ -84,11 +84,6 @@ class Decision(Value, frozen=True, kw_only=True):
         """The route to compare with: labelled, else recorded, else the same router's on untruncated records."""
         return self.labelled or self.recorded or self.untruncated
 
-    @property
-    def expected_from(self) -> Literal["labelled", "recorded", "untruncated"]:
-        """The source of `expected`; the report names it."""
-        return "labelled" if self.labelled else "recorded" if self.recorded else "untruncated"
-
 
 class WriterCall(Value, frozen=True, kw_only=True):
     """One call that a strategy made itself, to write a summary or for anything else: what it read and what it produced, in tokens.

@@ -267,11 +267,6 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return hashlib.sha256(said.encode()).hexdigest()
 
     @cached_property
-    def steps_sha256(self) -> str:
-        """The hash of the steps alone: equal for copies of one recording under other names."""
-        return hashlib.sha256(compact_json(plain(self.steps)).encode()).hexdigest()
-
-    @cached_property
     def task(self) -> str:
         """The task of the run, the same for all its trials: the label `task`, else a hash of what was asked first; `""` without either.
 

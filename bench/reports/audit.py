@@ -37,13 +37,18 @@ def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequenc
 
     Raises BenchError for another.
     """
-    if form == "json":
+    if require_form(form) == "json":
         values = {"sessions": sessions, "skipped": skipped}
         return msgspec.json.format(json_bytes(values), indent=1).decode() + "\n"
-    if form not in FORMATS:
-        raise BenchError(f"unknown format {form!r} of an audit{nearest(form, [*FORMATS, 'json'])}")
     writer = importlib.import_module(f".{FORMATS[form]}", __package__)
     return "".join(writer.render([audit_report(sessions, skipped)]))
+
+
+def require_form(form: str) -> str:
+    """A format that an audit can be written in. Raises BenchError for another."""
+    if form not in FORMATS and form != "json":
+        raise BenchError(f"unknown format {form!r} of an audit{nearest(form, [*FORMATS, 'json'])}")
+    return form
 
 
 def audit_report(sessions: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:

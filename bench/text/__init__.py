@@ -1,1 +1,1 @@
-"""The contents of a text or value: decoding, facts, leaves of JSON, tables, notices, lossless notations. Nothing here knows a trace."""
+"""The contents of texts: facts, fields, instructions, decoding. Nothing here knows a trace."""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ..model import AnswerType
+from ..model import AnswerType, compact_json
+from .decode import NothingParsed, parse_json
 from .facts import flat, number_value, occurs, places_of
-from .leaves import flatten, same, tokens_of
 
 _SPACE_AND_SIGNS = " \t\n$€£"
 
 
 def type_problem(answer: Any, type: AnswerType) -> str | None:
-    """Why an answer cannot be of a type; None where it can.
+    """The reason why an answer cannot be of a type; None where it can.
 
-    >>> type_problem([1, "1,250.0"], "number"), type_problem("many", "number"), type_problem(7, "text"), type_problem("!", "text")
-    (None, "'many' is no number", '7 is no text', "'!' holds no word")
+    >>> type_problem([1, "1,250.0"], "number"), type_problem("many", "number")
+    (None, "'many' is no number")
+    >>> type_problem(7, "text"), type_problem("!", "text")
+    ('7 is no text', "'!' holds no word")
     """
-    for _, (_, value) in flatten(answer):
+    for value in scalars(answer):
         if type == "number" and _number(value) is None:
             return f"{value!r} is no number"
         if type == "text" and not isinstance(value, str):
@@ -42,25 +45,55 @@ def is_answer(value: Any, answer: Any, type: AnswerType) -> bool:
     return same(value, answer)
 
 
-def said(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
-    """True if every value of an answer stands whole in one of the decoded texts.
+def says_answer(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
+    """True if each value of an answer stands as a whole word in one of some decoded texts.
 
-    >>> said(["in all 14,122,787.0 rows"], 14122787, "number"), said(["it was -5"], 5, "number"), said(["5"], -5, "number")
-    (True, True, False)
-    >>> said(["Built by Pietro\\nMurano."], "pietro murano", "text"), said(["n=470"], 47, "exact")
+    >>> texts = ["in all 14,122,787.0 rows", "it was -5", "Built by Pietro\\nMurano.", "n=470"]
+    >>> says_answer(texts, [14122787, 5], "number"), says_answer(["5"], -5, "number")
+    (True, False)
+    >>> says_answer(texts, "pietro murano", "text"), says_answer(texts, 47, "exact")
     (True, False)
     """
-    if type == "number":
-        return _each(plain, answer, _says_number)
     if type == "text":
-        words = [flat(text) for text in plain]
-        return _each(words, answer, lambda text, value: flat(value) in text)
-    ways = [tokens_of(typed) for _, typed in flatten(answer)]
-    return bool(plain) and all(any(occurs(text, token) for text in plain for token in tokens) for tokens in ways)
+        plain = [flat(text) for text in plain]
+    say = {"number": _says_number, "text": _says_words, "exact": _says_token}[type]
+    return bool(plain) and all(any(say(text, value) for text in plain) for value in scalars(answer))
 
 
-def _each(texts: Sequence[str], answer: Any, says: Callable[[str, Any], bool]) -> bool:
-    return bool(texts) and all(any(says(text, value) for text in texts) for _, (_, value) in flatten(answer))
+def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) -> bool:
+    """True if two values are the same, types included.
+
+    A tuple is a list, NaN equals itself, the order of keys does not matter. `equal` compares two
+    scalars in another way.
+
+    >>> same({"a": [1, None]}, {"a": (1, None)}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
+    (True, False, False, True)
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(item, other[key], equal) for key, item in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(same(*pair, equal) for pair in zip(one, other, strict=True))
+    if equal:
+        return equal(one, other)
+    return type(one) is type(other) and (one == other or one != one)
+
+
+def scalars(value: Any) -> Iterator[Any]:
+    """Yield the scalars and empty containers of a value in order; strings that are JSON containers are decoded.
+
+    >>> [*scalars({"n": 2, "table": '[{"id": 1}, {"id": []}]'})]
+    [2, 1, []]
+    """
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str) and node[:1] in tuple("{[ \t\r\n\ufeff"):
+            with contextlib.suppress(NothingParsed):
+                node = parse_json(node)
+        if node and isinstance(node, dict | list | tuple):
+            waiting.extend(reversed([*node.values()] if isinstance(node, dict) else node))
+        else:
+            yield node
 
 
 def _says_number(plain: str, value: Any) -> bool:
@@ -68,6 +101,23 @@ def _says_number(plain: str, value: Any) -> bool:
     spans = places_of(plain, number_value(str(value).strip(_SPACE_AND_SIGNS)))
     before = (plain[max(0, start - 2) : start].rstrip("$€£") for start, _ in spans)
     return any(not negative or text.endswith(("-", "\u2212")) for text in before)
+
+
+def _says_words(words: str, value: Any) -> bool:
+    return flat(value) in words
+
+
+def _says_token(plain: str, value: Any) -> bool:
+    """True if a text holds a scalar as JSON or as Python writes it."""
+    if isinstance(value, str) and value:
+        ways: tuple[str, ...] = (value,)
+    elif value == "":
+        ways = '""', "''"
+    elif value != value:
+        ways = "NaN", "nan", "null"
+    else:
+        ways = compact_json(value), str(value)
+    return any(occurs(plain, way) for way in ways)
 
 
 def _number(value: Any) -> Decimal | None:

@@ -58,15 +58,6 @@ def parse_json(text: str) -> Any:
     return value
 
 
-def is_json(text: str) -> bool:
-    """True if a text is a whole JSON container."""
-    try:
-        parse_json(text)
-    except NothingParsed:
-        return False
-    return True
-
-
 def parse_prefix(text: str) -> tuple[Any, int]:
     """The value a text begins with, as far as it goes, and how many characters that took.
 

@@ -148,22 +148,6 @@ class TokenCounter:
         return self.text(compact_json(list(tools))) if tools else 0
 
 
-def single_token_words(encoding: str = DEFAULT_ENCODING) -> dict[int, list[str]]:
-    """The words in small letters (a–z) that are one token both with and without a blank before, by their length, sorted.
-
-    >>> "table" in single_token_words()[5]
-    True
-    """
-    known = _encoding(encoding)
-    found: dict[int, list[str]] = {}
-    for token in known.token_byte_values():
-        if token.startswith(b" ") and token[1:].isalpha() and token[1:].islower() and token.isascii():
-            word = token[1:].decode()
-            if len(known.encode_ordinary(word)) == 1:
-                found.setdefault(len(word), []).append(word)
-    return {length: sorted(words) for length, words in sorted(found.items())}
-
-
 def _parts(text: str) -> Iterator[str]:
     """A text in parts of at most so many characters, each cut at the last place in its second half where a token ends; at its end where none is."""
     start = 0

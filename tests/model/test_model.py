@@ -155,12 +155,7 @@ def test_what_a_decision_is_compared_with(labelled, recorded):
     made = Decision(
         step=0, router="r", at="end", route="next", untruncated="stop", recorded=recorded, labelled=labelled
     )
-    expected, where = next(
-        (value, name)
-        for value, name in ((labelled, "labelled"), (recorded, "recorded"), ("stop", "untruncated"))
-        if value
-    )
-    assert (made.expected, made.expected_from) == (expected, where)
+    assert made.expected == next(filter(None, (labelled, recorded, "stop")))
 
 
 @pytest.mark.parametrize("room", ["model", "metrics", "comparison"])

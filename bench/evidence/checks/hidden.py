@@ -6,7 +6,7 @@ import re
 
 from ...model import ToolResult
 from ...model.scores import Check, Finding
-from ...text.fact_kinds import exit_codes
+from ...text.exit_codes import exit_codes
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, new_lines, own_texts
 

@@ -14,7 +14,7 @@ from ...model import Message, Record, ToolResult, as_text, lines_of
 from ...model.errors import StrategyError
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
-from ...text.lossless import exact_json, read_json, read_tables, write_tables
+from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
 from ..histories import (
     Batched,
@@ -160,9 +160,9 @@ def structured_value(result: ToolResult, unpack: bool) -> Any:
     return decode_strings(value) if unpack else value
 
 
-@register("summarizer", "compact_json", decode=read_json)
+@register("summarizer", "compact_json")
 def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
-    """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
+    """The whole result as JSON without blanks: nothing is lost.
 
     `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
 
@@ -177,9 +177,9 @@ def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
         return result.text
 
 
-@register("summarizer", "csv_table", decode=read_tables)
+@register("summarizer", "csv_table")
 def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
-    """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
+    """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost.
 
     The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
     inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
@@ -203,7 +203,7 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
 # ---------------------------------------------------------------- outside of the prompt
 
 
-@register("store", "external", lossless=True)
+@register("store", "external")
 class External:
     """The value in a content-addressed store, and a handle with a preview in its place; the handle resolves to the very same value.
 

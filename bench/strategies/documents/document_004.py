@@ -44,7 +44,7 @@ def brief(value: Any, limit: int) -> str:
 STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
 
 
-@register("store", "full", lossless=True)
+@register("store", "full")
 def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
     """The value itself, structure intact; its summary is the first `summary_limit` characters, "Success" for an empty result.
 

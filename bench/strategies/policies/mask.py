@@ -6,6 +6,7 @@ A preset says which results are replaced. Where a project does not document its 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -52,9 +53,9 @@ class Mask(Compactor):
     clear_tool_inputs = False
     placeholder = "[tool result cleared]"
 
+    @abstractmethod
     def replaced(self, window: Window) -> dict[Message, Message]:
         """The messages that are replaced now, each with what stands in its place."""
-        raise NotImplementedError
 
     def view(self, window: Window) -> PromptMessages:
         instead = self.replaced(window)

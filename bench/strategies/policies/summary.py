@@ -6,6 +6,7 @@ a summary, that text is ours.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from ...model import Message
@@ -47,9 +48,9 @@ class Summary(Summarising):
 
     unread = ""
 
+    @abstractmethod
     def divided(self, window: Window) -> Parts | None:
         """The parts of the history, or None where nothing changes."""
-        raise NotImplementedError
 
     def message(self, text: str) -> Message:
         """The message that holds a summary: the user's."""

@@ -20,7 +20,7 @@ from ...model import (
     compact_json,
     text_of,
 )
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..codex_records import Item, Line, TokenInfo, TokenUsage, counts_first, run_of, usage_of
 from ..content import Blocks, parts_of
 from ..parts import CHAT_ROLES, picture, simple
@@ -66,14 +66,13 @@ class Codex:
         tested="Codex CLI 0.40.0, a published session, and 0.125.0, written by hand after the source",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects
         named = [line for line in lines if str(line.get("type")) in _LINES]
         payloads = [line["payload"] for line in named if isinstance(line.get("payload"), dict)]
         early = bool(lines) and lines[0].keys() >= _EARLY
         items = any(map(_is_item, payloads or lines))
-        what = "lines of type session_meta, response_item, event_msg, turn_context or compacted"
-        return by_marks({what: bool(named or early), "an item of the Responses interface": items})
+        return certain_if(bool(named or early) and items)
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from ...model import ModelTurn
 from ...text.wording import counted
-from .. import Confidence, Document, Keeps, Near, NoRun, Traces, as_dict, by_marks, dicts, register, strict_json
+from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..call_records import add_records
 from ..calls import Calls, call_of
 from ..exchange import answer_in, request_in
@@ -49,15 +49,15 @@ class Http:
         tested="vcrpy cassettes of OpenAI/Python 1.78, the Agents SDK 0.2.7, pydantic-ai, Gemini and Bedrock, published; HAR 1.2",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         listed = _listed_in_json(document)
         if listed:
             asked = any(request_in(record) is not None for record in listed)
-            return by_marks({"interactions of a cassette, or entries of a HAR": True, "a request to a model": asked})
+            return certain_if(asked)
         if not _BEGINS.search(document.opening(400)):
             return Confidence.NO
         asks = _ASKS.search(document.data) is not None
-        return by_marks({"interactions as VCR lists them": True, "a request with messages, contents or input": asks})
+        return certain_if(asks)
 
     def read(self, document: Document) -> Traces:
         """The recording's runs in the order in which they began."""
@@ -109,7 +109,7 @@ def _add(calls: Calls, record: dict[str, Any], tracing: _OwnTracing) -> None:
 
 def _interactions(document: Document) -> list[dict[str, Any]]:
     try:
-        value, document.repeated_keys[None] = yaml_value(document.text.replace("\r\n", "\n"))
+        value, _ = yaml_value(document.text.replace("\r\n", "\n"))
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
     whole = as_dict(value)

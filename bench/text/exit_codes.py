@@ -1,0 +1,27 @@
+"""Exit codes that a text states."""
+
+from __future__ import annotations
+
+import re
+
+_EXIT_CODE = re.compile(
+    r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
+)
+_WORDS = ("code", "Code", "CODE", "status", "Status", "STATUS")
+
+
+def exit_codes(text: str) -> tuple[int, ...]:
+    """The exit codes that a text states, in order; `()` for none.
+
+    >>> texts = "<returncode>0</returncode>", '{"exit_code": 127}', "run_1 exited with code 2", "code 3"
+    >>> [exit_codes(text) for text in texts]
+    [(0,), (127,), (2,), ()]
+    """
+    found: dict[int, int] = {}
+    for word in _WORDS:
+        position = text.find(word)
+        while position >= 0:
+            for match in _EXIT_CODE.finditer(text, max(0, position - 12), position + 40):
+                found[match.start()] = int(match.group(1))
+            position = text.find(word, position + 1)
+    return tuple(code for _, code in sorted(found.items()))
