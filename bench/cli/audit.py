@@ -27,10 +27,10 @@ def audit(
     from ..model.compared import Skipped
     from ..plugins.worker import Limits
     from ..reports import format_of
-    from ..reports.audit import audit_rendered
+    from ..reports.audit import audit_rendered, require_form
     from ..run.audits import audit as audited
 
-    forms = {path: format_of(path) for path in outputs}
+    forms = {path: require_form(format_of(path)) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
     with progress_bar("runs") as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterator
 from itertools import count
@@ -47,6 +48,10 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
     source, total = TraceSource(sources), ReadSummary()
     redactor = None if no_redact else Redactor(emails=redact_personal, homes=redact_personal)
     read = [(file, "a file that is read") for text in sources for file in files_of(text, Path())[0]]
+    if not one_file and any(os.path.realpath(file.parent) == os.path.realpath(output) for file, _ in read):
+        raise BenchError(
+            f"{output}: holds files that are read, which would count twice from then on — give another folder"
+        )
 
     def converted() -> Iterator[Trace]:
         nonlocal total

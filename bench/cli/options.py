@@ -114,13 +114,21 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
     traces: list[str] = []
     for text in texts:
         path = Path(text)
-        inside = sorted(path.glob("*.toml")) if path.is_dir() else []
+        inside = sorted(path.glob("*.toml")) if text and path.is_dir() else []
         if inside:
             scenarios += inside
         elif path.suffix.lower() != ".toml":
             traces.append(_standard_input() if text == "-" else text)
+        elif "*" in text and not path.is_absolute():
+            matches = sorted(Path().glob(text))
+            if not matches:
+                raise ScenarioError(f"{text}: no file matches — check the folder or the pattern")
+            scenarios += matches
         else:
-            scenarios += sorted(Path().glob(text)) if "*" in text and not path.is_absolute() else [path]
+            scenarios.append(path)
+    for path in scenarios:
+        if scenarios.count(path) > 1:
+            raise ScenarioError(f"{path}: is given twice — leave one out")
     return tuple(scenarios), tuple(traces)
 
 
@@ -264,6 +272,9 @@ def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], g
     bench.model.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
     growing = growing or {}
+    for path in outputs:
+        if outputs.count(path) > 1:
+            raise BenchError(f"{path}: is given twice as an output — leave one out")
     outputs = [path for path in outputs if path != Path("-")]
     read = {os.path.realpath(path): what for path, what in inputs}
     added_to = {os.path.realpath(path): what for path, what in growing.items()}

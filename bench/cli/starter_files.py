@@ -29,15 +29,6 @@ _FILES = {
     WORKFLOW: "workflow.yml",
 }
 
-_GATES = (
-    ("prompt.invalid", "max = 0", "A provider must take every prompt, ..."),
-    ("faithful.changed", "max = 0", "... no value may be shown as another, ..."),
-    ("faithful.hidden_errors", "max = 0", "... no failure as a success, ..."),
-    ("needed.missed_turn_rate", "max_increase = 0.01", "... what later turns used must still be there, ..."),
-    ("cost.prompt_tokens", 'max_increase = "10%"', "... and prompts must not grow. Accept a change: `bench run --update-baseline`."),
-)  # fmt: skip
-"""The gates of a scenario that was advised, each where its metric was measured."""
-
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
@@ -112,11 +103,6 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         "@TITLE@": f"Is {named} still worth it on our runs?",
         "@TRACES@": json.dumps(paths),
         "@NAME@": named,
-        "@GATES@": "\n".join(
-            f'# {why}\n[[gates]]\nmetric = "{metric}"\nstrategy = "{named}"\n{limit}\n'
-            for metric, limit, why in _GATES
-            if (number := found.number(named, metric)) is not None and number.value is not None
-        ).rstrip(),
         "@SLOTS@": "\n".join(f"{slot} = {json.dumps(spec)}" for slot, _, spec in slots),
     }
     text = (_STARTER / "advised.toml").read_text(encoding="utf-8")

@@ -66,7 +66,8 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
-    again = "accept a new one with --update-baseline"
+    accepted = path.name.endswith(".baseline.json")
+    again = "accept a new one with --update-baseline" if accepted else "write one with `bench run -o FILE.json`"
     try:
         data = read_result(path)
         parts = msgspec.json.decode(data, type=dict[str, msgspec.Raw])

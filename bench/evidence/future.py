@@ -12,7 +12,7 @@ from ..model.index import Origin, TraceIndex
 from ..text.fields import Field, FieldTable
 from ..text.search import first_places
 from ..text.texts import FactsHeld, Texts, longer_holding
-from .needs import field_table
+from .contents import field_table
 
 
 class FutureNeed(NamedTuple):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from ..model import ModelTurn, ToolsChanged, Trace, compact_json, text_of
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
-from ..text.texts import Texts
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
 from ..tokens.usage import calibration_of
+from .contents import TraceContents
 from .needs import needs_of
-from .spoken import spoken
 
 INDEX_VERSION = "1"
 """Version of what an index holds and how it is found: part of the key under which it is kept."""
@@ -19,8 +18,12 @@ _EARLY = 1.5
 """An answer whose text has so many times the output tokens reported: they were counted before it had ended."""
 
 
-def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = True) -> TraceIndex:
-    """Look at a trace once. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+def index_trace(
+    trace: Trace, *, model: str | None = None, calibrate: bool = True, contents: TraceContents | None = None
+) -> TraceIndex:
+    """The index of a trace. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+
+    `contents` are those of the trace, for whoever goes on to read them.
 
     >>> from bench.model import Source, UserTurn
     >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
@@ -34,7 +37,7 @@ def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = Tru
     fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
     count = plain.calibrated(fit.counting)
     recorded = recorded_messages(trace, fit.reasoning_tokens)
-    needs = needs_of(trace, recorded, reading_texts(trace))
+    needs = needs_of(trace, recorded, contents or TraceContents(trace))
     return TraceIndex(
         trace_sha256=trace.sha256,
         encoding=encoding,
@@ -53,14 +56,6 @@ def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = Tru
         needs=needs.by_turn,
         holders=needs.holders,
     )
-
-
-def reading_texts(trace: Trace) -> Texts:
-    """A reader of texts that knows the words which the trace writes in small letters: capitalised, they are no names."""
-    texts = Texts()
-    words = (texts.words(text) for step in trace.steps for text in spoken(step))
-    texts.lower.update(word for of_text in words for word in of_text if word.islower())
-    return texts
 
 
 def counter_of(index: TraceIndex) -> TokenCounter:

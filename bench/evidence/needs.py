@@ -14,10 +14,8 @@ from typing import NamedTuple
 from ..model import (
     ContextEdit,
     ContextReset,
-    Message,
     ModelTurn,
     SystemTurn,
-    ToolResult,
     ToolsChanged,
     Trace,
     UserTurn,
@@ -25,10 +23,9 @@ from ..model import (
 )
 from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking
-from ..text.cut import without_halves
 from ..text.facts import flat
-from ..text.fields import FieldTable
 from ..text.texts import FactsHeld, Texts
+from .contents import TraceContents
 from .copied import FlatTexts, Spans
 from .spoken import call_text, parts_by_turn
 
@@ -45,31 +42,24 @@ class Needs(NamedTuple):
     holders: tuple[frozenset[int], ...]
 
 
-def needs_of(trace: Trace, recorded: RecordedMessages, texts: Texts) -> Needs:
+def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) -> Needs:
     """The needs of a trace over its numbered messages. A trace without model turns has none.
 
     >>> from bench.model import Source
     >>> from bench.model.messages import recorded_messages
     >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
     >>> trace = Trace(id="a", source=Source(format="native"), steps=steps)
-    >>> found = needs_of(trace, recorded_messages(trace), Texts())
+    >>> found = needs_of(trace, recorded_messages(trace), TraceContents(trace))
     >>> found.facts, found.by_turn[1][0].origin, found.holders
     (('471',), 'user', (frozenset({0, 1}),))
     """
-    contents = MessageContents(trace)
+    texts = contents.texts
     asked = _facts_of_turns(trace, texts)
     spans = Spans(trace, texts, parts_by_turn(trace))
     universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
     held = FactsHeld(universe, texts)
     holds = [frozenset(fact for text in contents.of(message) for fact in held(text)) for message in recorded.messages]
-    tables: dict[int, FieldTable] = {}
-
-    def field_of(step: int, fact: str) -> str:
-        if step not in tables:
-            tables[step] = field_table(contents.results[step])
-        return tables[step].key_of(fact)
-
     numbers: dict[str, int] = {}
     kinds: list[str] = []
     by_turn: dict[int, tuple[Need, ...]] = {}
@@ -84,7 +74,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, texts: Texts) -> Needs:
                     numbers[fact] = len(numbers)
                     kinds.append(kind)
                 origin, at = thread.first[fact]
-                field = field_of(at, fact) if origin == "result" else ""
+                field = contents.table(at).key_of(fact) if origin == "result" else ""
                 distance = thread.turns - thread.last[fact]
                 needs.append(Need(numbers[fact], origin, at, distance, field))
             if needs:
@@ -110,29 +100,6 @@ def needs_of(trace: Trace, recorded: RecordedMessages, texts: Texts) -> Needs:
 
 
 _ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
-
-
-def field_table(result: ToolResult) -> FieldTable:
-    """The fields of a result: of its structured value, else of its text where that is JSON."""
-    return FieldTable(result.data if isinstance(result.data, dict | list) else result.text)
-
-
-class MessageContents:
-    """The texts in which a message says something: its own, without half a word at a cut, and those of its calls."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.results = {result.index: result for result in trace.results}
-        self._whole: dict[tuple[int, str], str] = {}
-
-    def of(self, message: Message) -> list[str]:
-        """The texts of a message, none of them empty."""
-        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
-        if result is not None and text != result.text:
-            key = result.index, text
-            if key not in self._whole:
-                self._whole[key] = without_halves(text, result.text)
-            text = self._whole[key]
-        return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
 
 class _Asked(NamedTuple):

@@ -13,6 +13,7 @@ from ..model.scores import Finding
 from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
+from .contents import TraceContents
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
@@ -29,15 +30,18 @@ from .walk import Walked, walk
 class TraceSession:
     """One trace while strategies are measured on it: everything that does not depend on a strategy."""
 
-    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
         self.trace, self.index = trace, index
-        self.messages = TraceMessages(trace, index)
+        self.messages = TraceMessages(trace, index, contents)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
         self.said = Said(self.messages)
         self.excused: frozenset[tuple[int, int]] = frozenset()
         self.new_lines: dict[int, list[str]] = {}
         """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
+
+        self.prose: dict[str, tuple[str, ...]] = {}
+        """The parts of a line that no recorded message has, as far as they were asked for."""
 
         self._lines: dict[int | None, frozenset[str]] = {}
         self.changes: dict[int, list[Finding]] = {}

@@ -13,8 +13,8 @@ from ..text.facts import flat, is_number
 from ..text.fields import FieldTable
 from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
-from .index import counter_of, reading_texts
-from .needs import MessageContents, field_table
+from .contents import TraceContents
+from .index import counter_of
 
 
 class TraceMessages:
@@ -24,29 +24,26 @@ class TraceMessages:
     its number, so that a strategy is never charged for repeating it.
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
         self.trace, self.index = trace, index
         self.count = counter_of(index)
         numbered = recorded_messages(trace, index.reasoning_tokens)
         self.messages: list[Message] = list(numbered.messages)
         self.tokens: list[int] = list(index.tokens)
         self.recorded = len(self.messages)
-        self.contents = MessageContents(trace)
+        self.contents = contents or TraceContents(trace)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._texts: Texts | None = None
         self._held: FactsHeld | None = None
+        self._places = {fact: at for at, fact in enumerate(index.facts)}
         self._facts: dict[int, frozenset[int]] = {}
-        self._tables: dict[int, FieldTable] = {}
         self._readings: dict[tuple[int, str], TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
 
     @property
     def texts(self) -> Texts:
-        """A reader of texts; made when a strategy has written something."""
-        if self._texts is None:
-            self._texts = reading_texts(self.trace)
-        return self._texts
+        """A reader of its texts."""
+        return self.contents.texts
 
     def number_of(self, message: Message) -> int:
         """The number of a message, a new one for what nobody has said yet."""
@@ -67,9 +64,8 @@ class TraceMessages:
         if number not in self._facts:
             if self._held is None:
                 self._held = FactsHeld(self.index.facts, self.texts)
-            order = {fact: at for at, fact in enumerate(self.index.facts)}
             texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset(order[fact] for text in texts for fact in self._held(text))
+            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._held(text))
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:
@@ -97,9 +93,7 @@ class TraceMessages:
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
-        if step not in self._tables:
-            self._tables[step] = field_table(self.contents.results[step])
-        return self._tables[step]
+        return self.contents.table(step)
 
     def reading(self, step: int, text: str) -> TextReading:
         """A text as it is read for the fields of the result of a step. Each is read once."""

@@ -13,7 +13,7 @@ from ..text.fields import FieldTable
 _FEWEST_CHARS = 3
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
 _MOST_RECORDS = 20
 _FEWEST_DIGITS = 5
@@ -33,8 +33,8 @@ class RecordValues:
 
     >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
     >>> records = RecordValues([FieldTable(orders)])
-    >>> [list(records.contradictions(text)) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
-    [[], []]
+    >>> [records.contradictions(text) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
+    [(), ()]
     >>> [(item.stated, item.own) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
     [('delivered', 'pending'), ('20.5', '31.25')]
     """
@@ -43,6 +43,8 @@ class RecordValues:
         self._records: list[dict[str, set[str]]] = []
         self.by_identity: dict[str, list[int]] = {}
         self._keys: dict[str, set[str]] = {}
+        self._naming: dict[str, bool] = {}
+        self._contradictions: dict[str, tuple[Contradiction, ...]] = {}
         for table in tables:
             for number in range(table.record_count):
                 identity = {text for text in table.identity(number) if _identifies(text)}
@@ -62,16 +64,27 @@ class RecordValues:
         """The identities that a text in small letters names."""
         return [item for item in _candidates(text, self._first_words_of_identities) if occurs(text, item)]
 
-    def contradictions(self, text: str) -> Iterator[Contradiction]:
-        """Yield the values that sentences state of a record which has another value under that key.
+    def names_any(self, line: str) -> bool:
+        """True if a line names a record. Each distinct line is read once."""
+        if line not in self._naming:
+            self._naming[line] = bool(self.named(line.casefold()))
+        return self._naming[line]
+
+    def contradictions(self, line: str) -> tuple[Contradiction, ...]:
+        """The values that the sentences of a line state of a record which has another value under that key.
 
         A clause speaks of the record that it names, else of the one named before it in its
         sentence. A value that no record has is none of these; nor is one where the record's own
-        value stands beside it ("from economy to business").
+        value stands beside it ("from economy to business"). Each distinct line is read once.
         """
-        for sentence in _SENTENCE.split(text):
-            for words, identities in self._clauses(sentence):
-                yield from self._contradictions_of(words, identities)
+        if line not in self._contradictions:
+            self._contradictions[line] = tuple(
+                found
+                for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
+                for words, identities in self._clauses(sentence)
+                for found in self._contradictions_of(words, identities)
+            )
+        return self._contradictions[line]
 
     def numbers_near(self, text: str) -> Iterator[list[str]]:
         """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""

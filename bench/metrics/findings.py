@@ -61,7 +61,8 @@ def extraction_agreement(evidence: ReplayEvidence) -> Number:
 
 
 def _agrees(outcome: StepOutcome, kind: Literal["evaluation", "extraction"]) -> bool:
-    return same_findings(getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind))
+    untruncated, stored = getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind)
+    return untruncated is stored or same_findings(untruncated, stored)
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:

@@ -104,7 +104,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def nearest_file(path: Path) -> str:
     """Return the clause that ends an error about a missing file: the closest name in its folder; `""` where none is close."""
     try:
-        names = [item.name for item in path.parent.iterdir()][:10_000]
+        names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:
         return ""
     close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
-from ..model.errors import BenchError, SpecError
+from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.metric import MetricInfo
 from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from ..plugins.worker import Limits
@@ -168,11 +169,19 @@ def declared(
 def rules_of(
     tables: Sequence[Mapping[str, Any]], names: Mapping[str, tuple[str, ...]], where: str
 ) -> tuple[GateRule, ...]:
-    """The gates of a scenario, each at every setting of its strategy. Raises ScenarioError after `where`."""
+    """The gates of a scenario, each at every setting of its strategy.
+
+    Raises ScenarioError after `where`, for a strategy too that is neither declared nor a reference.
+    """
     infos, head = metric_infos(), f"{where}: " if where else ""
     found: list[GateRule] = []
     for number, table in enumerate(tables, 1):
-        rule = parse_rule(table, f"{head}gates[{number}]", infos, number)
+        place = f"{head}gates[{number}]"
+        rule = parse_rule(table, place, infos, number)
+        known = dict.fromkeys((*names, *REFERENCES))
+        if not any(fnmatchcase(name, rule.strategy) for name in known):
+            close = nearest(rule.strategy, known)
+            raise ScenarioError(f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}")
         for name in names.get(rule.strategy, (rule.strategy,)):
             found.append(msgspec.structs.replace(rule, strategy=name))
     return tuple(found)

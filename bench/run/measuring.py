@@ -12,6 +12,7 @@ import msgspec
 
 from ..evidence.checks import CheckedReplay
 from ..evidence.checks.own import own_texts, template_lines
+from ..evidence.contents import TraceContents
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..metrics import metrics
@@ -57,12 +58,14 @@ class RunSession:
     def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
         about = measuring.model or "", measuring.calibrate
 
+        contents = TraceContents(trace)
+
         def make() -> TraceIndex:
-            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate)
+            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, contents=contents)
 
         self.trace = trace
         self.index = make() if kept is None else kept.index(trace, make, *about)
-        self.session = TraceSession(trace, self.index)
+        self.session = TraceSession(trace, self.index, contents)
         self.replayer = Replayer(trace, self.index, self.session.messages.count)
         self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
         self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))

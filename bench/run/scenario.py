@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +38,7 @@ from ..model.errors import (
     unpercent,
 )
 from ..plugins.worker import Limits
-from ..traces import Loaded, StoredTrace, TraceSource
+from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -93,7 +93,9 @@ class Scenario(Written, frozen=True, kw_only=True):
 _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?")
+_MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
+"""What is to be written at the keys whose error of msgspec does not say it."""
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)?")
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -143,9 +145,11 @@ def _problem(error: msgspec.ValidationError) -> str:
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces or cache?"
     """
-    unknown = _UNKNOWN.fullmatch(str(error))
+    text = re.sub(r"\[(\d+)\]", lambda number: f"[{int(number[1]) + 1}]", str(error).replace("`$.", "`"))
+    unknown = _UNKNOWN.fullmatch(text)
     if unknown is None:
-        return misfit(error)
+        meant = next((f" — write {meant}" for key, meant in _MEANT.items() if text.endswith(f"`{key}`")), "")
+        return f"{one_line(text)}{meant}" if meant else misfit(ValueError(text))
     key, place = unknown.groups()
     known = Probe.__struct_fields__ if place else Written.__struct_fields__
     return f"{f'{place}: ' if place else ''}unknown key {key!r}{nearest(key, known)}"
@@ -241,7 +245,7 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
 class ScenarioTraces:
     """The traces of a scenario, each with what the scenario says and asks of it, read one file at a time.
 
-    `skipped`, `damaged`, `sha256s` and `stored` are those of a `TraceSource`: whole once all have been read.
+    `skipped`, `damaged` and `sha256s` are those of a `TraceSource`: whole once all have been read.
     """
 
     plan: Scenario
@@ -250,15 +254,12 @@ class ScenarioTraces:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     sha256s: Mapping[str, str] = field(default_factory=dict)
-    stored: Mapping[str, StoredTrace] = field(default_factory=dict)
-    expected: Callable[[int], int] = int
 
     def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
         questions = Questions(self.plan.probes, self.where)
         if self.plan.path is not None and not self.plan.outside:
             require_inside(self.plan.traces, self.plan.base)
         source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits, still=True)
-        self.stored, self.expected = source.stored, source.expected
         known = set()
         for trace in source:
             known.add(trace.id)

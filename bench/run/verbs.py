@@ -193,6 +193,8 @@ def _scores_at(
 
     Its file and its code are those of the revision, its recordings and labels those of now.
     """
+    if revision.endswith(".json"):
+        raise BenchError(f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision")
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (outermost_of(plan.base) or plan.base).resolve()
@@ -216,7 +218,9 @@ def _scores_at(
             sound = {name: slots for name, slots in then.strategies.items() if name not in broken}
             given = _declared(msgspec.structs.replace(moved, strategies=sound), running, place)
         try:
-            found = _ran(moved, f"{inside} at {sha[:9]}", running, given, None, "", required=False)
+            names = given[1] | {name: (name,) for name in broken}
+            where = f"{inside} at {sha[:9]}"
+            found = _ran(moved, where, running, (given[0], names), None, "", required=False)
         finally:
             stop(given[0])
         unused = sorted(_imported(given[0], files) - _imported(now, top))

@@ -116,6 +116,8 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
     >>> str(compose("mine", {"store": "truncate:limit=80"}))
     'mine=store=truncate:limit=80'
     """
+    if not name.strip():
+        raise SpecError("a strategy has an empty name — give it one")
     plugins: dict[str, tuple[Plugin, ...]] = {}
     for slot, written in slots.items():
         if slot not in SLOTS:
@@ -172,8 +174,13 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body else []:
         slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
-        if slot not in SLOTS or not has_spec or not spec:
-            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{nearest(slot, SLOTS)}; {HOW}")
+        if slot in SLOTS and not spec:
+            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — `bench list strategies` has what can")
+        if slot not in SLOTS:
+            meant = f" — write {name}={home}={slot}" if (home := _slot_of(slot)) and not has_spec else ""
+            raise SpecError(
+                f"strategy {text!r}: {part.strip()!r} names no slot{meant or f'{nearest(slot, SLOTS)}; {HOW}'}"
+            )
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
         slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
@@ -182,11 +189,20 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
 
 def reference(name: str) -> Strategy:
     """A reference strategy by its name; SpecError with the nearest names where there is none."""
+    from .portfolio import PORTFOLIO
+
     known = entries("reference")
     if name not in known:
-        raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or {HOW})")
+        slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
+        meant = f" — write {name}={slots}" if slots else f"{nearest(name, known)} (or {HOW})"
+        raise SpecError(f"unknown strategy {name!r}{meant}")
     found = compose(name, known[name].target())
     return Strategy(name, found.plugins, reference=True)
+
+
+def _slot_of(name: str) -> str:
+    """The first slot that a registered plug-in of some name fills; `""` for none."""
+    return next((slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), "")
 
 
 def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:

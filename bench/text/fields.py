@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from .decode import (
 )
 from .facts import is_number, number_value, numbers_in, occurs
 from .scripts import FUNCTION_WORDS
-from .text_records import Line, Pair, TextReading, TextRecord, by_word, container_keys, records_of, says, word_of
+from .text_records import Line, Pair, TextReading, by_word, container_keys, plain_key, records_of, says, word_of
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
@@ -27,16 +27,6 @@ _FIELD_CHARS, _FIELD_WORDS = 160, 6
 _STEM_CHARS = 5
 _IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
 _TOKEN = re.compile(r"\w+")
-
-
-@lru_cache(maxsize=65536)
-def plain_key(key: str) -> str:
-    """A key as it is compared: in small letters, a blank for what joins its words.
-
-    >>> plain_key("Switch_Type"), plain_key("#")
-    ('switch type', '#')
-    """
-    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
 
 
 class Field(NamedTuple):
@@ -76,6 +66,7 @@ class FieldTable:
         self.fields: list[Field] = []
         """Every field, in order."""
 
+        self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
                 if not key or is_prose(text):
@@ -123,18 +114,12 @@ class FieldTable:
         found = self.of(fact)
         return found[0].key if found else ""
 
-    def keeps(self, reading: TextReading, fact: str, fields: list[Field] | None = None) -> bool:
-        """True if a text says a fact as one of some fields; without any, of those that say it."""
-        sources = self.of(fact) if fields is None else fields
-        return any(self._in_record(record, fact, sources) for record in reading.records_with(fact)) or any(
+    def keeps(self, reading: TextReading, fact: str) -> bool:
+        """True if a text says a fact as the field that it is."""
+        sources = self.of(fact)
+        return any(self._in_records(reading, fact, item) for item in sources) or any(
             self._in_line(line, fact, sources) for line in reading.lines_with(fact)
         )
-
-    def keeps_field(self, reading: TextReading, field: Field) -> bool:
-        """True if a text says the value of one field as that field."""
-        number = number_value(field.text)
-        fact = number if is_number(number) else field.text
-        return not fact.strip() or self.keeps(reading, fact, [field])
 
     @property
     def record_count(self) -> int:
@@ -229,23 +214,28 @@ class FieldTable:
                 found.setdefault(identity, []).append(number)
         return found
 
-    def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
-        keys = {plain_key(key) for key, text in record.pairs if says(text, fact)}
-        for item in sources:
-            if plain_key(item.key) not in keys:
-                continue
-            own = self._identities[item.record] - {item.text.casefold()}
-            if not own or not own.isdisjoint(record.values):
-                return True
-            others = (self._all_identities & record.values) - self._identities[item.record]
-            if not (others or self._shared(item)):
-                return True
-        return False
+    def keeps_field(self, reading: TextReading, field: Field) -> bool:
+        """True if a text says the value of one field as that field."""
+        fact = _fact_of(field.text)
+        if not fact or self._in_records(reading, fact, field):
+            return True
+        return any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact))
+
+    def _in_records(self, reading: TextReading, fact: str, item: Field) -> bool:
+        """True if a record of a text says a fact under its key, and is that of the field."""
+        saying = reading.records_saying(item.key, fact)
+        if not saying:
+            return False
+        own = self._identities[item.record] - {item.text.casefold()}
+        if not own or not all(saying.isdisjoint(reading.records_of_value(text)) for text in own):
+            return True
+        others = self._all_identities - self._identities[item.record]
+        return not self._shared(item) and any(others.isdisjoint(reading.records[number].values) for number in saying)
 
     def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
         text = line.text.casefold()
         at = _place(text, fact)
-        places = sorted(self._identities_in(text))
+        places = self._identities_in(text)
         nearest = _nearest(places, at, fact.casefold())
         heading = {identity for _, identity in self._identities_in(line.heading)} if not nearest else set()
         for item in sources:
@@ -266,13 +256,14 @@ class FieldTable:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
         return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
-    def _identities_in(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yield the identities that a text in small letters names, with the place of the first."""
-        words = {match.group() for match in _TOKEN.finditer(text)}
-        for identity in {item for word in words for item in self._identities_by_word.get(word, ())}:
-            place = text.find(identity)
-            if place >= 0 and occurs(text, identity):
-                yield place, identity
+    def _identities_in(self, text: str) -> list[tuple[int, str]]:
+        """The identities that a line in small letters names, with the place of the first, in order."""
+        if text not in self._identities_of_line:
+            words = {match.group() for match in _TOKEN.finditer(text)}
+            known = {item for word in words for item in self._identities_by_word.get(word, ())}
+            places = ((text.find(item), item) for item in known if item in text and occurs(text, item))
+            self._identities_of_line[text] = sorted(places)
+        return self._identities_of_line[text]
 
     @cached_property
     def _identities_by_word(self) -> dict[str, list[str]]:
@@ -329,6 +320,14 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
 
 
+@lru_cache(maxsize=65536)
+def _fact_of(text: str) -> str:
+    """The text of a field as a fact: its number where it is one, else itself; "" for an empty one."""
+    number = number_value(text)
+    return number if is_number(number) else text if text.strip() else ""
+
+
+@lru_cache(maxsize=1 << 14)
 def _place(text: str, fact: str) -> int:
     if not is_number(fact):
         return text.find(fact.casefold())

@@ -151,19 +151,18 @@ class Sentences:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return _content(self._text)
+        return frozenset().union(*(_read(line)[0] for line in dict.fromkeys(self._text.split("\n"))))
 
     @cached_property
     def _read(self) -> list[tuple[frozenset[str], bool]]:
         """The words of each sentence, and whether it denies something."""
-        found = dict.fromkeys(sentences_of(self._text))
-        return [(_content(sentence), bool(_NEGATION.search(sentence))) for sentence in found]
+        return [*map(_read, dict.fromkeys(sentences_of(self._text)))]
 
     def repeats(self, instruction: str, share: float = _REPEATED) -> bool:
         """True if the text has an instruction as it stands, or in a sentence with such a share of its words that denies as it does."""
         if " ".join(instruction.split()) in self._folded:
             return True
-        wanted, denies = _wanted(instruction)
+        wanted, denies = _read(instruction)
         return bool(wanted) and any(
             denies is denied and len(wanted & words) >= share * len(wanted) for words, denied in self._read
         )
@@ -176,7 +175,7 @@ class Sentences:
         """
         if " ".join(text.split()) in self._folded:
             return True
-        wanted, _ = _wanted(text)
+        wanted = _read(text)[0]
         return bool(wanted) and len(wanted & self._words) >= COVERED * len(wanted)
 
 
@@ -189,10 +188,12 @@ def repeats(text: str, instruction: str) -> bool:
     return Sentences(text).repeats(instruction)
 
 
-@lru_cache(maxsize=4096)
-def _wanted(instruction: str) -> tuple[frozenset[str], bool]:
-    return _content(instruction), bool(_NEGATION.search(instruction))
+def _read(sentence: str) -> tuple[frozenset[str], bool]:
+    """The words of a sentence but for function words, six letters of each, and True if it denies something."""
+    return _read_short(sentence) if len(sentence) <= _MOST_CHARS else _read_short.__wrapped__(sentence)
 
 
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word[:6] for word in flat(text).split() if word not in FUNCTION_WORDS and len(word) > 2)
+@lru_cache(maxsize=1 << 14)
+def _read_short(sentence: str) -> tuple[frozenset[str], bool]:
+    words = frozenset(word[:6] for word in flat(sentence).split() if word not in FUNCTION_WORDS and len(word) > 2)
+    return words, bool(_NEGATION.search(sentence))

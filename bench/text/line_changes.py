@@ -46,6 +46,7 @@ class ResultLines:
         self._tokens = [_tokens(line) for line in self._lines]
         self._exact = frozenset(map(tuple, self._tokens))
         self._by_token: dict[str, list[int]] = {}
+        self._altered: dict[tuple[str, bool], str] = {}
         for number, tokens in enumerate(self._tokens):
             for token in set(tokens):
                 self._by_token.setdefault(token, []).append(number)
@@ -57,6 +58,12 @@ class ResultLines:
         words, or one behind its number or a dash. `cut`: the text ends here, in the middle of a
         word perhaps.
         """
+        key = line, cut
+        if key not in self._altered:
+            self._altered[key] = self._find(line, cut)
+        return self._altered[key]
+
+    def _find(self, line: str, cut: bool) -> str:
         if _MARK.search(line):
             return ""
         plain = unescape(line) if "&" in line else line

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 _NOTHING = frozenset({"", "null", "none", "nan", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _QUANTITY = re.compile(r"([-\u2212+]?)\s*([$€£]?)\s*([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?")
 _GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
+_KEPT_CHARS = 200
+"""The comparison of longer values is not kept: it seldom comes again."""
+
 _FEWEST_CHARS = 4
 """A value cut short that keeps so many characters still tells what it was."""
 
@@ -25,6 +29,13 @@ def same_value(shown: str, original: str) -> bool:
     >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("sent", "unsent")
     (True, True, False)
     """
+    if max(len(shown), len(original)) > _KEPT_CHARS:
+        return _same.__wrapped__(shown, original)
+    return _same(shown, original)
+
+
+@lru_cache(maxsize=1 << 14)
+def _same(shown: str, original: str) -> bool:
     one, other = _plain(shown), _plain(original)
     if one == other or one in _NOTHING:
         return True

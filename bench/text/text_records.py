@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ..model import as_text
+from ..model import as_text, grouped
 from .decode import decode_strings, decoded
 from .facts import is_number, numbers_in, words_of
 from .reading import values_of
@@ -51,7 +51,6 @@ class TextReading:
         records: list[TextRecord] = []
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
-        rest = decoded(rest)
         self.containers = tuple(keys for value in values for keys in container_keys(value))
         """The keys of each mapping that holds others, and those of them that lead to these."""
 
@@ -64,18 +63,49 @@ class TextReading:
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
-        self._records = by_word((" ".join(text for _, text in item.pairs), item) for item in records)
-        self._lines = by_word((line.text, line) for line in _sentences(rest))
+        self._rest = decoded(rest)
+        self._saying: dict[tuple[str, str], frozenset[int]] = {}
+        self._lines_with: dict[str, list[Line]] = {}
 
-    def records_with(self, fact: str) -> Iterator[TextRecord]:
-        """Yield the records of the text that say a fact."""
-        return (
-            item for item in self._records.get(word_of(fact), ()) if any(says(text, fact) for _, text in item.pairs)
-        )
+    @cached_property
+    def _records(self) -> dict[tuple[str, str], list[int]]:
+        """The numbers of the records by key and each word and number under it."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for number, record in enumerate(self.records):
+            for key, text in record.pairs:
+                for word in words_in(text):
+                    found.setdefault((plain_key(key), word), []).append(number)
+        return found
 
-    def lines_with(self, fact: str) -> Iterator[Line]:
-        """Yield the sentences of the text that say a fact."""
-        return (line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact))
+    @cached_property
+    def _records_of_value(self) -> dict[str, frozenset[int]]:
+        values = ((text, number) for number, record in enumerate(self.records) for text in record.values)
+        return {text: frozenset(numbers) for text, numbers in grouped(values).items()}
+
+    @cached_property
+    def _lines(self) -> dict[str, list[Line]]:
+        return by_word((line.text, line) for line in _sentences(self._rest))
+
+    def records_saying(self, key: str, fact: str) -> frozenset[int]:
+        """The numbers of the records of the text that say a fact under a key. Each is asked for once."""
+        asked = plain_key(key), fact
+        if asked not in self._saying:
+            self._saying[asked] = frozenset(
+                number
+                for number in self._records.get((asked[0], word_of(fact)), ())
+                if any(plain_key(own) == asked[0] and says(text, fact) for own, text in self.records[number].pairs)
+            )
+        return self._saying[asked]
+
+    def records_of_value(self, text: str) -> frozenset[int]:
+        """The numbers of the records that have a value, in small letters, or stand in one that has it."""
+        return self._records_of_value.get(text, frozenset())
+
+    def lines_with(self, fact: str) -> list[Line]:
+        """The sentences of the text that say a fact."""
+        if fact not in self._lines_with:
+            self._lines_with[fact] = [line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)]
+        return self._lines_with[fact]
 
 
 def says(text: str, fact: str) -> bool:
@@ -146,7 +176,9 @@ def _sentences(plain: str) -> Iterator[Line]:
             heading = line[:_LINE_CHARS]
 
 
+@lru_cache(maxsize=65536)
 def word_of(fact: str) -> str:
+    """The word or number by which a fact is looked up."""
     return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
 
 
@@ -154,6 +186,26 @@ def by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
     """Things by each word and number of their texts."""
     found: dict[str, list[Any]] = {}
     for text, item in items:
-        for word in {*map(str.casefold, words_of(text)), *numbers_in(text)}:
+        for word in words_in(text):
             found.setdefault(word, []).append(item)
     return found
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words and numbers of a text."""
+    return _words_in(text) if len(text) <= _SHORT_CHARS else _words_in.__wrapped__(text)
+
+
+@lru_cache(maxsize=65536)
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset({*map(str.casefold, words_of(text)), *numbers_in(text)})
+
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key as it is compared: in small letters, a blank for what joins its words.
+
+    >>> plain_key("Switch_Type"), plain_key("#")
+    ('switch type', '#')
+    """
+    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key

@@ -8,11 +8,12 @@ from contextlib import suppress
 
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.fields import FieldTable, is_prose, plain_key
+from ...text.fields import FieldTable, is_prose
+from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ...text.quantities import same_value
 from ...text.reading import unfolded
-from ...text.text_records import TextRecord
+from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
 
@@ -25,14 +26,14 @@ _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 def changed(evidence: ReplayEvidence) -> Check:
     """Fields that a message shows otherwise than the tool returned them, over the rewritten structured results.
 
-        A value is held against the record of the result that the shown record agrees with most, under
-        the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer digits,
-    separators, another layout or order, and text cut short are no
-        change; a value that is absent is lost, not changed. A key that the result does not have is a
-        change, unless a legend in the same text says what it stands for. A line of a text is changed
-        where one of its words is replaced or a denial is dropped. So are altered arguments of a call.
+    A value is held against the record of the result that the shown record agrees with most, under
+    the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
+    digits, separators, another layout or order, and text cut short are no change; a value that is
+    absent is lost, not changed. A key that the result does not have is a change, unless a legend
+    in the same text says what it stands for. A line of a text is changed where one of its words is
+    replaced or a denial is dropped. So are altered arguments of a call.
 
-        Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
+    Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
     findings: list[Finding] = []
     looked_at = 0
@@ -83,15 +84,19 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
         for part in (unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line])
         if part.strip()
     ]
-    strange = [part not in known and not original.altered(part.rstrip("\\"), cut=True) for part in parts]
-    seen: set[str] = set()
-    for number, part in enumerate(parts):
-        if part in known or part in seen:
+    seen = set(known)
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        if part in seen:
             continue
         seen.add(part)
-        cut = part.endswith("\\") or number + 1 == len(parts) or strange[number + 1]
+        cut = part.endswith("\\") or not following or _is_notice(following, original, known)
         if was := original.altered(part.rstrip("\\"), cut=cut):
             yield part.strip()[:200], was.strip()[:200]
+
+
+def _is_notice(line: str, original: ResultLines, known: frozenset[str]) -> bool:
+    """True if a line is neither of the result nor one of its lines with another word in it."""
+    return line not in known and not original.altered(line.rstrip("\\"), cut=True)
 
 
 def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:

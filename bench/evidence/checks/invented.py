@@ -56,7 +56,8 @@ def _strange(
     evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
-    said, counts = evidence.session.said, Counts(evidence, own)
+    said = evidence.session.said
+    counts: Counts | None = None
     near: list[str] = []
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
@@ -86,6 +87,7 @@ def _strange(
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
             for number in _numbers(evidence, text, near):
+                counts = counts or Counts(evidence, own)
                 if not counts.has(number):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant else _NAME.findall(text):

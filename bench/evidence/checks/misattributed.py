@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from ...model.scores import Check, Finding
 from ..of_replay import ReplayEvidence
 from .own import check_of, new_lines, own_texts
@@ -17,17 +19,16 @@ def misattributed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
-    records, said = evidence.session.records, evidence.session.said
     findings: list[Finding] = []
     naming = 0
-    for own in own_texts(evidence):
-        if not records.by_identity:
-            break
-        text = "\n".join(line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|"))
-        if not records.named(text.casefold()):
-            continue
-        naming += 1
-        for item in records.contradictions(text):
+    texts = list(own_texts(evidence))
+    if not texts or not evidence.session.records.by_identity:
+        return check_of(findings, naming)
+    records, said = evidence.session.records, evidence.session.said
+    for own in texts:
+        prose = [line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|")]
+        naming += any(map(records.names_any, prose))
+        for item in chain.from_iterable(map(records.contradictions, prose)):
             named = records.named(item.words)
             if not any(said.together(item.stated, identity) for identity in named):
                 findings.append(Finding(own.message.step, item.words, f"{item.own}, not {item.stated}"))

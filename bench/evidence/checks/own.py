@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
@@ -60,14 +60,23 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
     if own.result is not None and own.result.text:
         text = text.replace(own.result.text, "\n")
+    parts = evidence.session.prose
     for line in text.split("\n"):
-        if not line.strip() or line in known or is_legend(line) or verbatim(line):
+        if line in known:
             continue
-        prose = _behind_data(line)
-        prose = _NUMBERED.sub("", prose)
-        for part in unescape(prose).split("\n") if "\\" in prose else (prose,):
-            if part.strip() and part not in known and (part == line or not verbatim(part)):
-                yield part
+        if line not in parts:
+            parts[line] = tuple(_prose(line, verbatim))
+        yield from (part for part in parts[line] if part not in known)
+
+
+def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the sentences of a line that no message has; none for a legend."""
+    if not line.strip() or is_legend(line) or verbatim(line):
+        return
+    prose = _NUMBERED.sub("", _behind_data(line))
+    for part in unescape(prose).split("\n") if "\\" in prose else (prose,):
+        if part.strip() and (part == line or not verbatim(part)):
+            yield part
 
 
 def _behind_data(line: str) -> str:

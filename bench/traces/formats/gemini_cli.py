@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import ContextReset, TextPart, ToolCall, Usage, as_text, text_of
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..content import Blocks
 from ..markers import cut_in
 from ..parts import Unread, picture, simple
@@ -92,7 +92,7 @@ class GeminiCLI:
         tested="sessions of Gemini CLI of October 2025, published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         objects = document.first_objects
         first = objects[0] if objects else {}
         if any(line.get("type") == "init" and "session_id" in line for line in objects[:_FIRST]):
@@ -109,12 +109,10 @@ class GeminiCLI:
             return Confidence.CERTAIN
         known = "sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())
         if not known:
-            return by_marks({"a session's id and its project's hash, or its times": False})
+            return Confidence.NO
         messages = objects if document.is_json_lines else first.get("messages")
         listed = [item.get("type") for item in messages if isinstance(item, dict)] if isinstance(messages, list) else []
-        return by_marks(
-            {"a session's id": True, "messages of type user or gemini": any(kind in _TURNS for kind in listed)}
-        )
+        return certain_if(any(kind in _TURNS for kind in listed))
 
     def read(self, document: Document) -> Traces:
         """The file's session, or those of a stream; its id is in `meta`."""

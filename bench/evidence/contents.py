@@ -1,0 +1,50 @@
+"""The texts and tables of one trace, each read once, whoever asks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ..model import Message, ToolResult, Trace
+from ..text.cut import without_halves
+from ..text.fields import FieldTable
+from ..text.texts import Texts
+from .spoken import call_text, spoken
+
+
+class TraceContents:
+    """The texts of the messages of a trace and the fields of its results. Lives as long as the trace is measured."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.results = {result.index: result for result in trace.results}
+        self._trace = trace
+        self._cut: dict[tuple[int, str], str] = {}
+        self._tables: dict[int, FieldTable] = {}
+
+    @cached_property
+    def texts(self) -> Texts:
+        """A reader that knows the words which the trace writes in small letters: capitalised, they are no names."""
+        texts = Texts()
+        words = (texts.words(text) for step in self._trace.steps for text in spoken(step))
+        texts.lower.update(word for of_text in words for word in of_text if word.islower())
+        return texts
+
+    def of(self, message: Message) -> list[str]:
+        """The texts of a message, none of them empty: its own, without half a word at a cut, and those of its calls."""
+        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
+        if result is not None and text != result.text:
+            key = result.index, text
+            if key not in self._cut:
+                self._cut[key] = without_halves(text, result.text)
+            text = self._cut[key]
+        return [part for part in (text, *map(call_text, message.tool_calls)) if part]
+
+    def table(self, step: int) -> FieldTable:
+        """The fields of the result of a step."""
+        if step not in self._tables:
+            self._tables[step] = field_table(self.results[step])
+        return self._tables[step]
+
+
+def field_table(result: ToolResult) -> FieldTable:
+    """The fields of a result: of its structured value, else of its text where that is JSON."""
+    return FieldTable(result.data if isinstance(result.data, dict | list) else result.text)
