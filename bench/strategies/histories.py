@@ -140,10 +140,10 @@ class AtShare(Compactor):
 
 
 class Repeated(AtShare):
-    """Base of a rule that acts above a share of the window, and up to three times more while that helps. A subclass defines `shown`."""
+    """Base of a rule that acts above a share of the window, up to four times while that helps."""
 
     @abstractmethod
-    def shown(self, messages: list[Message]) -> list[Message]:
+    def once(self, messages: list[Message]) -> list[Message]:
         """Return a history after the rule acted on it once."""
 
     def compact(self, window: Window) -> Edits | None:
@@ -151,7 +151,7 @@ class Repeated(AtShare):
         if tokens <= limit:
             return None
         for _ in range(4):
-            left = self.shown(messages)
+            left = self.once(messages)
             fewer = tokens - total(window.count, messages) + total(window.count, left)
             helped, messages, tokens = fewer < tokens, left, fewer
             if tokens <= limit or not helped:
@@ -274,21 +274,19 @@ def _line(message: Message) -> str:
 
 
 class RequestWindow(Compactor):
-    """Above `max_messages`, `max_tokens` or `max_fraction` of the window: what is old, and the last `keep_messages`.
+    """Above `max_messages` or `max_tokens`: what is old, and the last `keep_messages`.
 
     A message is an answer of the model, or all that comes between two answers; more stay where a call would be parted from a result.
     """
 
     max_messages: Count | None = None
     max_tokens: Count | None = None
-    max_fraction: Share | None = None
     keep_messages: Count = 40
     preserve_first_user_message: bool = True
 
     def parts(self, window: Window) -> tuple[list[Message], list[Message], list[Message]] | None:
         """(The system messages and the first request, what is old, the end); None where nothing goes."""
-        messages, fraction, most = list(window.messages), self.max_fraction, self.max_messages
-        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
+        messages, most, limit = list(window.messages), self.max_messages, self.max_tokens
         above = most is not None and len(requests_of(messages)) > most
         if not above and (limit is None or pydantic_ai_tokens(messages) <= limit):
             return None

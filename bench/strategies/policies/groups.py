@@ -110,13 +110,11 @@ class AgentFrameworkSlidingWindow(Batched):
     """
 
     keep_last_groups: Count = 20
-    preserve_system: bool = True
 
     def edit(self, window: Window) -> Edits | None:
         groups = groups_of(window.messages)
         systems = [group for group in groups if kind_of(group) == "system"]
         gone = {*older([group for group in groups if group not in systems], max(1, self.keep_last_groups))}
-        gone |= set() if self.preserve_system else {*systems}
         return left_of(window, [group for group in groups if group not in gone], f"{len(gone)} groups went")
 
 

@@ -7,28 +7,13 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
-
-import msgspec
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import (
-    AtShare,
-    Batched,
-    Compactor,
-    Count,
-    PromptMessages,
-    Repeated,
-    Share,
-    Turns,
-    View,
-    state,
-    system_count,
-    total,
-)
+from ..histories import Batched, Compactor, Count, PromptMessages, Repeated, Turns, View, system_count, total
 from ..units import (
     Calls,
     answered,
@@ -37,10 +22,8 @@ from ..units import (
     events_of,
     exchanged,
     langchain_tokens,
-    messages_of,
     older,
     pydantic_ai_tokens,
-    requests_of,
     results_of,
     tool_name,
     without_inputs,
@@ -157,20 +140,19 @@ class LangchainClearToolUses(Mask, View):
 
 @register("compactor", "pydantic_ai.clear")
 class PydanticAiClear(Mask, Batched):
-    """Above `max_tokens`, or `max_messages` since the last clearing, every tool result but those of the last `keep_pairs` calls is cleared.
+    """Above `max_tokens` every tool result but those of the last `keep_pairs` calls is cleared.
 
-    `max_fraction` of the window may stand for `max_tokens`. Where that would free fewer than `min_clear_tokens` nothing is cleared. Results of
-    `exclude_tools` stay, and use up what is kept. The original has no default trigger; 100,000 is the one of its example.
+    Where that would free fewer than `min_clear_tokens` nothing is cleared. Results of
+    `exclude_tools` stay, and use up what is kept. The original has no default trigger; 100,000 is
+    the one of its example.
 
-    Source: pydantic-ai-harness 0.62.0, pydantic_ai_harness/compaction/_clear_tool_results.py (ClearToolResults)
+    Source: pydantic-ai-harness 0.62.0, pydantic_ai_harness/compaction/_clear_tool_results.py
 
     >>> PydanticAiClear(max_tokens=20, keep_pairs=0).tried("call read", "tool: " + "x" * 99)
     ['call read', 'tool: [tool result cleared]']
     """
 
-    max_messages: Count | None = None
-    max_tokens: Count | None = 100_000
-    max_fraction: Share | None = None
+    max_tokens: Count = 100_000
     keep_pairs: Count = 3
     min_clear_tokens: Count = 0
     exclude_tools: tuple[str, ...] = ()
@@ -178,62 +160,35 @@ class PydanticAiClear(Mask, Batched):
     placeholder: str = "[tool result cleared]"
 
     def replaced(self, window: Window) -> dict[Message, Message]:
-        messages, calls, fraction = window.messages, callers(window.messages), self.max_fraction
-        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
-        above = limit is not None and pydantic_ai_tokens(messages) > limit
-        if not above and (self.max_messages is None or self._since(messages) <= self.max_messages):
+        messages, calls = window.messages, callers(window.messages)
+        before = pydantic_ai_tokens(messages)
+        if before <= self.max_tokens:
             return {}
         old = older([m for m in messages if m.kind == "result" and m.call_id in calls], self.keep_pairs)
-        instead = self.cleared(
-            [m for m in old if tool_name(m, calls) not in self.exclude_tools and m.text != self.placeholder], calls
-        )
-        freed = pydantic_ai_tokens(messages) - pydantic_ai_tokens(exchanged(messages, instead))
+        new = [m for m in old if tool_name(m, calls) not in self.exclude_tools and m.text != self.placeholder]
+        instead = self.cleared(new, calls)
+        freed = before - pydantic_ai_tokens(exchanged(messages, instead))
         return instead if freed >= self.min_clear_tokens else {}
-
-    def _since(self, messages: Sequence[Message]) -> int:
-        cleared = [any(m.kind == "result" and m.text == self.placeholder for m in run) for run in requests_of(messages)]
-        return next((place for place, gone in enumerate(reversed(cleared)) if gone), len(cleared))
 
 
 @register("compactor", "openhands.mask")
 class OpenhandsMask(Mask, View):
     """Observations older than the last `window` events become `<MASKED>`.
 
-    A view. With `calls="dropped"` a masked result takes its call with it, as in the original where the model calls tools natively: the call and all
-    results of that message go, and a user's `<MASKED>` is left for each. The class itself has a window of 5.
+    A view. The class itself has a window of 5; its configuration has 100.
 
-    Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/observation_masking_condenser.py; its configuration has 100
+    Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/observation_masking_condenser.py
 
     >>> OpenhandsMask(window=1).tried("tool: one", "tool: two")
     ['tool: <MASKED>', 'tool: two']
     """
 
     window: Count = 100
-    calls: Literal["kept", "dropped"] = "kept"
     placeholder = "<MASKED>"
-    _alone: dict[Message, Message] = state(dict)
 
     def replaced(self, window: Window) -> dict[Message, Message]:
-        old = [m for m in messages_of(older(events_of(window.messages), self.window)) if m.kind == "result"]
-        instead = self.cleared(old, {})
-        if self.calls == "kept":
-            return instead
-        users = {
-            m: msgspec.structs.replace(new, role="user", call_id=None)
-            for m, new in instead.items()
-            if m not in self._alone
-        }
-        self._alone |= users
-        return {message: self._alone[message] for message in old}
-
-    def view(self, window: Window) -> PromptMessages:
-        instead = self.replaced(window)
-        if self.calls == "kept" or not instead:
-            return exchanged(window.messages, instead) if instead else None
-        gone, shown = {message.call_id for message in instead}, exchanged(window.messages, instead)
-        broken = {m for m in shown if any(call.id in gone and not call.in_text for call in m.tool_calls)}
-        lost = {call.id for message in broken for call in message.tool_calls}
-        return [m for m in shown if m not in broken and not (m.kind == "result" and m.call_id in lost)]
+        old = dict.fromkeys(older(events_of(window.messages), self.window))
+        return self.cleared([message for message in old if message.kind == "result"], {})
 
 
 @register("compactor", "swe_agent.last_n")
@@ -309,12 +264,13 @@ class GeminiMask(Mask, Batched):
 
 
 @register("compactor", "inspect.edit")
-class InspectEdit(Repeated, AtShare):
-    """Above `threshold` of the window every tool result but the last `keep_tool_uses` becomes `(Tool result removed)`.
+class InspectEdit(Repeated):
+    """Above `threshold` of the window results become `(Tool result removed)`, the last excepted.
 
-    A tool use is a call with a result; those of `exclude_tools` are not cleared and do not count. Without `keep_tool_inputs` the call goes with
-    its result, and the model's message says so in our words. A model's message at the end of the history goes. It acts up to four times while
-    that helps. The original also drops older reasoning and what was written into a memory tool.
+    The last `keep_tool_uses` stay. A tool use is a call with a result; those of `exclude_tools` are
+    not cleared and do not count. A model's message at the end of the history goes. It acts up to
+    four times while that helps. The original also drops older reasoning and what was written into a
+    memory tool.
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/edit.py
 
@@ -323,27 +279,14 @@ class InspectEdit(Repeated, AtShare):
     """
 
     keep_tool_uses: Count = 3
-    keep_tool_inputs: bool = True
     exclude_tools: tuple[str, ...] = ()
 
-    def shown(self, messages: list[Message]) -> list[Message]:
+    def once(self, messages: list[Message]) -> list[Message]:
         results, kept = results_of(messages), (*self.exclude_tools, "tool_search")
         calls = [call for message in messages for call in message.tool_calls]
-        gone = older([call.id for call in calls if call.id in results and call.name not in kept], self.keep_tool_uses)
-        if self.keep_tool_inputs:
-            old = (results[call_id] for call_id in gone)
-            left = exchanged(messages, {message: self.rewritten(message, "(Tool result removed)") for message in old})
-        else:
-            left = [_without(m, gone) for m in messages if m.kind != "result" or m.call_id not in gone]
+        uses = [call.id for call in calls if call.id in results and call.name not in kept]
+        old = [results[call_id] for call_id in older(uses, self.keep_tool_uses)]
+        left = exchanged(messages, {m: self.rewritten(m, "(Tool result removed)") for m in old})
         while left and left[-1].kind == "model":
             left.pop()
         return left
-
-
-def _without(message: Message, gone: Iterable[str]) -> Message:
-    """A model's message without these calls, each named in its text instead."""
-    calls = tuple(call for call in message.tool_calls if call.id not in gone)
-    names = [call.name for call in message.tool_calls if call not in calls]
-    removed = [f"[call of {name} removed, with its result]" for name in reversed(names)]
-    text = "\n".join([message.text, *removed] if message.text else removed)
-    return msgspec.structs.replace(message, tool_calls=calls, text=text) if removed else message

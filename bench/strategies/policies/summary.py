@@ -229,7 +229,7 @@ class OpenhandsSummarize(Summary):
 class PydanticAiSummarize(RequestWindow, Summary):
     """Above `max_messages`: the first request, a summary of what is old, and the last `keep_messages`, more to keep calls with their results.
 
-    `max_tokens` or `max_fraction` of the window trigger it too. The writer sees tool results cut at `tool_return_max_chars`, mark included. The
+    `max_tokens` triggers it too. The writer sees tool results cut at `tool_return_max_chars`, mark included. The
     original has no default trigger; 60 is the one of its example. It asks again for an empty summary; here it stands.
 
     Source: pydantic-ai-harness 0.62.0, pydantic_ai_harness/compaction/_summarizing_compaction.py (SummarizingCompaction)
