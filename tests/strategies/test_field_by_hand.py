@@ -7,7 +7,7 @@ from field import answer, prompts, says, session, shape, spied_writer, talk, use
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
-from bench.strategies.units import langchain_tokens
+from bench.strategies.policies.langchain import langchain_tokens
 
 WIDE = 128_000
 OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]

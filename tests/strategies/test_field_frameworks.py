@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from bench.model import Message
 from bench.plugins.registry import build
-from bench.strategies.units import agent_framework_tokens as json_tokens
+from bench.strategies.policies.agent_framework import agent_framework_tokens as json_tokens
 
 # ---------------------------------------------------------------- agent framework, against the package
 

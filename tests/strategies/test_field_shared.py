@@ -14,7 +14,7 @@ from bench.model import Message
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
 from bench.strategies import compose
-from bench.strategies.units import middle_cut as _cut
+from bench.strategies.policies.codex import middle_cut as _cut
 
 POLICIES = {
     "compactor": [
