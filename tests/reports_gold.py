@@ -11,7 +11,7 @@ from comparisons import comparison, empty, judged
 from bench.model.compared import Compared
 from bench.reports import rendered
 from bench.reports.audit import audit_rendered
-from bench.reports.terminal import terminal_text
+from bench.reports.text import terminal_text
 
 GOLD = Path(__file__).parent / "gold"
 ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}

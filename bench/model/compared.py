@@ -119,10 +119,10 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         answer = self.advice.sentence if self.advice else f"{len(self.runs)} runs"
         return f"<Compared {self.title!r}: {answer}>"
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""
-        shown: str = import_module("bench.reports.notebook").html_repr(self)  # values import no reports
-        return shown
+        screen: str = import_module("bench.reports").markdown_screen(self)  # values import no reports
+        return screen
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data, as JSON has it."""

@@ -115,8 +115,18 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
+def shortened(text: str, most: int = 70) -> str:
+    """A text on one line, its middle left out where it is long.
+
+    >>> shortened("cat  a_long_path.txt", 10)
+    'cat a … h.txt'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+
+
 def rule_out(size: str, share: float) -> str:
-    """What so many tasks cannot show, as a clause.
+    """The limit of so many tasks, as a clause.
 
     >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
     ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')
