@@ -51,8 +51,8 @@ def count(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return NONE
-    whole = float(value).is_integer() or abs(value) >= 1000
-    return _sign(f"{value:,.0f}" if whole else f"{value:.4g}")
+    integral = float(value).is_integer() or abs(value) >= 1000
+    return _sign(f"{value:,.0f}" if integral else f"{value:.4g}")
 
 
 def dollars(value: float | None) -> str:
@@ -78,7 +78,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:
-    """A change between two values: points for shares, percent for dollars and tokens, a count for anything else.
+    """A change between two values: points for shares, percent for dollars and tokens, else a count.
 
     >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
     ('+5.6 points', '−9.1%', '+119')
@@ -111,8 +111,8 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
     ('a', 'a, b and c', 'a and 2 more')
     """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    listing = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(listing[:-1]), *listing[-1:]]))
 
 
 def shortened(text: str, most: int = 70) -> str:
@@ -137,7 +137,7 @@ def rule_out(size: str, share: float) -> str:
 
 
 def per_run(prices: Sequence[float | None]) -> tuple[int, str]:
-    """How prices are given that all stand in one table: the number of runs, and its words.
+    """The number of runs that the prices of one table are given for, and its words.
 
     >>> per_run([0.0645]), per_run([1.5, 0.02]), per_run([])
     ((1000, 'per 1,000 runs'), (1, 'a run'), (1, 'a run'))
