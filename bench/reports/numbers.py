@@ -1,6 +1,6 @@
-"""Numbers as text for people: percent, dollars, counts, changes.
+"""Numbers as text for people: percent, dollars, changes; counts are those of `bench.text.wording`.
 
-They are formatted here alone, so no two reports differ.
+They are formatted there and here alone, so no two reports differ.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 
 from ..model.scores import Number
+from ..text.wording import MINUS as MINUS, NOT_MEASURED, count as count, counted, listed as listed
 
-MINUS = "−"
-NONE = "not measured"
+NONE, of = NOT_MEASURED, counted
+
 CHEAP = 0.1
 """Dollars a run below which prices are given per 1,000 runs."""
 
@@ -41,18 +42,6 @@ def change(ratio: float | None) -> str:
         return ""
     text = percent(abs(ratio - 1))
     return text if ratio == 1 or text == "0%" else ("+" if ratio > 1 else MINUS) + text
-
-
-def count(value: float | None) -> str:
-    """A count with commas, whole where it is; at most four digits otherwise.
-
-    >>> count(1698.0), count(7.25), count(-3), count(None)
-    ('1,698', '7.25', '−3', 'not measured')
-    """
-    if value is None or not math.isfinite(value):
-        return NONE
-    whole = float(value).is_integer() or abs(value) >= 1000
-    return _sign(f"{value:,.0f}" if whole else f"{value:.4g}")
 
 
 def dollars(value: float | None) -> str:
@@ -94,25 +83,6 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     if before and unit in ("usd", "tokens"):
         return sign + percent(abs(after / before - 1))
     return sign + quantity(abs(after - before), unit)
-
-
-def of(number: int | float, one: str, many: str = "") -> str:
-    """A count with its noun.
-
-    >>> of(1, "run"), of(1200, "run"), of(2, "summary", "summaries")
-    ('1 run', '1,200 runs', '2 summaries')
-    """
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence; those above `most` are counted.
-
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
-    ('a', 'a, b and c', 'a and 2 more')
-    """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def shortened(text: str, most: int = 70) -> str:
