@@ -67,11 +67,11 @@ class GeminiCLI:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        first, objects = document.first, document.first_objects
-        known = "sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())
-        messages = objects if document.is_json_lines else dicts(first.get("messages"))
-        streamed = first.get("type") == "init" and "session_id" in first
-        return certain_if(streamed or (known and any(item.get("type") in _TURNS for item in messages)))
+        first = document.first
+        if not ("sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())):
+            return certain_if(first.get("type") == "init" and "session_id" in first)
+        messages = document.first_objects if document.is_json_lines else dicts(first.get("messages"))
+        return certain_if(any(item.get("type") in _TURNS for item in messages))
 
     def read(self, document: Document) -> Traces:
         """The file's session; its id is in `meta`."""
