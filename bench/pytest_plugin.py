@@ -205,7 +205,7 @@ class GateItem(pytest.Item):
         number, strategy = self.place
         gates = [gate for gate in compared.gates if gate.rule.number == number and _is_of(gate.strategy, strategy)]
         if not gates:
-            raise GateFailed(f"no strategy is called {strategy!r}")
+            raise GateFailed(f"no gate was judged on {strategy}")
         self._judge(compared, gates)
 
     def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
@@ -234,8 +234,8 @@ class GateItem(pytest.Item):
 
 
 def _is_of(name: str, declared: str) -> bool:
-    """True if a strategy is the declared one, or one of its settings."""
-    return name == declared or name.startswith(f"{declared}-")
+    """True if a strategy is the declared one, one of its settings, or matches its pattern."""
+    return fnmatchcase(name, declared) or name.startswith(f"{declared}-")
 
 
 # ---------------------------------------------------------------- the end of a session

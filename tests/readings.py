@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.model import ModelTurn, ToolResult, Trace
 from bench.plugins.registry import entries
-from bench.traces import Confidence, confidence_of
+from bench.traces import Confidence
 from bench.traces.documents import Document
 from bench.traces.formats.native import Native, encode_trace
 
@@ -33,7 +33,7 @@ def read(reader: str, folder: Path, value: Any, name: str = "run.json") -> list[
 
 def sure(reader: str, given: Document) -> Confidence:
     """How sure a reader is of a file."""
-    return confidence_of(entries("reader")[reader].target().sniff(given))
+    return entries("reader")[reader].target().sniff(given)
 
 
 def sure_of(given: Document) -> list[str]:

@@ -12,7 +12,7 @@ import msgspec
 from ..model import Decision, Note, Resolved, WriterCall
 from ..model.errors import BenchError, debugged, one_line
 from ..model.replay import Call, StepOutcome
-from ..strategies.functions import told_of
+from ..strategies.functions import error_line
 
 
 class Broken(Exception):
@@ -20,7 +20,7 @@ class Broken(Exception):
 
     def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else told_of(error)
+        self.text = one_line(error) if isinstance(error, BenchError) else error_line(error)
         debugged(error)
 
 

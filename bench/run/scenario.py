@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from ..model import (
     MAX_DEPTH,
     MAX_FAULT_RATE,
     MIN_FAR_RECALL,
-    Economy,
+    CacheSetting,
     Probe,
     Trace,
     UserTurn,
@@ -38,7 +38,7 @@ from ..model.errors import (
     unpercent,
 )
 from ..plugins.worker import Limits
-from ..traces import Loaded, StoredTrace, TraceSource
+from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -68,7 +68,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     asks: str = ""
     max_missed_turns: Share = MAX_FAULT_RATE
     min_far_recall: Share = MIN_FAR_RECALL
-    cache: Economy = "provider"
+    cache: CacheSetting = "provider"
 
 
 class Scenario(Written, frozen=True, kw_only=True):
@@ -245,7 +245,7 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
 class ScenarioTraces:
     """The traces of a scenario, each with what the scenario says and asks of it, read one file at a time.
 
-    `skipped`, `damaged`, `sha256s` and `stored` are those of a `TraceSource`: whole once all have been read.
+    `skipped`, `damaged` and `sha256s` are those of a `TraceSource`: whole once all have been read.
     """
 
     plan: Scenario
@@ -254,15 +254,12 @@ class ScenarioTraces:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     sha256s: Mapping[str, str] = field(default_factory=dict)
-    stored: Mapping[str, StoredTrace] = field(default_factory=dict)
-    expected: Callable[[int], int] = int
 
     def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
         questions = Questions(self.plan.probes, self.where)
         if self.plan.path is not None and not self.plan.outside:
             require_inside(self.plan.traces, self.plan.base)
         source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits, still=True)
-        self.stored, self.expected = source.stored, source.expected
         known = set()
         for trace in source:
             known.add(trace.id)

@@ -1,12 +1,11 @@
-"""The values that a slot can give to somebody's own function, by name.
+"""The form in which a slot hands its value to somebody's own function.
 
-The annotation of a parameter names its form, or `form=` in the spec (`f.form` on the function). Without either the number of parameters does, and
-else the slot has a default. Names of parameters say nothing.
+The annotation of the first parameter names it, or `form=` in the spec (`f.form` on the function).
+Without either the slot has its default. Names of parameters say nothing.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
 import typing
@@ -25,7 +24,7 @@ from .slots import Execution, Window
 
 
 class Recorded(dict[str, Any]):
-    """A mapping as it was recorded. A key is also found by its other spelling: `structured_output` where `structuredOutput` was recorded, and back.
+    """A mapping as it was recorded. A key is also found by its other spelling.
 
     >>> raw = Recorded({"structuredOutput": [1]})
     >>> raw.get("structured_output"), "structured_output" in raw, list(raw), raw.get("output", "")
@@ -53,11 +52,11 @@ def _other_spelling(key: Any) -> Any:
 
 
 class WithMessages(dict[str, Any]):
-    """A state that has the prompt as its `messages` too, made when they are first asked for."""
+    """A state that has the prompt as its `messages` too, built when they are first asked for."""
 
     def __init__(self, state: Mapping[str, Any], messages: Callable[[], list[Any]]) -> None:
         super().__init__(state)
-        self._make = messages
+        self._build = messages
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default  # noqa: SIM401
@@ -65,7 +64,7 @@ class WithMessages(dict[str, Any]):
     def __missing__(self, key: str) -> Any:
         if key != "messages":
             raise KeyError(key)
-        self[key] = self._make()
+        self[key] = self._build()
         return self[key]
 
     def __contains__(self, key: object) -> bool:
@@ -73,10 +72,10 @@ class WithMessages(dict[str, Any]):
 
 
 def raw_mapping(result: ToolResult) -> dict[str, Any]:
-    """A result as the mapping that was recorded; plain text as the mapping that document 000 has for a script's result.
+    """A result as the mapping that was recorded; plain text as document 000's script result.
 
-    >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))
-    {'is_success': True, 'output': 'done', 'error_message': '', 'error_details': [], 'structured_output': []}
+    >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))["output"]
+    'done'
     """
     if isinstance(result.data, Mapping):
         return Recorded(result.data)
@@ -100,7 +99,7 @@ def execution_mapping(record: Record) -> dict[str, Any]:
 
 @dataclass
 class SlotCall:
-    """The values that a slot gives at one call, from which each form is made. `records` are those of this case so far."""
+    """The values of a slot at one call. `records` are those of this case so far."""
 
     given: tuple[Any, ...]
     records: Sequence[Record] = ()
@@ -122,11 +121,9 @@ class SlotCall:
         return raw_mapping(self.result)
 
     @property
-    def call(self) -> dict[str, Any]:
-        """The call as LangChain has it, and as a step of document 004."""
-        result = self.result
-        step = {"function_name": result.function, "parameters": result.arguments}
-        return {"id": result.call_id, "name": result.function, "args": result.arguments, **step}
+    def step(self) -> dict[str, Any]:
+        """The call as a step of document 004."""
+        return {"function_name": self.result.function, "parameters": self.result.arguments}
 
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
         """The history as messages of an interface, which an answer is read in too."""
@@ -144,43 +141,35 @@ class SlotCall:
     @property
     def execution(self) -> dict[str, Any]:
         """The entry of an execution history, with the step that it executed beside it."""
-        entry = execution_mapping(self.first)
-        return {**entry, "step": {"function_name": self.first.function, "parameters": self.first.arguments}}
+        step = {"function_name": self.first.function, "parameters": self.first.arguments}
+        return {**execution_mapping(self.first), "step": step}
 
     @property
     def execution_state(self) -> dict[str, Any]:
         """The state of document 004 at an evaluation."""
         executions = [execution_mapping(item) for item in self.records]
-        done = {"current_step_index": len(executions), "step_evaluation_history": list(self.given[1])}
-        return {"execution_history": executions, **done}
-
-    @property
-    def system(self) -> str:
-        """The text of the system prompt."""
-        return "\n\n".join(message.text for message in self.first.messages if message.kind == "system")
+        evaluations = {"step_evaluation_history": list(self.given[1])}
+        return {"execution_history": executions, "current_step_index": len(executions), **evaluations}
 
 
-Make = Callable[[SlotCall], Any]
+Build = Callable[[SlotCall], Any]
 
-_CHAT: dict[str, Make] = {
+_CHAT: dict[str, Build] = {
     "openai": lambda call: call.messages(OpenAIMessages),
     "langchain": lambda call: call.messages(LangChainMessages),
     "anthropic": lambda call: call.messages(AnthropicMessages),
 }
-_STATE: dict[str, Make] = {
+_STATE: dict[str, Build] = {
     "state": lambda call: call.state(LangChainState),
     "chat_state": lambda call: call.state(OpenAIMessages),
 }
-_RESULT: dict[str, Make] = {
+_RESULT: dict[str, Build] = {
     "ToolResult": attrgetter("result"),
     "str": attrgetter("result.text"),
     "dict": attrgetter("raw"),
     "value": attrgetter("result.value"),
-    "call": attrgetter("call"),
-    **{name: attrgetter(f"result.{name}") for name in ("function", "arguments", "success", "error")},
 }
-
-FORMS: dict[str, dict[str, Make]] = {
+FORMS: dict[str, dict[str, Build]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
     "compactor": {
@@ -188,11 +177,6 @@ FORMS: dict[str, dict[str, Make]] = {
         "Window": attrgetter("first"),
         "Message": lambda call: list(call.first.messages),
         **_STATE,
-        "system": attrgetter("system"),
-        "tokens": attrgetter("first.tokens"),
-        "max_tokens": attrgetter("first.max_tokens"),
-        "count": attrgetter("first.count"),
-        "runtime": lambda call: None,
     },
     "evaluator": {
         "Record": attrgetter("first"),
@@ -200,64 +184,56 @@ FORMS: dict[str, dict[str, Make]] = {
         "str": lambda call: str(call.first.value),
         "value": attrgetter("first.value"),
         "state": attrgetter("execution_state"),
-        "history": lambda call: list(call.given[1]),
-        **{name: attrgetter(f"first.{name}") for name in ("function", "arguments", "success", "error")},
     },
     "router": {**_STATE, **_CHAT},
     "consumer": {"Execution": attrgetter("first"), "summary": attrgetter("first.summary"), **_RESULT},
 }
-"""The forms of each slot by name, its default first, each with how it is made."""
+"""The forms of each slot by name, its default first, each with the function that builds it."""
 
-BY_COUNT = {("store", 3): ("call", "value", "success"), ("store", 4): ("call", "value", "success", "function")}
-"""The forms by the number of parameters: the store of document 004, `f(step, result, success)`."""
+_STORE_004: tuple[Build, ...] = tuple(map(attrgetter, ("step", "result.value", "result.success", "result.function")))
+"""The parameters of document 004's store, `f(step, result, success)` and perhaps the function's name."""
 
 
-def forms_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> list[tuple[str, Any]]:
-    """The form of each parameter that a function in a slot is given a value for, with the parameter's annotation.
+def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> tuple[str, tuple[Build, ...]]:
+    """The form of a function in a slot, and what builds each value that it is given by position.
 
-    `written` are the forms that the spec names. Raises SpecError for a form that is unknown, and where fewer are known than the function needs.
+    That is one value; a store of three or four gets those of document 004, and an evaluator of two
+    the earlier evaluations or, as a mapping, the state of document 004. `written` is the form that
+    the spec names. Raises SpecError for an unknown form, and for more values than the slot gives.
 
     >>> def short(text: str, chars: int = 300): ...
-    >>> forms_of("summarizer", short, "short"), forms_of("evaluator", lambda record, history: None, "judge")
-    ([('str', <class 'str'>)], [('Record', None), ('history', None)])
+    >>> form_of("summarizer", short, "short")[0], form_of("compactor", len, "len")[0]
+    ('str', 'openai')
     """
-    known, parameters = FORMS[kind], _required(function)
-    declared = [_annotation(function, item) for item in parameters]
-    needed = max(1, sum(item.default is item.empty for item in parameters))
-    if written is not None:
-        forms: list[str | None] = [written] if isinstance(written, str) else list(written)
-    elif (kind, needed) in BY_COUNT:
-        forms = list(BY_COUNT[kind, needed])
-    else:
-        forms = [
-            _form_of(kind, item, f"{kind} {name!r}: parameter {place.name!r}")
-            for item, place in zip(declared, parameters, strict=True)
-        ]
-        forms = [*forms[:needed]] or [None]
-        forms[0] = forms[0] or next(iter(known))
-        if kind == "evaluator" and len(forms) == 2:  # document 004: f(execution, state)
-            listed = parameters[1].annotation is parameters[1].empty or forms[1] in ("value", "history")
-            forms[1] = "history" if listed else "state"
-    for form in forms:
-        if form is not None and form not in known:
-            raise SpecError(f"{kind} {name!r}: unknown form {form!r}{nearest(str(form), known)}")
-    if None in forms or len(forms) < needed:
-        names, shown = ", ".join(item.name for item in parameters[:needed]), [form or "…" for form in forms]
-        what = f"{kind} {name!r}: it takes {needed} values ({names}), and not all of their forms are known"
-        raise SpecError(
-            f"{what} — write form=[{','.join([*shown, *['…'] * (needed - len(forms))])}] with {', '.join(known)}"
-        )
-    return [(str(form), declared[number] if number < len(declared) else None) for number, form in enumerate(forms)]
+    known, parameters = FORMS[kind], _by_position(function)
+    form, what = written, f"{kind} {name!r}"
+    if form is None and parameters:
+        declared = _annotation(function, parameters[0])
+        form = _form_named(kind, declared, f"{what}: parameter {parameters[0].name!r}")
+    form = form or next(iter(known))
+    if not isinstance(form, str) or form not in known:
+        raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
+    needed = [item for item in parameters if item.default is item.empty]
+    if kind == "store" and len(needed) in (3, 4) and written is None:
+        return form, _STORE_004[: len(needed)]
+    if kind == "evaluator" and len(needed) == 2:
+        second = _annotation(function, needed[1])
+        listed = second is None or _form_named(kind, second, what) == "value"
+        history: Build = (lambda call: list(call.given[1])) if listed else attrgetter("execution_state")
+        return form, (known[form], history)
+    if len(needed) > 1:
+        names = ", ".join(item.name for item in needed)
+        raise SpecError(f"{what}: it takes {names}, and a slot gives one value — wrap it, or give the others defaults")
+    return form, (known[form],)
 
 
-def _required(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters that are given something by position: the first one, and every other without a default."""
+def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that may be given by position; none for C code that does not say."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # written in C, and does not say
+    except (TypeError, ValueError):
         return []
-    by_position = [item for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
-    return [item for number, item in enumerate(by_position) if not number or item.default is item.empty]
+    return [item for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
 
 
 _OURS: dict[Any, str] = {
@@ -267,25 +243,23 @@ _OURS: dict[Any, str] = {
     Window: "Window",
     Execution: "Execution",
 }
-_LIBRARIES = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "langchain_core": "langchain",
-    "langchain": "langchain",
-    "langgraph": "langchain",
-}
+_LIBRARIES = {"openai": "openai", "anthropic": "anthropic"}
+_LIBRARIES |= dict.fromkeys(("langchain_core", "langchain", "langgraph"), "langchain")
 """The form of a list of classes of a package."""
 
 
-def _form_of(kind: str, annotation: Any, what: str) -> str | None:
-    """The form that an annotation names in a slot; None where it names none. Raises SpecError for a class that no form gives."""
-    chats = kind in ("compactor", "router")
-    if typing.get_origin(annotation) is typing.Annotated:
-        return _form_of(kind, typing.get_args(annotation)[0], what)
-    if typing.get_origin(annotation) in (typing.Union, UnionType):
-        forms = {_form_of(kind, item, what) for item in typing.get_args(annotation) if item is not type(None)}
+def _form_named(kind: str, annotation: Any, what: str) -> str | None:
+    """The form that an annotation names in a slot; None where it names none.
+
+    Raises SpecError for a class that no form gives.
+    """
+    chats, origin = kind in ("compactor", "router"), typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _form_named(kind, typing.get_args(annotation)[0], what)
+    if origin in (typing.Union, UnionType):
+        forms = {_form_named(kind, item, what) for item in typing.get_args(annotation) if item is not type(None)}
         return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
-    plain = typing.get_origin(annotation) or annotation
+    plain = origin or annotation
     if not isinstance(plain, type):
         return None
     if plain in _OURS:
@@ -293,34 +267,27 @@ def _form_of(kind: str, annotation: Any, what: str) -> str | None:
     if issubclass(plain, list | tuple) or plain.__name__ in ("Sequence", "Iterable", "MutableSequence"):
         return _form_of_list(annotation, what) if chats else "value"
     if issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"):
-        keys = getattr(plain, "__annotations__", ())
-        return "state" if chats or (kind == "evaluator" and "execution_history" in keys) else "dict"
-    if plain.__module__.partition(".")[0] == "langgraph" and "runtime" in FORMS[kind]:
-        return "runtime"
-    if class_of(plain) is not None and not chats and plain.__module__.partition(".")[0] not in _LIBRARIES:
-        return "dict"
+        whole_state = kind == "evaluator" and "execution_history" in getattr(plain, "__annotations__", ())
+        return "state" if chats or whole_state else "dict"
     if plain.__module__ in ("builtins", "typing", "collections.abc"):
         return None
     raise SpecError(
-        f"{what} asks for {plain.__module__}.{plain.__name__}, which no form gives — wrap the function, or name a form="
+        f"{what} asks for {plain.__module__}.{plain.__name__}, which no form gives — take a mapping instead"
     )
 
 
 def _form_of_list(annotation: Any, what: str) -> str:
     for item in _inside(annotation):
-        package = getattr(item, "__module__", "").partition(".")[0]
+        module = getattr(item, "__module__", "")
+        package = module.partition(".")[0]
         if item is Message:
             return "Message"
-        if package in _LIBRARIES and not getattr(item, "__module__", "").startswith("openai.types.responses"):
+        if package in _LIBRARIES and not module.startswith("openai.types.responses"):
             return _LIBRARIES[package]
-        if (
-            isinstance(item, type)
-            and not issubclass(item, dict)
-            and package not in ("builtins", "typing", "collections", "types")
-        ):
-            raise SpecError(
-                f"{what} asks for messages of {item.__module__}.{item.__name__}, which no form gives — wrap the function"
-            )
+        known = package in ("builtins", "typing", "collections", "types")
+        if isinstance(item, type) and not issubclass(item, dict) and not known:
+            asked = f"messages of {module}.{item.__name__}"
+            raise SpecError(f"{what} asks for {asked}, which no form gives — wrap the function")
     return "openai"
 
 
@@ -343,23 +310,3 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     # a name that exists for the type checker alone
     outer = found.partition("[")[0].rpartition(".")[2].lower()
     return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
-
-
-def class_of(declared: Any) -> type | None:
-    """The dataclass or Pydantic model that an annotation names, which is made of a mapping; None for any other."""
-    if typing.get_origin(declared) in (typing.Union, UnionType):
-        classes = [item for item in map(class_of, typing.get_args(declared)) if item is not None]
-        return classes[0] if len(classes) == 1 else None
-    fits = isinstance(declared, type) and (dataclasses.is_dataclass(declared) or hasattr(declared, "model_validate"))
-    return declared if fits else None
-
-
-def as_declared(raw: Mapping[str, Any], declared: Any) -> Any:
-    """A mapping as its parameter declares it: itself, or an instance of the class, made of those fields that the mapping has."""
-    built: Any = class_of(declared)
-    if built is None:
-        return raw
-    if dataclasses.is_dataclass(built):
-        names = [field.name for field in dataclasses.fields(built) if field.init]
-        return typing.cast(Any, built)(**{name: raw[name] for name in names if name in raw})
-    return built.model_validate({**raw, **{name: raw[name] for name in built.model_fields if name in raw}})

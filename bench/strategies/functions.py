@@ -14,7 +14,7 @@ from ..model import Message, Record, ToolResult
 from ..model.errors import BenchError, StrategyError, one_line, raised_at
 from ..plugins.command import Process
 from ..plugins.registry import Plugin
-from .forms import FORMS, SlotCall, as_declared, execution_mapping, forms_of
+from .forms import FORMS, SlotCall, execution_mapping, form_of
 from .messages import Bridge, OpenAIMessages
 from .offloading import offload
 from .slots import Edits, Execution, Reply, untruncated_record
@@ -46,37 +46,33 @@ class OwnFunction:
 
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call
-        self._forms = forms_of(self._kind, call, plugin.entry.name, plugin.attribute("form"))
+        self._form, self._builds = form_of(self._kind, call, plugin.entry.name, plugin.attribute("form"))
         self._records: list[Record] = []
-        self._called = False
+        self._answered = False
 
     def __call__(self, *given: Any) -> Any:
         if self._kind == "evaluator":
             self._records.append(given[0])
-        slot, known = SlotCall(given, self._records), FORMS[self._kind]
-        arguments = [
-            as_declared(known[form](slot), declared) if form == "dict" else known[form](slot)
-            for form, declared in self._forms
-        ]
-        answer = self._answer(arguments)
-        if isinstance(given[0], ToolResult) and any(form == "dict" for form, _ in self._forms):
+        slot = SlotCall(given, self._records)
+        answer = self._answer([build(slot) for build in self._builds])
+        if isinstance(given[0], ToolResult) and self._form == "dict":
             _require_unchanged(slot.raw, given[0])
         if self._kind == "compactor" and slot.bridge is not None and not isinstance(answer, Edits):
             return slot.bridge.back(answer)
         return _read(self._kind, answer, given)
 
     def _answer(self, arguments: list[Any]) -> Any:
-        before, self._called = self._called, True
         try:
-            return awaited(self._call(*arguments))
+            answer = awaited(self._call(*arguments))
         except BenchError:
             raise
         except Exception as error:
-            if not before:
-                names = [form for form, _ in self._forms]
-                others = ", ".join(form for form in FORMS[self._kind] if form not in names)
-                error.add_note(f"it got form=[{','.join(names)}]; other forms: {others}")
+            if not self._answered:
+                others = ", ".join(form for form in FORMS[self._kind] if form != self._form)
+                error.add_note(f"it got form={self._form}; other forms: {others}")
             raise
+        self._answered = True
+        return answer
 
 
 def _require_unchanged(raw: Mapping[str, Any], result: ToolResult) -> None:
@@ -227,19 +223,11 @@ def _json_data(value: Any) -> Any:
 # ---------------------------------------------------------------- errors
 
 
-_HINTS = {
-    "'ToolMessage' object has no attribute 'tool_calls'": "the newest message is a tool's result: a router that reads a model's calls decides at "
-    "`:at=after_model`",
-    "Only dicts with str-like or number-like keys": "the keys of an answer's mappings are text",
-    "Encoding objects of type": "an answer is text, or what JSON can hold: a list, a mapping, a dataclass",
-}
+def error_line(error: BaseException) -> str:
+    r"""An error that a strategy raised, on one line: file and line of the user's code, and the error.
 
-
-def told_of(error: BaseException) -> str:
-    """An error that a strategy raised, on one line: file and line of the user's code, the error, and what to do next where that is known.
-
-    >>> told_of(TypeError("Encoding objects of type set is unsupported")).partition(" — ")[2]
-    'an answer is text, or what JSON can hold: a list, a mapping, a dataclass'
+    >>> error_line(ValueError("a\nb"))
+    'ValueError: a b'
     """
     place = raised_at(error)
     before, message = f"{place}: " if place else "", one_line(error)
@@ -247,6 +235,6 @@ def told_of(error: BaseException) -> str:
         return f"{before}MemoryError: it needs more memory than it may take — keep less, or raise --limit memory=N"
     if isinstance(error, SystemExit):
         return f"{before}exited with {message}"
-    form = next((note for note in reversed(getattr(error, "__notes__", ())) if note.startswith("it got ")), "")
-    hint = next((hint for start, hint in _HINTS.items() if message.startswith(start)), form)
-    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{f' — {hint}' if hint else ''}"
+    notes = getattr(error, "__notes__", ())
+    form = next((f" — {note}" for note in reversed(notes) if note.startswith("it got ")), "")
+    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}"

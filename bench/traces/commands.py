@@ -1,7 +1,7 @@
-"""Agents that speak in text: commands written into what the model says, their output handed back as a user message.
+"""Agents that speak in text: commands in what the model writes, their output in the next user message.
 
-Such a command is a tool call `bash` whose text the turn already holds (`in_text`), and the message that answers it is a tool result whose
-role is `user`.
+Such a command is a tool call `bash` whose text the turn already has (`in_text`), and the message that
+answers it is a tool result whose role is `user`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ _EXECUTE = re.compile(r"^execute:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _EXECUTE_ANYWHERE = re.compile(r"execute:\s*(\S.*)")
 _LABEL = re.compile(r"\s*Command result:\s*")
 _RETURNCODE = re.compile(
-    r"(?:\s*Command result:)?\s*(?:<exception>(?P<error>.*?)</exception>\s*)?<returncode>\s*(?P<code>-?\d{1,9})\s*</returncode>",
+    r"(?:\s*Command result:)?\s*(?:<exception>(?P<error>.*?)</exception>\s*)?"
+    r"<returncode>\s*(?P<code>-?\d{1,9})\s*</returncode>",
     re.DOTALL,
 )
-_CUT = re.compile(r"^<elided_chars>", re.MULTILINE)
 
 
 def commands_in(text: str) -> tuple[str, ...]:
-    """The commands of a model's text, in order: fenced `mswea_bash_command` blocks, else fenced `bash` blocks, else `execute:` lines.
-
-    `execute:` counts at the start of a line only, in any case. `()` where there is none."""
+    """The commands of a model's text, in order: fenced `mswea_bash_command` blocks, else fenced `bash`
+    blocks, else lines that begin with `execute:`, in any case. `()` where there is none."""
     blocks = list(_blocks(text))
     for language in ("mswea_bash_command", "bash"):
-        found = tuple(body for name, body in blocks if name == language and body.strip())
-        if found:
-            return found
+        commands = tuple(body for name, body in blocks if name == language and body.strip())
+        if commands:
+            return commands
     return tuple(match.group(1).rstrip(" \t\r") for match in _EXECUTE.finditer(text))
 
 
@@ -48,42 +47,36 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
-    """The commands of the model turn at `index` as tool calls. Their ids are made from the index, as the text has none.
+    """The commands of the model turn at `index` as tool calls, their ids made of the index.
 
-    An agent that labels its results `Command result:` runs one command a turn: what follows its first `execute:`, wherever that stands. So where
-    `reply`, the text of the next message, has that label, this command is the only call; without an `execute:` it is the block, or the whole text.
+    An agent that labels its results `Command result:` runs one command a turn: what follows its first
+    `execute:`, wherever that stands, else its block, else the whole text. `reply` is the next message.
     """
     commands = commands_in(text)
     if _LABEL.match(reply):
         first = _EXECUTE_ANYWHERE.search(text)
         commands = (first.group(1).strip(),) if first else (commands or (text.strip(),))[:1]
-    return tuple(
-        ToolCall(
-            id=f"text{index}.{at}" if at else f"text{index}", name="bash", arguments={"command": command}, in_text=True
-        )
-        for at, command in enumerate(commands)
-    )
+    ids = [f"text{index}.{at}" if at else f"text{index}" for at in range(len(commands))]
+    pairs = zip(ids, commands, strict=True)
+    return tuple(ToolCall(id=own, name="bash", arguments={"command": command}, in_text=True) for own, command in pairs)
 
 
 def is_observation(text: str) -> bool:
-    """True if a user message is the output of a command: it begins with `<returncode>`, an `<exception>` and then that, or `Command result:`."""
+    """True if a user message is the output of a command: it begins with `<returncode>`, an `<exception>`
+    and then that, or `Command result:`."""
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 
 def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Said:
-    """A user message as the result of `call`: success is return code 0, or that there is no return code.
-
-    `raw_output` is the whole output where it is recorded beside what the model saw; where the text says that characters were elided and
-    no raw output is recorded, the result is marked as truncated at the source.
-    """
+    """A user message as the result of `call`, which failed if a return code other than 0 is stated.
+    `raw_output` is the whole output where it is recorded beside what the model saw."""
     match = _RETURNCODE.match(text)
     code = match.group("code") if match else "0"
-    whole = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
-    ran = Ran(whole=whole, cut=raw_output is None and _CUT.search(text) is not None, prose=True)
+    full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
     error = (match.group("error") or None) if match else None
-    return Said("tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=ran)
+    return Said("tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(whole=full, prose=True))
 
 
 def observation_text(returncode: object, output: str) -> str:
-    """A command's whole output as such agents are shown it."""
+    """A command's whole output as such agents see it."""
     return f"<returncode>{returncode}</returncode>\n<output>\n{output}</output>"

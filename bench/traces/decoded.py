@@ -105,29 +105,3 @@ def _whole(text: str) -> int:
     if len(text) >= len(_HUGE):
         raise _NotANumber(text, "is too large for a JSON number")
     return int(text)
-
-
-def repeated_keys(data: bytes, value: Any) -> int:
-    """The number of repeated keys in the objects of a JSON text, of which parsers keep the last.
-
-    `value` is what the text was read as. Only a text that may have more keys is read again.
-
-    >>> repeated_keys(b'{"a": 1, "b": "a", "a": 2}', {"a": 2, "b": "a"})
-    1
-    """
-    try:
-        if data.count(b'":') + data.count(b'" :') <= msgspec.json.encode(value).count(b'":'):
-            return 0
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-        pass  # what this encoder does not take
-    repeated = 0
-
-    def count(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal repeated
-        repeated += len(pairs) - len({key for key, _ in pairs})
-
-    try:
-        json.loads(data, object_pairs_hook=count)
-    except (ValueError, RecursionError):
-        return 0
-    return repeated

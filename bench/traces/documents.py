@@ -17,8 +17,7 @@ from typing import Any
 from ..files.limits import LIMITS, joined, limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .decoded import NotJson, as_dict, decode, repeated_keys
-from .far import FarPath
+from .decoded import NotJson, as_dict, decode
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
@@ -46,8 +45,6 @@ class Document:
         self.path = path
         self.beside = beside
         self.name = path.as_posix() if name is None else name
-        # by line of the value: how many keys of its objects are there twice; the last one counts
-        self.repeated_keys: dict[int | None, int] = {}
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
@@ -59,7 +56,7 @@ class Document:
     def disk_bytes(self) -> bytes:
         """The bytes as they are on disk."""
         try:
-            return self.path.read_far() if isinstance(self.path, FarPath) else read_regular(self.path)
+            return read_regular(self.path)
         except FileNotFoundError:
             raise self.fail(f"no such file{nearest_file(self.path) or _CHECK}") from None
         except IsADirectoryError:
@@ -139,17 +136,6 @@ class Document:
             line, start, number = self.data[start:end], end + 1, number + 1
             if line and not line.isspace():
                 yield number, line
-
-    @functools.cached_property
-    def readable_lines(self) -> list[Any]:
-        """The first 1,000 lines, up to one that is no JSON value: enough to tell a format by, never to read it."""
-        found: list[Any] = []
-        for number, line in itertools.islice(self.lines(), _SNIFFED):
-            try:
-                found.append(self.decode(line, number))
-            except TraceError:
-                break
-        return found
 
     @functools.cached_property
     def first_objects(self) -> list[dict[str, Any]]:
@@ -245,7 +231,6 @@ class Document:
             raise self.fail(one_line(error), line=line) from None
         if deep:
             raise self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)
-        self.repeated_keys[line] = repeated_keys(data, value)
         return value
 
     def values(self) -> list[Any]:

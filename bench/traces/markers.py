@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -69,9 +68,3 @@ def with_marked_cuts(trace: Trace) -> Trace:
 def _is_cut(result: ToolResult) -> bool:
     unmarked = not result.truncated_at_source and result.full is None and result.seen is not None
     return unmarked and cut_in(result.seen or "") is not None
-
-
-def marked_cuts(trace: Trace) -> dict[str, int]:
-    """The number of results by who left the marker in them, most first."""
-    found = Counter(marker.by for result in trace.results if (marker := cut_in(result.shown_by_recorder)))
-    return dict(found.most_common())

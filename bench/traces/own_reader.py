@@ -21,7 +21,7 @@ from ..plugins.registry import build
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
-from .reader import Confidence, Near, PartOf
+from .reader import Confidence, PartOf
 
 _STEPS = get_args(AnyStep)
 _Act = Literal["open", "sniff", "read"]
@@ -31,9 +31,7 @@ class _Answer(msgspec.Struct, frozen=True):
     """A reader's answer over one file, or an error: its confidence, or its traces as lines of JSON."""
 
     confidence: int = 0
-    near: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     traces: tuple[bytes, ...] = ()
-    repeated_keys: int = 0
     error: str = ""
     is_part: bool = False
 
@@ -61,15 +59,13 @@ class OwnReader:
             self.close()
             raise NotOpened(error)
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         """The reader's confidence that a file is in its format."""
-        answer = self._answer_on("sniff", document)
-        return Confidence(answer.confidence) if answer.near is None else Near(*answer.near)
+        return Confidence(self._answer_on("sniff", document).confidence)
 
     def read(self, document: Document) -> Sequence[Trace]:
         """The traces of a file, each checked."""
         answer = self._answer_on("read", document)
-        document.repeated_keys = {None: answer.repeated_keys}
         return [decode_trace(lines) for lines in answer.traces]
 
     def close(self) -> None:
@@ -140,13 +136,10 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
             raise TraceError(f"{spec}: is no reader — name a class with {methods}")
         return _Answer()
     if act == "read":
-        lines = tuple(_trace_lines(reader.read(document), document, spec))
-        return _Answer(traces=lines, repeated_keys=sum(document.repeated_keys.values()))
+        return _Answer(traces=tuple(_trace_lines(reader.read(document), document, spec)))
     sniffed = reader.sniff(document)
-    if isinstance(sniffed, Near):
-        return _Answer(near=(tuple(map(str, sniffed.has)), tuple(map(str, sniffed.lacks))))
     if not isinstance(sniffed, int) or sniffed not in list(Confidence):
-        what = f"`sniff` gave a {type(sniffed).__name__}, expected a Confidence or Near"
+        what = f"`sniff` gave a {type(sniffed).__name__}, expected a Confidence"
         raise document.fail(f"reader {spec} cannot read it: {what}")
     return _Answer(confidence=int(sniffed))
 

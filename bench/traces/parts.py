@@ -1,4 +1,4 @@
-"""The pieces of chat messages, in every provider's spelling: roles, content, arguments, reasoning, usage; and the count of what is left out."""
+"""Contents of messages as one text or as parts, pictures, and the count of what a reader left out."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ from ..model import Content, ImagePart, OtherPart, TextPart
 from ..model.errors import one_line
 
 Role = Literal["system", "user", "assistant", "tool"]
-CHAT_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
-                               "function": "tool"}  # fmt: skip
-"""The roles of OpenAI's interfaces, and which of ours they are."""
-
-ROLES: dict[str, Role] = {**CHAT_ROLES, "human": "user", "ai": "assistant", "model": "assistant"}
-"""The roles of any chat, and which of ours they are."""
-
-_THOUGHTS = ("reasoning_content", "reasoning", "tool_plan", "thinking")
-_TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 
 
 class Unread:
-    """The count of what a file holds and its reader did not understand: a few words each, and how many. It becomes `Trace.left_out`."""
+    """The count of what a file has and its reader did not understand, by a few words each: it becomes
+    `Trace.left_out`."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -38,15 +30,15 @@ class Unread:
         self.add(f"{what} of type {one_line(kind)[:40]!r}")
 
     def extra_keys(self, value: Mapping[str, Any], known: Set[str], where: str) -> None:
-        """Count the members of an object that hold something and are not known."""
+        """Count the members of an object that have a value and are not known."""
         if value.keys() <= known:
             return
-        for key in value.keys() - known:
-            if value[key] not in (None, False, "", [], {}):
+        for key, member in value.items():
+            if key not in known and member not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
     def parts(self, content: Content) -> None:
-        """Count the parts of a content that are neither text nor a picture: they are kept as size and hash only."""
+        """Count the parts of a content that are neither text nor a picture: of these, size and hash stay."""
         for part in () if isinstance(content, str) else content:
             if isinstance(part, OtherPart):
                 self.kind("block", part.media_type)
@@ -60,7 +52,8 @@ def simple(content: Content) -> Content:
 
 
 def picture(url: str) -> ImagePart:
-    """A picture by its address: its size and hash where the address carries it (`data:…`), else the hash of the address and no size."""
+    """A picture by its address: its size and hash where the address carries it (`data:…`), else the hash of
+    the address and no size."""
     head, comma, body = url.partition(",")
     if not comma or not head.startswith("data:"):
         digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()

@@ -14,7 +14,6 @@ from ..files.limits import limit, raised
 from ..model.errors import TraceError, nearest
 from ..plugins.registry import entries, repository_of
 from .documents import Document
-from .far import FarPath, far_files, is_far
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
 BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
@@ -41,12 +40,6 @@ class GivenPath:
 def given_files(text: str, base: Path) -> GivenPath:
     """The files that a path stands for. TraceError for a missing file, an unknown format, or a folder or pattern without a file."""
     reader, path = _split_format(text, base)
-    if is_far(path):
-        found = list(far_files(path))
-        far = tuple(InputFile(file, file.address, below) for file, below, _ in found)
-        if not far:
-            raise TraceError(f"{text}: no file matches — check the folder or the pattern")
-        return GivenPath(text, reader, far, named=any(named for _, _, named in found))
     shown = path.replace(os.sep, "/")
     target = base / path
     if os.path.isdir(target):  # of a name that is too long too, where Path.is_dir raises
@@ -62,6 +55,12 @@ def given_files(text: str, base: Path) -> GivenPath:
     if not given.files:
         raise TraceError(f"{text}: no file matches — check the folder or the pattern")
     return given
+
+
+def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
+    """Every file that a path given as traces stands for, and True where it names one file. Errors: as above."""
+    given = given_files(text, base)
+    return tuple(file.path for file in given.files), given.named
 
 
 def case_id(path: str) -> str:
@@ -105,7 +104,7 @@ def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside
         return
     for text in texts:
         for file in given_files(text, base).files:
-            if isinstance(file.path, FarPath) or not file.path.resolve().is_relative_to(root):
+            if not file.path.resolve().is_relative_to(root):
                 raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
 
 
@@ -116,8 +115,6 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
     prefix, colon, rest = text.partition(":")
     known = entries("reader")
     name = format_of(prefix)
-    if colon and rest.startswith("//"):
-        return None, text
     if colon and name in known:
         if not rest:
             raise TraceError(f"{text!r}: a path is missing — write {name}:FILE")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-from ..model import Trace
+from ..model import Source, Trace
 from ..model.errors import TraceError
 from .documents import Document
 
@@ -20,53 +20,26 @@ class Confidence(enum.IntEnum):
     CERTAIN = 2
 
 
-@dataclass(frozen=True)
-class Near:
-    """NO, but the file has something of the format: what it has of it and what it lacks, each in a few words."""
-
-    has: tuple[str, ...]
-    lacks: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """The share of the format's marks that was found, 0–1."""
-        return len(self.has) / (len(self.has) + len(self.lacks))
+def certain_if(marked: object) -> Confidence:
+    """CERTAIN where a file has the marks of a format, NO where it has not."""
+    return Confidence.CERTAIN if marked else Confidence.NO
 
 
-def by_marks(marks: Mapping[str, bool], sure: Confidence = Confidence.CERTAIN) -> Confidence | Near:
-    """The certainty by the marks of a format, each with True where the file has it: `sure` with all, Near with some, NO without any.
-
-    >>> by_marks({"a key 'history'": True, "labels": True})
-    <Confidence.CERTAIN: 2>
-    >>> by_marks({"a key 'history'": True, "labels": False})
-    Near(has=("a key 'history'",), lacks=('labels',))
-    >>> by_marks({"a key 'history'": False})
-    <Confidence.NO: 0>
-    """
-    has = tuple(mark for mark, found in marks.items() if found)
-    if len(has) == len(marks):
-        return sure
-    return Near(has, tuple(mark for mark, found in marks.items() if not found)) if has else Confidence.NO
-
-
-def confidence_of(sniffed: Confidence | Near) -> Confidence:
-    """The certainty alone, without what is missing."""
-    return Confidence.NO if isinstance(sniffed, Near) else sniffed
-
-
-Kept = Literal["cuts", "usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "resets", "tools", "approvals",
-               "model"]  # fmt: skip
-"""Facts that a reader may keep beside messages and results: that a result was cut at the source, recorded token counts, times or durations, failed
-results, how the run ended, what people said of it, route decisions, reasoning as text, agents of their own, where the history was cut, tool
-definitions, a person's yes or no, the name of the model."""
+Kept = Literal["cuts", "usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "resets",
+               "tools", "approvals", "model"]  # fmt: skip
+"""Facts that a reader may keep beside messages and results: that a result was cut at the source, recorded token counts,
+times or durations, failed results, how the run ended, what people said of it, route decisions, reasoning as text,
+agents of their own, where the history was cut, tool definitions, a person's yes or no, the name of the model."""
 
 
 @dataclass(frozen=True)
 class Keeps:
-    """The features that a reader keeps, declared as its attribute `keeps`: a row of docs/traces.md, which a test holds against its samples.
+    """The features that a reader keeps, declared as its attribute `keeps`: a row of docs/traces.md, which a test holds
+    against its samples.
 
-    `results`: `untruncated` (the whole, where the model saw less), `as shown` (what is recorded is what the model saw) or `none`. `never` is
-    what it cannot keep, and why; `tested` the versions of the format it was tested on, and how those files came to be.
+    `results`: `untruncated` (all of it, where the model saw less), `as shown` (what is recorded is what the model saw)
+    or `none`. `never` is what it cannot keep, and why; `tested` the versions of the format it was tested on, and how
+    those files came to be.
     """
 
     results: Literal["untruncated", "as shown", "none"]
@@ -85,7 +58,7 @@ class PartOf(TraceError):
 
 
 class NoRun(PartOf):
-    """A whole file of the format that holds no run, such as a cassette of embeddings: nothing is damaged."""
+    """A complete file of the format that holds no run, such as a cassette of embeddings: nothing is damaged."""
 
 
 Traces = Iterable[Trace]
@@ -94,10 +67,13 @@ Traces = Iterable[Trace]
 
 class Reader(Protocol):
     """One trace format. `read` leaves a trace's id empty where the source has none; loading fills it from the path.
+    `sniff` judges by content alone and never raises."""
 
-    `sniff` judges by content alone and never raises; a reader that says why a file is not its own returns Near in place of NO.
-    """
-
-    def sniff(self, document: Document) -> Confidence | Near: ...
+    def sniff(self, document: Document) -> Confidence: ...
 
     def read(self, document: Document) -> Traces: ...
+
+
+def source_of(document: Document, reader: str) -> Source:
+    """The source of a reader's traces: the format, the path below what was given, the sha256 of the file."""
+    return Source(format=reader, path=document.below, sha256=document.sha256)

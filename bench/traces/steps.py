@@ -27,9 +27,9 @@ from ..model import (
     non_text_parts,
     text_of,
 )
-from . import source_of
 from .documents import Document
 from .parts import Role, Unread
+from .reader import source_of
 from .tables import data_of
 
 

@@ -50,18 +50,6 @@ def comma_separated(text: str) -> list[dict[str, Any]] | None:
     return table if numbers else None
 
 
-def rows_of(text: str) -> list[dict[str, Any]]:
-    """The rows of a text that is known to be comma-separated values below a header line; ValueError where it is not, with the number of the row."""
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(rows[0]):
-            raise ValueError(f"row {number} has {len(row)} cells, the header {len(rows[0])} names")
-    table = _rows(rows[0], rows[1:]) if rows else None
-    if table is None:
-        raise ValueError("expected a header of two names or more, each once, and rows below it")
-    return table
-
-
 def _markdown(lines: list[str]) -> list[dict[str, Any]] | None:
     if len(lines) < 3 or not _RULE.fullmatch(lines[1]) or not all("|" in line for line in lines):
         return None

@@ -143,9 +143,9 @@ HOLDS = {
     "mine-3": {"mine-3": False},
     "mine-1000000": {"mine-1000000": True},
     "mine-*": {"mine-*": False},
+    "old-*": {"old-*": True},
     "*": {"mine": False, "old": True},
     "drop*": {"drop_all": False},
-    "nobody": {"nobody": False},
 }
 """Patterns of a gate, each with the items that it makes and whether they pass."""
 SWEPT = """

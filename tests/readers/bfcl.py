@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.model import UserTurn
-from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks
+from bench.traces import Confidence, Document, Keeps, Traces, certain_if
 from bench.traces.messages import messages
 from bench.traces.steps import Steps
 
@@ -24,10 +24,10 @@ class Bfcl:
         tested="BFCL v4 (`bfcl-eval` 2026.3.23), published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
-        return by_marks({f"a key {key!r}": key in keys for key in ("question", "function")})
+        return certain_if({"question", "function"} <= keys)
 
     def read(self, document: Document) -> Traces:
         """The file's requests in order, each under its own id."""

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from bench.model import ToolResult
-from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks, dicts
+from bench.traces import Confidence, Document, Keeps, Traces, dicts
 from bench.traces.messages import messages as read_messages
 from bench.traces.steps import Said, Steps
 
@@ -31,12 +31,12 @@ class BuildingAgent:
         tested="one published session of the agent of documents 000, 001 and 003",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         framed = isinstance(head, dict) and "manifest" in head
         messages = head.get("messages") if isinstance(head, dict) else head
         if not isinstance(messages, list):
-            return by_marks({"a manifest": framed, "a list 'messages'": False})
+            return Confidence.NO
         if any(_RAW in item for item in dicts(messages)):
             return Confidence.CERTAIN
         return Confidence.POSSIBLE if framed else Confidence.NO

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from bench.traces import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, source_of
+from bench.traces import Confidence, Document, Keeps, Traces, as_dict, dicts, source_of
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
@@ -58,11 +58,11 @@ class WhoAndWhen:
         tested="Who&When at 3d9d568 (Magentic-One and Captain Agent logs), published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = {"history": document.head} if isinstance(document.head, list) else as_dict(document.head)
         history = dicts(head.get("history"))
         if not history or history != head["history"]:
-            return by_marks({"labels of a mistake": "mistake_agent" in head, "a list 'history' of messages": False})
+            return Confidence.NO
         labelled = "mistake_agent" in head and "mistake_step" in head
         orchestrated = any(_ORCHESTRATOR.fullmatch(str(item.get("role"))) for item in history)
         chat = "question" in head and all("name" in item and "content" in item for item in history)

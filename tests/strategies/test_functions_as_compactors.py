@@ -114,13 +114,12 @@ def test_openai_messages():
 def test_anthropic_messages_with_the_system_prompt_beside_them():
     seen = []
 
-    def view(anthropic_messages, system):
-        seen.append((anthropic_messages, system))
+    def view(anthropic_messages):
+        seen.append(anthropic_messages)
 
-    view.form = ("anthropic", "system")
+    view.form = "anthropic"
     ran(conversation(), compose_of(compactor=view))
-    messages, system = seen[1]
-    assert system == "You run commands."
+    messages = seen[1]
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
     assert messages[1]["content"][1] == {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
     assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
-from handmade import opened, shell
+from handmade import opened, result, shell
 from measured import ran
 from theirs import one, run_of, said, shown, write
+
+import bench
+from bench.cli import main
+from bench.model import ModelTurn
+from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- where it lies
 
@@ -58,6 +64,42 @@ def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
     assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in said(
         tmp_path, "summarizer=agent/tools/named.py:short"
     )
+
+
+def by_command(path, strategies):
+    written = [f"--strategy={name}={'+'.join(map('='.join, slots.items()))}" for name, slots in strategies.items()]
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(path), *written, "-o", "out.json"])
+    assert ended.value.code == 0
+    return msgspec.json.decode(Path("out.json").read_bytes())["totals"]
+
+
+def by_function(path, strategies):
+    return msgspec.to_builtins(bench.compare(str(path), strategies).totals)
+
+
+@pytest.mark.parametrize("door", [by_command, by_function])
+def test_two_folders_with_files_of_the_same_names_do_not_meet(tmp_path, monkeypatch, door):
+    monkeypatch.chdir(tmp_path)
+    text = "there are 4711 rows in data/walls.csv, and 905 in data/doors.csv"
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(encode_trace(opened([result(text, index=2), ModelTurn(index=3, content="905, and 4711.")])))
+    for folder, chars in (("a", 20), ("b", 50)):
+        write(tmp_path, f"CHARS = {chars}\n", f"{folder}/limits.py")
+        write(
+            tmp_path, "from limits import CHARS\ndef cut(text: str):\n    return text[:CHARS]\n", f"{folder}/rules.py"
+        )
+    slots = {name: f"{name}/rules.py:cut" for name in "ab"}
+    strategies = {name: {"summarizer": spec, "store": spec} for name, spec in slots.items()}
+    strategies["mixed"] = {"summarizer": slots["a"], "store": slots["b"]}
+    together = door(path, strategies)
+    measures = ("cost.prompt_tokens", "loss.fact_recall.shown", "loss.fact_recall.stored")
+    found = {name: [together[name][measure] for measure in measures] for name in strategies}
+    assert all(mine != other for mine, other in zip(found["a"], found["b"], strict=True))
+    assert found["mixed"] == [*found["a"][:2], found["b"][2]]
+    for name in "ab":
+        alone = door(path, {name: strategies[name]})
+        assert [alone[name][measure] for measure in measures] == found[name]
 
 
 # ---------------------------------------------------------------- what it is
@@ -135,17 +177,9 @@ def test_what_cannot_be_called_says_what_to_write(tmp_path, spec, says):
 # ---------------------------------------------------------------- what it asks for
 
 TYPES = """
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Optional, TypedDict
 from pydantic import BaseModel
-
-
-@dataclass
-class Outcome:
-    is_success: bool
-    output: str = ""
-    structured_output: list[Any] = field(default_factory=list)
-    more: int = 7
 
 
 class Model(BaseModel):
@@ -166,20 +200,11 @@ class Foreign:
     pass
 
 
-def of_dataclass(outcome: Optional[Outcome]) -> Summary:
-    return Summary(f"{outcome.output!r} {outcome.structured_output} {outcome.more}")
-
-def of_model(result: Model) -> Model:
-    return result
+def of_model(raw: Optional[dict]) -> Model:
+    return Model(**raw)
 
 def models(text: str):
     return [Summary(text[:2]), Model(output="x")]
-
-def named(tool_name: str, tool_args: dict, result: str) -> str:
-    return f"{tool_name} {tool_args} {result[:2]}"
-
-def by_call(tool_call: dict, tool_result: dict) -> str:
-    return f"{tool_call['name']} {tool_call['args']} {tool_result['output'][:1]}"
 
 def alone(error: str) -> str:
     return error[:3]
@@ -207,6 +232,9 @@ def anything(text: str, **options):
 def foreign(messages: list[Foreign]):
     return messages
 
+def of_class(outcome: Summary):
+    return outcome.text
+
 def context(ctx: Foreign, messages: list[dict]):
     return messages
 """
@@ -215,11 +243,8 @@ def context(ctx: Foreign, messages: list[dict]):
 @pytest.mark.parametrize(
     ("function", "text"),
     [
-        ("of_dataclass", """{"text":"'a\\\\nb\\\\nc' [{'type': 'text'}] 7"}"""),
-        ("of_model", '{"output":"a\\nb\\nc","structured_output":[{"type":"text"}]}'),
+        ("of_model", '{"output":"a\\nb\\nc","structured_output":[]}'),
         ("models", '[{"text":"{\\""},{"output":"x","structured_output":[]}]'),
-        ("named:form=[function,arguments,str]", "run_script {'path': '/a'} {\""),
-        ("by_call:form=[call,dict]", "run_script {'path': '/a'} a"),
         ("alone", '{"i'),
         ("either", "dict"),
         ("hidden", "run_script"),
@@ -236,6 +261,7 @@ def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text)
     [
         ("summarizer=mine.py:anything:limit=3", "has no parameter 'limit'"),
         ("compactor=mine.py:foreign", "mine.Foreign"),
+        ("summarizer=mine.py:of_class", "mine.Summary"),
         ("compactor=mine.py:context", "mine.Foreign"),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.traces import load
-from bench.traces.markers import cut_in, marked_cuts, markers
+from bench.traces.markers import cut_in, markers
 
 EXAMPLES = {
     "Claude Code": [
@@ -83,4 +83,6 @@ def test_a_marked_result_is_cut_in_any_format(by: str, text: str, tmp_path: Path
     (tmp_path / "run.json").write_text(json.dumps(messages), encoding="utf-8")
     (trace,) = load([str(tmp_path / "run.json")]).traces
     assert [result.truncated_at_source for result in trace.results] == [True, False]
-    assert marked_cuts(trace) == {by: 1}
+    marker = cut_in(trace.results[0].seen or "")
+    assert marker is not None
+    assert marker.by == by

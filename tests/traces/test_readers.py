@@ -20,7 +20,7 @@ from fuzz.mutations import mutated
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.model.errors import TraceError
 from bench.plugins.registry import Entry, entries
-from bench.traces import Confidence, Keeps, confidence_of, load
+from bench.traces import Confidence, Keeps, load
 from bench.traces.documents import Document
 from bench.traces.formats.native import encode_trace, write_traces
 
@@ -42,7 +42,7 @@ each = pytest.mark.parametrize(("name", "path"), FILES, ids=lambda item: item.na
 
 def sure_of(document: Document) -> list[str]:
     """The readers that are as sure of a file as any."""
-    sure = {entry.name: confidence_of(entry.target().sniff(document)) for entry in READERS}
+    sure = {entry.name: entry.target().sniff(document) for entry in READERS}
     best = max(sure.values())
     return [name for name, confidence in sure.items() if confidence is best is not Confidence.NO]
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from ..claude_code_files import tool_run
 from ..content import Blocks
 from ..parts import simple
 from ..records import dict_in, text, time_of, typed
-from ..session_log import claude_code_run
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -111,12 +111,12 @@ class Atif:
         tested="ATIF 1.6 and 1.7, written by hand after the RFC and Harbor's converter of Claude Code sessions",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head if isinstance(document.head, dict) else {}
         sourced = any("source" in step for step in dicts(head.get("steps")))
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
         agent = isinstance(head.get("agent"), dict) and sourced
-        return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": agent})
+        return certain_if(stated and agent)
 
     def read(self, document: Document) -> Traces:
         """The file's one trajectory."""
@@ -236,7 +236,7 @@ class _Trajectories(Steps):
             blocks = Blocks()
             blocks.add_all([{"tool_use_id": call, **raw, "type": "tool_result"}], self.unread)
             said = blocks.results[0]
-            self.ran[said.call_id] = claude_code_run(metadata.get("tool_use_result"), text_of(said.content))
+            self.ran[said.call_id] = tool_run(metadata.get("tool_use_result"), text_of(said.content))
             self.say(said, thread, agent, t)
             return
         content = self._content(result.content)

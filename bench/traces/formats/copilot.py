@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...model import ToolCall
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..parts import Unread
 from ..records import arguments, dict_in, objects_of, text, time_of, typed
 from ..steps import Said, Steps
@@ -62,13 +62,12 @@ class Copilot:
         tested="exports of VS Code 1.10x, by hand after published ones",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head if isinstance(document.head, dict) else {}
         chat = head["v"] if head.get("kind") == 0 and isinstance(head.get("v"), dict) else head
         asked = any(isinstance(item.get("message"), dict) for item in dicts(chat.get("requests")))
         framed = not _FRAME.isdisjoint(chat)
-        marks = {"requests with a message": asked or (framed and chat.get("requests") == [])}
-        return by_marks(marks | {"keys of a chat session": framed and "requests" in chat})
+        return certain_if(framed and (asked or chat.get("requests") == []) and "requests" in chat)
 
     def read(self, document: Document) -> Traces:
         """The file's one chat; its id and title are in `meta`."""

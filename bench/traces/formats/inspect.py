@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, NoRun, Traces, all_but, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, NoRun, Traces, all_but, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
@@ -51,7 +51,7 @@ class Inspect:
         tested="inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded `.eval`), log version 2",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         if is_zip(document):
             try:
                 names = Zipped(document).names()
@@ -61,7 +61,7 @@ class Inspect:
             return Confidence.CERTAIN if typical else Confidence.NO
         head = as_dict(document.head)
         evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "eval"} <= head.keys()
-        return by_marks({"an evaluation 'eval' with task and model": evaluation, "an 'eval' beside a 'status'": stated})
+        return certain_if(evaluation and stated)
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""

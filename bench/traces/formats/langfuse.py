@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import compact_json
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register, strict_json
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..content import first_of
 from ..exchange import answers_of, prompt_of
 from ..messages import ROLES
@@ -37,7 +37,7 @@ class Langfuse:
         tested="exports of June 2025 to March 2026, published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         if _is_chatml(document.head):
             return Confidence.CERTAIN
         first = document.first
@@ -49,8 +49,7 @@ class Langfuse:
             item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
         ]
         typed = any(str(item["type"]) in _KINDS for item in placed)
-        what = "a 'type' such as GENERATION and a 'traceId' in them"
-        return by_marks({"observations of a trace": bool(held), what: typed})
+        return certain_if(typed)
 
     def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began; id, name and session are in `meta`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import compact_json
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
 from ..checkpoints import is_sqlite, states_in
 from ..content import first_of
 from ..messages import is_langchain, message, unwrapped
@@ -45,13 +45,13 @@ class LangGraph:
         tested="langgraph 1.2.22 and langgraph-checkpoint-sqlite 3, recorded",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         if is_sqlite(document):
             return Confidence.CERTAIN if states_in(document, Unread(), most=1) else Confidence.NO
         head = document.head
         held = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
         speaks = any(map(_speaks, (value for values in held for value in values.values())))
-        return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": speaks})
+        return certain_if(bool(held) and speaks)
 
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""

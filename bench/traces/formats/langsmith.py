@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
 from ..records import dict_in, objects_of, text
@@ -35,13 +35,13 @@ class LangSmith:
         tested="langsmith 0.15.0, recorded",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         run = document.first
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
         own = {"dotted_order", "child_runs"}
         placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)  # others have trace ids, too
-        return by_marks({"a 'run_type' and 'inputs'": typed, "'trace_id', 'dotted_order' or 'child_runs'": placed})
+        return certain_if(typed and placed)
 
     def read(self, document: Document) -> Traces:
         """The file's trees in the order in which they began."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Traces, as_dict, dicts, register
 from ..calls import Calls, call_of
 from ..commands import calls_in, is_observation, observation
 from ..exchange import instructions_in, tools_in
@@ -42,7 +42,7 @@ class Messages:
         tested="the interfaces' references, by hand; langchain-core 1.7.2, recorded",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         first = document.first
         frame = first if isinstance(first.get("messages"), list) else {}
         listed = frame.get("messages") or document.first_objects
@@ -50,18 +50,15 @@ class Messages:
         answers = bool(listed) and all(_is_answer(item) for item in dicts(listed)) and not frame
         if not typical and not answers:
             return Confidence.NO
-        marks = {"a list of messages": True}
-        marks["a known role in each message"] = answers or 2 * len(typical) > len(listed)
-        marks["a conversation by itself, not a log of calls"] = not frame.keys() & _LOG
+        known = answers or 2 * len(typical) > len(listed)
+        if not known or frame.keys() & _LOG:
+            return Confidence.NO
         foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
-        called = any(item.keys() & {"tool_calls", "function_call", "tool_call_id"} or is_item(item) or is_langchain(item) or
-                     any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
-                     for item in typical)  # fmt: skip
         observed = any(
             item.get("role") == "user" and is_observation(str(item.get("content"))) for item in dicts(listed)
         )
-        sure = (called or answers or frame.keys() <= _FRAME) and not observed and not foreign
-        return by_marks(marks, Confidence.CERTAIN if sure and (called or answers) else Confidence.POSSIBLE)
+        sure = not observed and not foreign and (answers or any(map(_has_calls, typical)))
+        return Confidence.CERTAIN if sure else Confidence.POSSIBLE
 
     def read(self, document: Document) -> Traces:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
@@ -91,6 +88,13 @@ class Messages:
                 unread.add("conversation without a message", 1)
         if not read:
             raise document.fail("holds no message that can be read — nothing was recorded")
+
+
+def _has_calls(item: dict[str, Any]) -> bool:
+    """True for a message with calls, results, or blocks of any kind but text."""
+    if item.keys() & {"tool_calls", "function_call", "tool_call_id"} or is_item(item) or is_langchain(item):
+        return True
+    return any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
 
 
 def _is_answer(item: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
-from .. import Confidence, Document, Keeps, Near, Traces, all_but, by_marks, register
+from .. import Confidence, Document, Keeps, Traces, all_but, certain_if, register
 from ..documents import optional_zstandard
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
@@ -38,13 +38,10 @@ class Native:
         tested="schema 1",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
-        if KEY in keys:
-            return Confidence.CERTAIN
-        step = {"kind", "index"} <= keys or {"id", "source"} <= keys
-        return by_marks({"a step or a header's other keys": step, f"a first line with {KEY!r}": False})
+        return certain_if(KEY in keys)
 
     def read(self, document: Document) -> Traces:
         """The file's traces in their order, each with its recorded `source`."""

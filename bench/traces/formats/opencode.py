@@ -12,7 +12,7 @@ import msgspec
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, PartOf, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, PartOf, Traces, certain_if, register
 from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
@@ -117,20 +117,16 @@ class Opencode:
         tested="opencode 1.1 exports and storage, written by hand after the source",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.first if isinstance(document.head, dict) else {}
         if _NAME.fullmatch(document.path.name) and "sessionID" in head:
             return Confidence.CERTAIN
         if isinstance(head.get("messages"), list):
             listed = [item for item in head["messages"] if isinstance(item, dict)]
             parts = any(isinstance(item.get("parts"), list) and "role" in dict_in(item, "info") for item in listed)
-            return by_marks(
-                {"the `info` of a session": "id" in dict_in(head, "info"), "messages of `info` and `parts`": parts}
-            )
+            return certain_if("id" in dict_in(head, "info") and parts)
         session = isinstance(head.get("id"), str) and {"projectID", "directory", "time"} <= head.keys()
-        return by_marks(
-            {"a session's id, project and folder": session, "a session's name": str(head.get("id")).startswith("ses_")}
-        )
+        return certain_if(session and str(head.get("id")).startswith("ses_"))
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id and title are in `meta`. PartOf for a message or a part of one."""

@@ -1,28 +1,32 @@
-"""Runs of OpenHands: event streams of its first agent and of its SDK, and the completions that both log."""
+"""Runs of OpenHands: events of its SDK and of its first agent, and the model calls that the SDK logs."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
+from ..calls import Calls, call_of
 from ..openhands_actions import Actions
-from ..openhands_completions import is_completion, run_ended_by
 from ..openhands_events import EVENTS, Events
 from ..parts import Unread
-from ..records import objects_of, text
+from ..records import objects_of, text, time_of
 
 _LISTS = ("history", "trajectory", "items", "events")
-_NOTED = ("instance_id", "test_result", "metrics", "error", "git_patch")
-_FRAME = {*_LISTS, *_NOTED, "instance", "metadata", "instruction", "llm_completions", "attempt", "next_page_id"}
+_NOTED = ("instance_id", "test_result", "error", "git_patch")
+_FRAME = {*_LISTS, *_NOTED, "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
+          "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
+_LOGGED = {"latency_sec", "context_window", "fncall_messages"}
+_LOG = {*_LOGGED, "messages", "input", "instructions", "tools", "kwargs", "args", "response", "raw_response", "cost",
+        "timestamp", "usage_summary", "llm_path", "metrics", "fncall_response"}  # fmt: skip
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @register("reader", "openhands", also=("openhands_sdk",))
@@ -31,69 +35,80 @@ class OpenHands:
     with them as `history` or `trajectory`; or the logged model calls of a run, one a file.
 
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
-    usage and times from `base_state.json`. A model turn is one answer with all its calls. A result is
-    put together and shortened as OpenHands shows it; the whole is kept where it was recorded, else the
-    result is cut at the source. A condensation, or going on from an earlier event, is a ContextReset; a
-    delegate of the first agent is a thread of its own; a rejected action is an Approval. What a recall
-    found is a user turn. An evaluation's verdict is the outcome, else how the run ended where that is said.
+    usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result is
+    put together and shortened as OpenHands shows it; the whole is kept where it was recorded. A
+    condensation, or going on from an earlier event, is a ContextReset; a rejected action is an Approval.
+    What a recall found is a user turn. An evaluation's verdict is the outcome, else how the run ended
+    where that is said.
 
-    Logged calls: two are of one run where the later prompt holds the earlier answer; in a folder the last
-    call is the run. A file given by name is read alone: usage and times of earlier calls are not there.
+    Logged calls of a folder are read together, as the first of them; each conversation is a trace.
 
-    Source: github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`,
-    `openhands/llm/llm.py`; github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`, `conversation/persistence_const.py`,
-    `llm/utils/telemetry.py`
+    Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
+    `conversation/persistence_const.py`, `llm/utils/telemetry.py`; github.com/All-Hands-AI/OpenHands,
+    `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`
     """
 
     keeps = Keeps(
         results="as shown",
-        also=all_but("labels", "routes"),
+        also=all_but("labels", "routes", "threads"),
         never="the template around what a recall found; in logged calls: errors of tools, how the run ended",
-        tested="OpenHands events at 156d068, openhands-sdk 1.58.2 and at 611629e, published and recorded files",
+        tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         if isinstance(head, dict):
-            if head.keys() >= _STATE or is_completion(head):
+            if head.keys() >= _STATE or _is_logged_call(head):
                 return Confidence.CERTAIN
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
-        events = _flat(head) if isinstance(head, list) else []
-        acts = {"timestamp", "action", "observation"}
-        sourced = [event for event in events if "source" in event and acts & event.keys()]
-        what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
-        marks = {"events with a 'source' and a time or an act": bool(sourced)}
-        return by_marks(marks | {what: any(map(_is_event, sourced or events))})
+        events = dicts(head)
+        placed = any({"source", "timestamp"} <= event.keys() for event in events)
+        return certain_if(placed and any(map(_is_event, events)))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
-        skipped = Unread()
-        if document.is_json_lines:
-            objects = objects_of(document, skipped)
-        else:
-            value = document.json
-            objects = _flat(value if isinstance(value, list) else [value])
-            if isinstance(value, dict) and is_completion(value):
-                yield run_ended_by(document)
-                return
+        unread = Unread()
+        objects = objects_of(document, unread)
         runs = [run for run in objects if any(key in run for key in _LISTS)]
-        for run in runs:
-            events: list[Any] = next((run[key] for key in _LISTS if isinstance(run.get(key), list)), [])
-            yield _trace(document, events, frame=run)
-        if not runs and len(objects) == 1 and isinstance(document.head, dict):
+        lone = len(objects) == 1 and isinstance(document.head, dict)
+        if lone and _is_logged_call(objects[0]):
+            yield from _logged_calls(document)
+        elif lone and not runs:
             yield _conversation(document, objects[0])
         elif not runs:
-            yield _trace(document, objects, skipped=skipped)
-
-
-def _flat(values: Sequence[Any]) -> list[dict[str, Any]]:
-    """The events of a list, where an action and its observation may stand in a list of two."""
-    return dicts([event for value in values for event in (value if isinstance(value, list) else [value])])
+            yield _trace(document, objects, unread)
+        for run in runs:
+            events: list[Any] = next((run[key] for key in _LISTS if isinstance(run.get(key), list)), [])
+            yield _trace(document, events, Unread(), run)
 
 
 def _is_event(event: dict[str, Any]) -> bool:
-    of_the_first = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return of_the_first or ("timestamp" in event and event.get("kind") in EVENTS)
+    acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
+    return acted or event.get("kind") in EVENTS
+
+
+def _trace(document: Document, listed: list[Any], unread: Unread, beside: dict[str, Any] | None = None) -> Trace:
+    """The run of a list of events; `beside` is an evaluation's record of it, or the conversation's state."""
+    events, frame = dicts(listed), beside or {}
+    steps = Events() if any("kind" in event for event in events) else Actions()
+    steps.unread = unread
+    unread.add("event that is no object", len(listed) - len(events))
+    for event in events:
+        steps.event(event)
+    if isinstance(steps, Events):
+        steps.metrics("run", as_dict(frame.get("metrics")))
+        steps.state(frame)
+        steps.end()
+    if not frame.keys() >= _STATE:
+        unread.extra_keys(frame, _FRAME, "the file")
+    steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
+    verdict = as_dict(frame.get("test_result"))
+    reports = dicts([verdict, verdict.get("report"), verdict.get("result")])
+    resolved = next((part["resolved"] for part in reports if isinstance(part.get("resolved"), bool | int)), None)
+    if resolved is not None:
+        steps.outcome = Outcome(success=bool(resolved), said_by="OpenHands' evaluation")
+    labels = {"task": str(frame["instance_id"])} if frame.get("instance_id") else {}
+    return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
 
 
 def _conversation(document: Document, only: dict[str, Any]) -> Trace:
@@ -101,8 +116,7 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     if only.keys() >= _STATE:
         what = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {what}")
-    numbers = {path: found for path in document.beside if (found := _EVENT_FILE.search(path.name))}
-    mates = sorted(numbers, key=lambda path: int(numbers[path][1]))
+    mates = sorted(path for path in document.beside if _EVENT_FILE.search(path.name))
     if not mates or not _EVENT_FILE.search(document.path.name):
         raise document.fail("expected a list of events, got one event — give the folder with all of them")
     if document.path.name != mates[0].name:
@@ -110,38 +124,41 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     path = document.path.parent.parent / "base_state.json"
     state = as_dict(Document(path).json) if path.is_file() else {}
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    trace = _trace(document, [file.json for file in files], state=state)
+    trace = _trace(document, [file.json for file in files], Unread(), state)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
     return msgspec.structs.replace(trace, source=msgspec.structs.replace(trace.source, sha256=digest))
 
 
-def _trace(
-    document: Document,
-    listed: Sequence[Any],
-    *,
-    frame: dict[str, Any] | None = None,
-    state: dict[str, Any] | None = None,
-    skipped: Unread | None = None,
-) -> Trace:
-    events = _flat(listed)
-    steps = Events() if any("kind" in event for event in events) else Actions()
-    for what, count in (skipped.counts if skipped else {}).items():
-        steps.unread.add(what, count)
-    for event in events:
-        steps.event(event)
-    if isinstance(steps, Events):
-        steps.metrics(as_dict((frame or {}).get("metrics")))
-        steps.state(state or {})
-        steps.end()
-    if frame is not None:
-        steps.unread.extra_keys(frame, _FRAME, "the file")
-        steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
-        steps.outcome = _verdict(frame.get("test_result")) or steps.outcome
-    labels = {"task": str(steps.meta["instance_id"])} if "instance_id" in steps.meta else {}
-    return steps.trace(document, "openhands", id=text((state or {}).get("id")) or "", labels=labels)
+# ---------------------------------------------------------------- logged calls
 
 
-def _verdict(report: Any) -> Outcome | None:
-    parts = dicts([report, *(as_dict(report).get(key) for key in ("report", "result"))])
-    verdict = next((part["resolved"] for part in parts if "resolved" in part), None)
-    return Outcome(success=bool(verdict), said_by="OpenHands' evaluation") if isinstance(verdict, bool | int) else None
+def _is_logged_call(value: dict[str, Any]) -> bool:
+    asked = isinstance(value.get("messages"), list) or isinstance(value.get("input"), list)
+    return asked and isinstance(value.get("response"), dict) and bool(_LOGGED & value.keys())
+
+
+def _logged_calls(document: Document) -> Traces:
+    """The runs of the logged calls of a folder, given the first of them; of a file that is named, its own."""
+    files = [Document(path) for path in sorted(document.beside, key=_time_in_name)] or [document]
+    values = [(file.path, value) for file in files if _is_logged_call(value := as_dict(file.head))]
+    if values[0][0] != document.path:
+        raise PartOf(f"{document.name}: a model call, read together with {values[0][0].name}")
+    calls = Calls(document, "openhands")
+    for _, value in values:
+        # `fncall_…` is the call as the agent meant it, for models without function calling
+        asked = value.get("fncall_messages") or value.get("messages")
+        request = {key: value.get(key) for key in ("input", "instructions", "tools")} | {"messages": asked}
+        call = call_of(request, value.get("fncall_response") or value["response"])
+        call.unread.extra_keys(value, _LOG, "the file")
+        call.answered = time_of(value.get("timestamp"), call.unread)
+        seconds = value.get("latency_sec")
+        if call.answered is not None and isinstance(seconds, int | float):
+            call.asked = call.answered - seconds
+        calls.add(call)
+    yield from calls.traces()
+
+
+def _time_in_name(path: Path) -> tuple[float, str]:
+    """The logger ends a name with the time of the call."""
+    numbers = _NUMBER.findall(path.stem)
+    return (float(numbers[-1]) if numbers else 0.0, path.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, register, strict_json
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, register, strict_json
 from ..genai import answers_in, prompt_in, tools_in_span
 from ..parts import Unread
 from ..records import objects_of
@@ -53,12 +53,12 @@ class Otel:
         tested="LangChain instrumentations 0.62.4 (OpenLLMetry) and 0.1.80 (OpenInference), recorded; AI SDK 5, by hand",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         head = document.head
         spans = spans_of(head if isinstance(head, list) else [head], Unread())
         speaks = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
         named = any(key.startswith(speaks) for span in spans for key in span.attributes)
-        return by_marks({"spans of OpenTelemetry": bool(spans), "attributes 'gen_ai.…', 'llm.…' or 'ai.…'": named})
+        return certain_if(bool(spans) and named)
 
     def read(self, document: Document) -> Traces:
         """The file's conversations in the order in which they began; conversation and trace ids are in `meta`."""

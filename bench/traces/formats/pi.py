@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import Content, ContextReset, ModelTurn, TextPart, ToolCall, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..content import Blocks
 from ..markers import cut_in
 from ..parts import picture, simple
@@ -87,14 +87,14 @@ class Pi:
         tested="pi-coding-agent sessions of versions 1 and 3, written by hand after its documentation",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects
         header = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
         roles = {str(dict_in(line, "message").get("role")) for line in lines if line.get("type") == "message"}
         entries = any(str(line.get("type")) in _ENTRIES for line in lines[1:])
         if not header:
-            return by_marks({"a first line of type session": False})
-        return by_marks({"a first line of type session": header, "entries with a message": bool(roles) and entries})
+            return Confidence.NO
+        return certain_if(header and bool(roles) and entries)
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Keeps, Near, PartOf, Traces, by_marks, register
+from .. import Confidence, Document, Keeps, PartOf, Traces, register
 from ..call_records import add_records
 from ..calls import Calls
 from ..exchange import answer_in, request_in
@@ -21,7 +21,7 @@ class RequestLog:
     streamed answers are put together. A call whose prompt begins with an earlier one's is of the same run; a prompt
     that is such a one shortened is a ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's
     user id) are one trace; without one each conversation is a trace. In a folder, files of one call each are read
-    together, as the first of them. Costs are in `meta` by step.
+    together, as the first of them.
 
     Source: docs.litellm.ai, "StandardLoggingPayload Specification"
     """
@@ -33,11 +33,10 @@ class RequestLog:
         tested="LiteLLM StandardLoggingPayload; written by hand after the specification",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         asked = [record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None]
         answered = any(answer_in(record) is not None for record in asked)
-        marks = {"the body of a request (messages or input)": bool(asked), "an answer beside a request": answered}
-        return by_marks(marks, Confidence.POSSIBLE)  # other formats may wrap these in more
+        return Confidence.POSSIBLE if answered else Confidence.NO  # other formats may wrap these in more
 
     def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""

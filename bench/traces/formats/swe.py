@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, ToolCall
-from .. import Confidence, Document, Keeps, Near, Traces, as_dict, by_marks, dicts, register, strict_json
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import end_of_items
 from ..messages import answer_of_items, messages
 from ..records import dict_in, text, typed
 from ..steps import Ran, Said, Steps
-from ..swe_agent import attempts_of, trace_of
+from ..swe_agent import trace_of
 from ..usage import usage_in
 
-_FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
+_FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"
 
 
@@ -34,12 +34,11 @@ class Swe:
     SWE-agent: the history is what the model was sent; each agent in it has its thread. An action is a
     tool call, or a command `bash` in the turn's text, and the next message its result; `trajectory` has
     the output that the message clips, and its time. Old results that the model no longer saw are a
-    ContextEdit before the turn, by the `query` of each step (since 1.0), else by the configuration's
-    history processors (if `tokens_sent` fits within 5 %), else by the published one that fits
-    `tokens_sent` within 0.05 %. Where none does, the label `prompts` is "unknown".
+    ContextEdit before the turn, by the `query` of each step (since 1.0). Where tokens were sent and no
+    query is recorded, the label `prompts` is "unknown".
 
     The label `task` is the instance. Exit status, submission and statistics are in `meta`; a run of
-    SWE-agent that was not submitted failed.
+    SWE-agent that was not submitted failed. A grader's `result.json` beside the file is the outcome.
 
     Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files"; github.com/SWE-agent/SWE-agent,
     `sweagent/types.py`, `docs/usage/trajectories.md`
@@ -52,10 +51,9 @@ class Swe:
         tested="mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare lists, SWE-agent at 3ea751c, published files",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head
-        fields = as_dict(head)
-        listed = fields.get("messages") if isinstance(head, dict) else head
+    def sniff(self, document: Document) -> Confidence:
+        fields = as_dict(document.head)
+        listed = fields.get("messages") if fields else document.head
         typical = dicts(listed) == listed and any(map(_is_typical, listed))
         if typical or str(fields.get("trajectory_format", "")).startswith("mini-swe-agent"):
             return Confidence.CERTAIN
@@ -63,23 +61,21 @@ class Swe:
         actions, history = dicts(run.get("trajectory")), dicts(run.get("history"))
         acted = any({"action", "observation"} <= action.keys() for action in actions)
         agents = any("agent" in entry and {"message_type", "action"} & entry.keys() for entry in history)
-        marks = "steps with 'action' and 'observation', or entries with 'agent' and what they are"
-        return by_marks({"a list 'history' or 'trajectory'": bool(actions or history), marks: acted or agents})
+        return certain_if(bool(actions or history) and (acted or agents))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or each of its attempts in order."""
-        value = document.json
-        fields = as_dict(value)
-        listed = fields.get("messages") if fields else value
+        fields = as_dict(document.json)
+        listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
-            for run in attempts_of(document) if fields else ():
+            for run in dicts(fields.get("attempts")) or [fields]:
                 yield trace_of(document, run)
             return
         steps = _MiniRun(dict_in(fields, "info"), listed)
-        form = fields.get("trajectory_format")
-        if form not in (None, *_FORMATS):
-            steps.unread.kind("trajectory", form)
-        graded = _graded(document)
+        if fields.get("trajectory_format") not in _FORMATS:
+            steps.unread.kind("trajectory", fields["trajectory_format"])
+        path = document.path.with_name(_GRADED)
+        graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         task = text(fields.get("instance_id")) or text(graded.get("task"))
         labels = {} if task is None else {"task": task}
         yield steps.trace(document, "swe", labels=labels, outcome=_outcome(dict_in(graded, "result")))
@@ -89,12 +85,6 @@ def _is_typical(message: dict[str, Any]) -> bool:
     content = message.get("content")
     observed = message.get("role") == "user" and isinstance(content, str) and is_observation(content)
     return observed or "raw_output" in as_dict(message.get("extra"))
-
-
-def _graded(document: Document) -> dict[str, Any]:
-    """The file that a grader wrote beside the trajectory, `result.json`; `{}` without one."""
-    path = document.path.with_name(_GRADED)
-    return as_dict(Document(path).json) if document.path.name != _GRADED and path.is_file() else {}
 
 
 def _outcome(result: dict[str, Any]) -> Outcome | None:
@@ -114,8 +104,6 @@ class _Extra(msgspec.Struct):
     returncode: int | None = None
     exception_info: Any = None
     response: dict[str, Any] | None = None
-    exit_status: Any = None
-    submission: Any = None
 
 
 class _MiniRun(Steps):
@@ -125,36 +113,36 @@ class _MiniRun(Steps):
         super().__init__()
         self.commands: list[ToolCall] = []
         self._note(info, "exit_status", "submission", "model_stats", "mini_version")
+        if cost := dict_in(info, "model_stats").get("instance_cost"):
+            self.meta["cost_usd"] = cost
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
-        told = [value for value in values if value.get("role") != "exit"]
+        spoken = [value for value in values if value.get("role") != "exit"]
         self.in_text = not any(
-            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in told
+            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in spoken
         )
         for value, following in zip(values, [*values[1:], {}], strict=True):
-            self._add(value, text(following.get("content")) or "", last=value is told[-1] if told else False)
+            self._add(value, text(following.get("content")) or "", last=value is spoken[-1] if spoken else False)
 
     def _note(self, fields: dict[str, Any], *keys: str) -> None:
         self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
 
     def _add(self, value: dict[str, Any], reply: str, *, last: bool) -> None:
-        fields = {key: held for key, held in value.items() if key != "extra"}
-        given = dict_in(value, "extra")
-        extra = typed(given, _Extra, self.unread)
         if value.get("role") == "exit":
-            self._note(given, "exit_status", "submission")
+            self._note(dict_in(value, "extra"), "exit_status", "submission")
             return
+        fields = {key: member for key, member in value.items() if key != "extra"}
+        extra = typed(dict_in(value, "extra"), _Extra, self.unread)
         if value.get("role") is None and "output" in value and value.get("type") != "function_call_output":
             self._response(fields, extra)
             return
         for said in messages([fields], self.unread):
             if said.role == "tool":
-                self.say(replace(said, failed=False, error=None, ran=_ran(said.text, extra)), t=extra.timestamp)
+                self.say(replace(said, failed=False, error=None, ran=_run(said.text, extra)), t=extra.timestamp)
             elif said.role == "user" and self.commands and (last or is_observation(said.text)):
                 self.unread.parts(said.content)
-                shown = observation(self.commands.pop(0), said.text, extra.raw_output)
-                self.say(shown, t=extra.timestamp)
+                self.say(observation(self.commands.pop(0), said.text, extra.raw_output), t=extra.timestamp)
             else:
                 self._message(said, extra, reply)
 
@@ -164,15 +152,14 @@ class _MiniRun(Steps):
             return
         if self.in_text:
             calls = calls_in(said.text, self.index, reply) if said.role == "assistant" else ()
-            said = replace(said, calls=calls)
-            self.commands = list(calls)
+            said, self.commands = replace(said, calls=calls), list(calls)
         response = extra.response or {}
-        reasons = [text(choice.get("finish_reason")) for choice in dicts(response.get("choices"))]
+        choice = next(iter(dicts(response.get("choices"))), {})
         self.say(
             said,
             t=extra.timestamp,
             model=text(response.get("model")) or self.model,
-            finish_reason=next(iter(reasons), None),
+            finish_reason=text(choice.get("finish_reason")),
             usage=usage_in(response.get("usage"), self.unread),
         )
 
@@ -180,8 +167,7 @@ class _MiniRun(Steps):
         """Add an answer of the Responses interface: its output items are one model turn."""
         if isinstance(fields.get("tools"), list):
             self.tools(fields["tools"])
-        items = fields["output"] if isinstance(fields["output"], list) else []
-        turn, *results = answer_of_items(items, self.unread) or [Said("assistant")]
+        turn, *results = answer_of_items(fields["output"], self.unread) or [Said("assistant")]
         self.unread.add("result of a tool that the server ran", len(results))
         self.say(
             turn,
@@ -192,25 +178,20 @@ class _MiniRun(Steps):
         )
 
 
-def _ran(seen: str, extra: _Extra) -> Ran:
-    """The record of a command whose output the model saw in an envelope, JSON or tags."""
+def _run(seen: str, extra: _Extra) -> Ran:
+    """The run of a command whose output the model saw in an envelope, JSON or tags."""
     envelope = as_dict(strict_json(seen))
     code = envelope.get("returncode", 0) if extra.returncode is None else extra.returncode
     error = extra.exception_info or envelope.get("exception_info") or None
     raw, full = extra.raw_output, None
     if raw is not None and envelope.get("output") != raw and raw not in seen:
-        full = _full_envelope(seen, code, raw, error)
-    return Ran(
-        whole=full,
-        failed=code != 0,
-        error=error if error is None or isinstance(error, str) else json.dumps(error),
-        cut=raw is None and "elided_chars" in envelope,
-        prose=True,
-    )
+        full = _envelope(seen, code, raw, error)
+    why = error if error is None or isinstance(error, str) else json.dumps(error)
+    return Ran(whole=full, failed=code != 0, error=why, prose=True)
 
 
-def _full_envelope(seen: str, code: Any, output: str, error: Any) -> str:
-    """The whole output as the harness renders one that is not too long."""
+def _envelope(seen: str, code: Any, output: str, error: Any) -> str:
+    """An untruncated output as the harness renders one that is not too long."""
     if not seen.lstrip().startswith("{"):
         return observation_text(code, output)
     exception = f', "exception_info": {_tojson(error)}' if error else ""

@@ -9,7 +9,7 @@ import msgspec
 
 from ...model import Outcome, Trace
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, NoRun, Traces, as_dict, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..messages import messages
 from ..parts import Unread
 from ..records import dict_in, objects_of, text, time_of
@@ -42,16 +42,13 @@ class Tau:
         tested="tau-bench at 59a200c and AgentRx at f228165, published files; tau2-bench of July 2026, by hand",
     )
 
-    def sniff(self, document: Document) -> Confidence | Near:
+    def sniff(self, document: Document) -> Confidence:
         run = document.first
         if "environment_info" in dict_in(run, "info") and "tasks" in run:
             return Confidence.CERTAIN
         inner = next(iter(dicts(run.get("simulations"))), run)
         simulated = {"task_id", "termination_reason", "messages"} <= inner.keys()
-        marks = {"a list 'traj' or 'messages'": simulated or isinstance(run.get("traj"), list)}
-        return by_marks(
-            marks | {"a task with a reward or a reason why it ended": simulated or {"reward", "task_id"} <= run.keys()}
-        )
+        return certain_if(simulated or (isinstance(run.get("traj"), list) and {"reward", "task_id"} <= run.keys()))
 
     def read(self, document: Document) -> Traces:
         """The file's runs in order."""

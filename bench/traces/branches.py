@@ -1,0 +1,43 @@
+"""Sessions as trees of entries, each after the one before it: the way to an entry, and the steps kept there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import TypeVar
+
+from ..model import AnyStep, ModelTurn, ToolResult
+
+Id = TypeVar("Id")
+
+
+def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
+    """The entries that lead to an entry, that one first, as far as they are known.
+
+    >>> list(way_to("c", {"a": None, "b": "a", "c": "a"}))
+    ['c', 'a']
+    """
+    passed: set[Id] = set()
+    while entry is not None and entry in parents and entry not in passed:
+        yield entry
+        passed.add(entry)
+        entry = parents[entry]
+
+
+def paired(steps: list[AnyStep], kept: Set[int], lost: Set[int] = frozenset()) -> tuple[int, ...]:
+    """The indices of the steps that a prompt holds which keeps `kept` and has lost `lost`: a turn stands with
+    all results of its calls or not at all."""
+    turns: dict[int, set[int]] = {}  # with the results of each
+    turn_of: dict[str, int] = {}
+    for step in steps:
+        if isinstance(step, ModelTurn):
+            turns[step.index] = set()
+            turn_of |= {call.id: step.index for call in step.tool_calls}
+        elif isinstance(step, ToolResult) and step.call_id in turn_of:
+            turns[turn_of[step.call_id]].add(step.index)
+    standing = set(kept - lost)
+    for turn, results in turns.items():
+        if turn in standing and not results & lost:
+            standing |= results
+        else:
+            standing -= {turn, *results}
+    return tuple(sorted(standing))
