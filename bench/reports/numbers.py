@@ -67,7 +67,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:
-    """A change between two values: points for shares, percent for dollars and tokens, a count for anything else.
+    """A change between two values: points for shares, percent for dollars and tokens, else a count.
 
     >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
     ('+5.6 points', '−9.1%', '+119')
@@ -107,7 +107,7 @@ def rule_out(size: str, share: float) -> str:
 
 
 def per_run(prices: Sequence[float | None]) -> tuple[int, str]:
-    """How prices are given that all stand in one table: the number of runs, and its words.
+    """The number of runs that the prices of one table are given for, and its words.
 
     >>> per_run([0.0645]), per_run([1.5, 0.02]), per_run([])
     ((1000, 'per 1,000 runs'), (1, 'a run'), (1, 'a run'))
