@@ -1,4 +1,4 @@
-"""Reports: panels give a comparison as blocks, formats write the same blocks for a page, a terminal or a file.
+"""Reports: panels give a comparison as blocks, formats write the same blocks as a page or text.
 
 A panel is one file in `panels/`; a format is one file here with a `render` function.
 """

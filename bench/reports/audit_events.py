@@ -1,4 +1,4 @@
-"""The events of an audit: cache breaks, shortened history, cut results, results read twice, what was left out."""
+"""The events of an audit: cache breaks, shortened history, cut results, rereads, omissions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .blocks import Block, Cell, Cells, Prose, Span, Table, code, columns, muted
 from .numbers import count, dollars, listed, of, percent, shortened as brief
 
 UNSEEN = {
-    "rules": "A rule that stands on in other words counts as gone; one that the model breaks although it stands there is not seen.",
-    "facts": "Only what a later turn said is counted: a loss that made the model do something else is not seen.",
+    "rules": "A rule kept in other words counts as gone; a rule that stands but is broken is not seen.",
+    "facts": "Only what a later turn said is counted: a loss that changed what the model did is not seen.",
     "rereads": "A result that came back the same may have been asked for on purpose, to check a change.",
-    "cache": "A provider may drop what it cached at any time; such a break has no cause that a recording shows.",
+    "cache": "A provider may drop its cache at any time; a recording shows no cause of such a break.",
 }
 """The limits of each figure of harm; they end the part that states the figure."""
 
@@ -134,7 +134,7 @@ def rereads(audit: AuditReading) -> Iterator[Block]:
 
 
 def trust(audit: AuditReading) -> Iterator[Block]:
-    """What was read, counted, left out."""
+    """The data: what was read, counted, left out."""
     reported = audit.total(lambda one: one.reported_turns)
     if audit.calls:
         others = (

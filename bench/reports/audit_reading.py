@@ -1,4 +1,4 @@
-"""Recorded sessions as an audit reads them: names, prices, the first line, the theoretical minimum."""
+"""Sessions as an audit reads them: names, prices, the first line, the theoretical minimum."""
 
 from __future__ import annotations
 

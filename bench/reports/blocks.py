@@ -204,7 +204,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Small charts side by side, each with the mark and the name of what it is about, and a line."""
+    """Small charts side by side, each with a mark, a name and a line of text."""
 
     items: tuple[tuple[Mark, str, str, Histogram], ...]
 

@@ -198,11 +198,11 @@ class Arcs:
 
     @property
     def paths(self) -> list[tuple[str, float]]:
-        """The curve of each arc in a box of 100 by 100, and its width in pixels."""
-        found = []
+        """The curve of each arc in a box of 100 by 100, and its width in pixels; the widest reaches the top."""
+        widest, found = max(abs(self.at(end) - self.at(start)) for start, end, _ in self.arcs) or 1.0, []
         for start, end, values in self.arcs:
             a, b = self.at(start), self.at(end)
-            top = 100 - min(max(abs(b - a) * 1.6, 30), 130)
+            top = 100 - max(abs(b - a) / widest * 128, 30)
             found.append((f"M{a:.4g} 100C{a:.4g} {top:.4g} {b:.4g} {top:.4g} {b:.4g} 100", min(1 + values * 0.5, 4)))
         return found
 

@@ -1,4 +1,4 @@
-"""Every number as CSV: a row by strategy, metric and run, and one over all runs, where `run` is empty."""
+"""Every number as CSV: a row by strategy, metric and run; without a run, over all runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks as the few that any text format can show: headings, paragraphs, lists, tables, lines, folds."""
+"""Blocks reduced to what any text can show: headings, paragraphs, lists, tables, folds."""
 
 from __future__ import annotations
 

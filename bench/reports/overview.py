@@ -1,4 +1,4 @@
-"""Several scenarios on one first screen: what to ship, the gates, then question and answer by verdict."""
+"""Several scenarios on one screen: what to ship, the gates, question and answer by verdict."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _row(reading: Reading, report: Report, place: int, group: str) -> Row:
 
 
 def _measured(reading: Reading) -> Cell:
-    """The best value of a scenario that is not about savings; of equals the advised one, today's last."""
+    """The best value where savings are not asked; of equals the advised one, today's last."""
     values = [(value, item.strategy) for item in reading.ranked if (value := reading.value(item.strategy, reading.measure)) is not None]  # fmt: skip
     if not values:
         return Cell("–")

@@ -128,8 +128,8 @@ def excerpt(text: str, facts: Sequence[str], most: int) -> str:
             pieces[-1][1] = max(end, pieces[-1][1])
         else:
             pieces.append([start, end])
-    shown = " … ".join(flat[start:end].strip() for start, end in pieces)
-    return ("… " if pieces[0][0] else "") + shown + (" …" if pieces[-1][1] < len(flat) else "")
+    text = " … ".join(flat[start:end].strip() for start, end in pieces)
+    return ("… " if pieces[0][0] else "") + text + (" …" if pieces[-1][1] < len(flat) else "")
 
 
 def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:

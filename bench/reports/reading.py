@@ -66,7 +66,7 @@ class Reading:
 
     @cached_property
     def tasks(self) -> int:
-        """How many tasks the runs are of; a run without one is a task of its own."""
+        """The number of tasks; a run without one is a task of its own."""
         return len({run.facts.task or run.id for run in self.compared.runs}) or self.advice.tasks
 
     @property
@@ -103,7 +103,7 @@ class Reading:
         return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
 
     def move(self, strategy: str, metric: str) -> Move | None:
-        """How one number of a strategy moved against the baseline; None where it did not."""
+        """The move of one number of a strategy against the baseline; None where it did not."""
         wanted = (strategy, metric)
         return next((one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None)
 
@@ -137,7 +137,7 @@ class Reading:
 
     @cached_property
     def measure(self) -> str:
-        """The metric that answers a scenario which is not about savings; "" where none was measured."""
+        """The metric that answers a scenario not about savings; "" where none was measured."""
         names = [name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics]
         return next(
             (name for name in names if any(self.value(item, name) is not None for item in self.everyone)),

@@ -134,7 +134,7 @@ def _add_marks(drawn: Layout, points: Sequence[Point], places: dict[str, tuple[f
     labels = placed(spots, texts, bold, inside, drawn.taken)
     for group, (x, y), label in reversed([*zip(ordered, spots, labels, strict=True)]):
         if label is not None:
-            drawn.lines += [(x, y, *label.leader, "ax")] if label.leader is not None else []
+            drawn.lines += [(x, y, *label.leader, "ld")] if label.leader is not None else []
             drawn.text(label.x, label.y, label.text, f"h {_LOOKS[group[0].mark]}".strip())
         drawn.marks.append((x, y, group[0].mark, "; ".join(point.title or point.name for point in group)))
 

@@ -14,7 +14,7 @@ Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
 
 NUMBERED = 12
-"""More strategies than this have a row number, which stands for the name where a chart has no room."""
+"""With more strategies rows are numbered: where a chart has no room for a name, it shows the number."""
 _INACTIVE = 3  # more rows that changed nothing than this are folded
 
 

@@ -1,4 +1,4 @@
-"""The answer: one sentence, three figures, one chart, one table; then the change by run and by setting."""
+"""The answer: a sentence, three figures, a chart, a table; then changes by run and setting."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
 
 
 def _numbers(reading: Reading) -> Numbers:
-    """The prices with and without the cache, the interval, and what is missed; no column without a value."""
+    """Prices with and without the cache, the interval, the misses; no column without a value."""
     basis, ranked = reading.advice.basis, reading.ranked
     bounds = [found for item in ranked if (found := _bounds(reading.price(item)))]
     scale = min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])

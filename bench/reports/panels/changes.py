@@ -50,7 +50,7 @@ def order(reading: Reading) -> int:
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The gates, the moves, the runs that got worse; nothing where there are neither gates nor a baseline."""
+    """The gates, the moves, the runs that got worse; nothing without gates and baseline."""
     compared = reading.compared
     if not reading.decided and not compared.against:
         return
@@ -138,7 +138,7 @@ def _counts(reading: Reading, move: Move) -> str:
 
 
 def _figures(reading: Reading) -> Iterator[Figure]:
-    """The first failed gate, how many runs it moved in, the second failed gate, the price, the gates that pass."""
+    """The first failed gate, the runs it moved in, the second, the price, the gates that pass."""
     first, *others = reading.failed
     yield _figure(reading, first)
     if (move := reading.move(first.strategy, first.rule.metric)) is not None:

@@ -1,4 +1,4 @@
-"""Losses: the runs that lose most, then for a few of them the values, the turns, and both prompts."""
+"""Losses: the runs that lose most, then the values, turns and prompts of a few of them."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
 
 
 def _worst_turn(item: ReplayDetail) -> int | None:
-    """The turn that misses most, the first of equals; where none does, the last one with a prompt."""
+    """The turn that misses most, the first of equals; else the last one with a prompt."""
     by_turn = Counter(fact.turn for fact in item.missed)
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
