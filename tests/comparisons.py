@@ -18,7 +18,6 @@ from bench.model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall
 from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from bench.reports.labels import LABELS
-from bench.reports.reading import guessed_unit
 
 POLICIES = (
     ("csv", "summarizer=csv_table", 0.92, 0.0, 1.0),
@@ -37,6 +36,11 @@ SIGNATURE = Signature(
 )  # fmt: skip
 
 
+def _unit(metric: str) -> str:
+    shares = ("recall", "rate", "accuracy", "agreement", "retrievable", "divergence", "top1")
+    return "usd" if "usd" in metric else "fraction" if any(word in metric for word in shares) else "count"
+
+
 def metric_infos() -> dict[str, MetricInfo]:
     """A declaration for each of the 47 metrics."""
     lower = (
@@ -51,7 +55,7 @@ def metric_infos() -> dict[str, MetricInfo]:
     return {
         name: MetricInfo(
             name=name,
-            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else guessed_unit(name),
+            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else _unit(name),
             better="lower" if name.startswith(lower) and "cached" not in name else "higher",
             aggregate="pooled",
             title=f"{text}.",
@@ -155,7 +159,7 @@ def totals_of(measured: list[MeasuredRun]) -> dict[str, dict[str, Number]]:
         for metric in all_scores[0].numbers:
             numbers_of = [score.numbers[metric] for score in all_scores]
             values = [number.value for number in numbers_of if number.value is not None]
-            share = guessed_unit(metric) == "fraction"
+            share = _unit(metric) == "fraction"
             value = (sum(values) / len(values) if share else sum(values)) if values else None
             weight = sum(number.weight for number in numbers_of)
             found.setdefault(name, {})[metric] = Number(

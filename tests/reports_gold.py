@@ -11,14 +11,14 @@ from comparisons import comparison, empty, judged
 from bench.model.compared import Compared
 from bench.reports import rendered
 from bench.reports.audit import audit_rendered
-from bench.reports.terminal import terminal_text
+from bench.reports.text import terminal_text
 
 GOLD = Path(__file__).parent / "gold"
 ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}
 
 
-def shown() -> dict[str, list[Compared]]:
-    """The comparisons that are shown, by name."""
+def comparisons() -> dict[str, list[Compared]]:
+    """The comparisons of the gold files, by name."""
     small = {"strategies": 4, "runs": 8, "seed": 1}
     return {
         "answer": [comparison(**small, gates="pass")],
@@ -37,11 +37,11 @@ def shown() -> dict[str, list[Compared]]:
 def current() -> dict[str, str]:
     """Every gold file by name, as the code shows it now."""
     found = {}
-    for name, comparisons in shown().items():
+    for name, several in comparisons().items():
         for form, ending in ENDINGS.items():
             if form == "html" or name not in ("hostile",):
-                found[f"{name}.{ending}"] = rendered(comparisons, form)
-        found[f"{name}.terminal.txt"] = terminal_text(comparisons)
+                found[f"{name}.{ending}"] = rendered(several, form)
+        found[f"{name}.terminal.txt"] = terminal_text(several)
     for form in ("html", "markdown", "text"):
         found[f"audit.{ENDINGS[form]}"] = audit_rendered(audited(1), form)
     found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")

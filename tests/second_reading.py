@@ -257,7 +257,12 @@ def blocks(message: Any) -> Count:
 
 
 def langchain(message: Any) -> Count:
-    """A message of LangChain's in any dump, else one of OpenAI's."""
+    """A message of LangChain's in any dump, else one of Gemini's parts or of OpenAI's."""
+    if "parts" in message:
+        keys = Counter(key for part in message["parts"] for key in part)
+        spoken = message["role"] == "model"
+        told = int(not spoken and keys["text"] > 0)
+        return Counter(answers=int(spoken), calls=keys["functionCall"], results=keys["functionResponse"], told=told)
     if "role" in message:
         return chat([message])
     kind = message["id"][-1] if "lc" in message else message["type"]

@@ -34,7 +34,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
     """Convert the runs of files, folders or patterns into native traces without secrets."""
     from ..files.writing import folder_in_place
-    from ..text.wording import visible
+    from ..model.errors import visible
     from ..traces import TraceSource, files_of
     from ..traces.formats.native import write_traces
     from ..traces.redaction import Redactor

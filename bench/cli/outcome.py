@@ -47,7 +47,7 @@ def finish(
     """
     from ..comparison.gates import exit_code
     from ..reports import first_line
-    from ..reports.terminal import terminal_text
+    from ..reports.text import terminal_text
 
     code = exit_code(comparisons, allow_undecided=allow_undecided)
     sentence = first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)

@@ -24,7 +24,7 @@ WIDTH = 70
 @click.option("--case", "case", metavar="ID", help="Of a file or folder with several traces, only this one.")
 def show(trace: str, index: int | None, case: str | None) -> None:
     """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
-    from ..text.wording import visible
+    from ..model.errors import visible
     from ..traces import load
     from ..traces.summary import summary_of
 
@@ -57,7 +57,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
     3 tokens of text
     """
     from ..model import ToolsChanged
-    from ..text.wording import counted, cut, quantity
+    from ..text.wording import count as written, counted
     from ..tokens.counting import TokenCounter, encoding_for
 
     encoding, assumed = encoding_for(trace.model)
@@ -76,9 +76,10 @@ def step_lines(trace: Trace) -> Iterator[str]:
         tokens = count(text)
         total += tokens
         where = f"[{_flat(step.thread)}] " if several else ""
-        begins = cut(_flat(text[: 4 * WIDTH]), WIDTH)
+        begins = _flat(text[: 4 * WIDTH])
+        begins = begins if len(begins) <= WIDTH else begins[: WIDTH - 1] + "…"
         kind = step.__struct_config__.tag
-        yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{_before(step)}{begins}"
+        yield f"{step.index:>{wide}}  {kind:<10} {written(tokens):>8}  {where}{_before(step)}{begins}"
     yield f"{counted(total, 'token')} of text"
 
 
@@ -104,7 +105,7 @@ def texts_of(step: AnyStep) -> Iterator[str]:
 
 
 def _flat(text: str) -> str:
-    from ..text.wording import visible
+    from ..model.errors import visible
 
     return visible(" ".join(text.split()))
 
@@ -143,7 +144,7 @@ def whole_step(trace: Trace, index: int) -> Iterator[str]:
     Raises TraceError for an index that no step has.
     """
     from ..model import plain
-    from ..text.wording import visible
+    from ..model.errors import visible
 
     known = {step.index: step for step in trace.steps}
     if index not in known:

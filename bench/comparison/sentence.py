@@ -130,7 +130,8 @@ def _keep(advice: Advice, assumed: bool) -> str:
     if len(cheaper) == 1:
         return f"Keep what runs today: the only cheaper strategy, {first.strategy}, {_LOSES[first.verdict][0]}."
     if len(counts) == 1:
-        return f"Keep what runs today: all {len(cheaper)} cheaper strategies {_LOSES[first.verdict][1]}."
+        every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
+        return f"Keep what runs today: {every} cheaper strategies {_LOSES[first.verdict][1]}."
     parts = [f"{count} {_LOSES[verdict][count > 1]}" for verdict, count in sorted(counts.items())]
     return f"Keep what runs today: of {len(cheaper)} cheaper strategies {', '.join(parts)}."
 

@@ -1,7 +1,7 @@
 """Metrics: each is a plain function from the evidence of one replay to one number, registered under its name.
 
-A family with places registers a name for each: `loss.fact_recall` with the places `shown` and `end` is
-`loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
+A family with places registers a name for each: `loss.fact_recall` with the places `shown` and `end`
+is `loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ TOO_LARGE = "a prompt does not fit the model's window"
 def prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
-    Framing and tool definitions included, and the calls that fetch what stands behind a handle. No model
-    calls: nothing to measure.
+    Framing and tool definitions included, and the calls that fetch what stands behind a handle. No
+    model calls: nothing to measure.
 
     Source: 003 §1 "Token Efficiency"; 002 Token Management
 
@@ -46,10 +46,11 @@ def peak_prompt_tokens(evidence: ReplayEvidence) -> Number:
 def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Prompt tokens that the provider's prompt cache would serve.
 
-    Of each prompt the tool definitions and the whole messages that it shares, from its start, with the
-    one before in its thread (at Claude, which keeps what ends at a mark, with any earlier one that it
-    finds within 20 positions), by the provider's rule for that model, times the share that was served
-    when the trace was recorded. Not measured for a provider whose rule is not known here.
+    Of each prompt the tool definitions and the whole messages that it shares, from its start, with
+    the one before in its thread (at Claude, which keeps what ends at a mark, with any earlier one
+    that it finds within 20 positions), by the provider's rule for that model, times the share that
+    was served when the trace was recorded. Not measured for a provider whose rule is not known
+    here.
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 
@@ -64,9 +65,10 @@ def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
 def usd(evidence: ReplayEvidence) -> Number:
     """Dollars of the run: its prompts with the provider's cache, its answers, and the strategy's own model calls.
 
-    A turn whose facts stand behind a handle that its prompt shows costs one more call, which fetches
-    them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices are those of
-    the day of the recording. Not measured without listed prices, or where a prompt does not fit.
+    A turn whose facts stand behind a handle that its prompt shows costs one more call, which
+    fetches them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices
+    are those of the day of the recording. Not measured without listed prices, or where a prompt
+    does not fit.
 
     Source: genai-prices; 003 §1 "Token Efficiency"
 
@@ -106,8 +108,8 @@ def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
 def refetch_usd(evidence: ReplayEvidence) -> Number:
     """Dollars of fetching again what turns missed: one more call for each such turn. In no other price.
 
-    A fact is fetched from the smallest untruncated result of its thread that holds it; what one call
-    fetches serves every fact of its turn. A lower bound where no result holds a fact.
+    A fact is fetched from the smallest untruncated result of its thread that holds it; what one
+    call fetches serves every fact of its turn. A lower bound where no result holds a fact.
 
     Source: page faults of virtual memory (Denning 1968): a miss costs what the fetch costs
 

@@ -11,7 +11,8 @@ from . import NOTHING, example as example, metric
 def changed(evidence: CheckedReplay) -> Number:
     """Values that a message shows otherwise than the tool returned them.
 
-    Must be 0. A field with another value than the untruncated result has, or under a key that it does not have. No prompts: nothing to measure.
+    Must be 0. A field with another value than the untruncated result has, or under a key that it
+    does not have. No prompts: nothing to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
 
@@ -39,7 +40,8 @@ def invented(evidence: CheckedReplay) -> Number:
 def hidden_errors(evidence: CheckedReplay) -> Number:
     """Failed results that a message shows without their failure.
 
-    Must be 0. A placeholder that shows nothing of the result hides nothing. No prompts: nothing to measure.
+    Must be 0. A placeholder that shows nothing of the result hides nothing. No prompts: nothing to
+    measure.
 
     Source: 004 §1.2: a step that failed must be seen to have failed
 

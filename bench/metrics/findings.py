@@ -15,8 +15,8 @@ from . import example as example, mean, metric
 def agreement(evidence: ReplayEvidence) -> Number:
     """Share of tool results whose evaluation and extraction come out the same from the stored record as from the untruncated one.
 
-    0–1, of the results that have either on the untruncated record. Timestamps are left out; types count
-    (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
+    0–1, of the results that have either on the untruncated record. Timestamps are left out; types
+    count (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 
@@ -49,8 +49,8 @@ def evaluation_agreement(evidence: ReplayEvidence) -> Number:
 def extraction_agreement(evidence: ReplayEvidence) -> Number:
     """Share of tool results from whose stored record the same findings are read back as from the untruncated one.
 
-    0–1, of the results from whose untruncated record something is extracted. Nothing extracted: nothing
-    to measure.
+    0–1, of the results from whose untruncated record something is extracted. Nothing extracted:
+    nothing to measure.
 
     Source: 004 §3.2
 

@@ -13,12 +13,12 @@ from . import NOTHING, example as example, metric, share
 def recall(evidence: ReplayEvidence, place: str) -> Number:
     """Share of needed facts that the prompt of their turn still held.
 
-    0–1. A turn needs a fact that an earlier message of its thread had said, whoever said it, and that the
-    recorded prompt of the turn held: what the recorded model could not see, it did not need. In a
-    strategy's own text the fact of a field is held only as that field. A fact behind a handle that the
-    prompt shows is held: it costs one more call, in `cost.usd`. `far`: those last said six or more model
-    turns ago. What the detector cannot see (paraphrase, derived values) is in no number. No needs:
-    nothing to measure.
+    0–1. A turn needs a fact that an earlier message of its thread had said, whoever said it, and
+    that the recorded prompt of the turn held: what the recorded model could not see, it did not
+    need. In a strategy's own text the fact of a field is held only as that field. A fact behind a
+    handle that the prompt shows is held: it costs one more call, in `cost.usd`. `far`: those last
+    said six or more model turns ago. What the detector cannot see (paraphrase, derived values) is
+    in no number. No needs: nothing to measure.
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)
 
@@ -35,8 +35,8 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
 def missed_turns(evidence: ReplayEvidence) -> Number:
     """Model turns that would have missed something they used.
 
-    A turn misses a fact that its prompt neither holds nor gives by a handle. No model turns: nothing to
-    measure.
+    A turn misses a fact that its prompt neither holds nor gives by a handle. No model turns:
+    nothing to measure.
 
     Source: page faults of virtual memory (Denning 1968)
 
@@ -51,8 +51,8 @@ def missed_turns(evidence: ReplayEvidence) -> Number:
 def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     """Share of model turns that would have missed something they used.
 
-    0–1, of all turns, those too that need nothing. A missed turn is no forecast of an extra turn. No
-    model turns: nothing to measure.
+    0–1, of all turns, those too that need nothing. A missed turn is no forecast of an extra turn.
+    No model turns: nothing to measure.
 
     Source: page fault rate (Denning 1968)
 
@@ -67,10 +67,10 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
 def refetches(evidence: ReplayEvidence) -> Number:
     """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for what it had.
 
-    A repeated call has the function and arguments (or the command) of an earlier one of its thread, and
-    its result gives at least one fact of the earlier result again. It counts where the prompt of its turn
-    lacks such a fact. A call repeated to see a change counts too: it cannot be told from one repeated to
-    be reminded. No repeated calls: nothing to measure.
+    A repeated call has the function and arguments (or the command) of an earlier one of its thread,
+    and its result gives at least one fact of the earlier result again. It counts where the prompt
+    of its turn lacks such a fact. A call repeated to see a change counts too: it cannot be told
+    from one repeated to be reminded. No repeated calls: nothing to measure.
 
     Source: cache misses that are fetched again (Denning 1968)
 

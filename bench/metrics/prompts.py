@@ -11,11 +11,12 @@ from . import NOTHING, example as example, metric
 def invalid(evidence: ReplayEvidence) -> Number:
     """Prompts that a provider would refuse, or whose messages stand in another order than they came.
 
-    Wrong are: a tool result without its call right before it (other results of the same message may stand
-    between), a call without its result before the next turn, steps out of their recorded order, no message
-    of a user at all; and of the strategy's own messages, those that are empty or hold half a character.
-    What the recording itself broke counts for nobody. Commands that an agent writes as text, and results
-    handed back as user messages, need no pairs. No model calls: nothing to measure.
+    Wrong are: a tool result without its call right before it (other results of the same message may
+    stand between), a call without its result before the next turn, steps out of their recorded
+    order, no message of a user at all; and of the strategy's own messages, those that are empty or
+    hold half a character. What the recording itself broke counts for nobody. Commands that an agent
+    writes as text, and results handed back as user messages, need no pairs. No model calls: nothing
+    to measure.
 
     Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool messages); Anthropic documentation "Handle tool calls"
 

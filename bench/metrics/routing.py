@@ -21,8 +21,8 @@ RUN_SCRIPT = "run_script_by_name"
 def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
-    0–1. Expected is the labelled route (of a selection a labelled script), else the recorded one, else
-    what the same router decides on untruncated records. No decisions: nothing to measure.
+    0–1. Expected is the labelled route (of a selection a labelled script), else the recorded one,
+    else what the same router decides on untruncated records. No decisions: nothing to measure.
 
     Source: 004 §4.2
 
@@ -35,8 +35,8 @@ def accuracy(evidence: ReplayEvidence) -> Number:
 def first_divergence(evidence: ReplayEvidence) -> Number:
     """Share of the routing decisions that come before the first one that went another way than expected.
 
-    0–1; 1 where none did. What comes after a divergence was replayed along the recorded run and proves
-    little. No decisions: nothing to measure.
+    0–1; 1 where none did. What comes after a divergence was replayed along the recorded run and
+    proves little. No decisions: nothing to measure.
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
 
@@ -90,9 +90,10 @@ def reply_errors(evidence: ReplayEvidence) -> Number:
 def unreset_states(evidence: ReplayEvidence) -> Number:
     """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck in a loop" defect.
 
-    Of the replies of the strategy's consumer; without a consumer of the decisions that the trace recorded
-    at its `end`. The state is selected script, its parameters, raw output and execution summary; empty
-    texts and containers count as cleared. Neither replies nor recorded ends: nothing to measure.
+    Of the replies of the strategy's consumer; without a consumer of the decisions that the trace
+    recorded at its `end`. The state is selected script, its parameters, raw output and execution
+    summary; empty texts and containers count as cleared. Neither replies nor recorded ends: nothing
+    to measure.
 
     Source: 000 Step 5, 001 §2 Step 3
 
@@ -114,9 +115,9 @@ def _is_left(state: Mapping[str, Any], route: str) -> bool:
 def unapproved_executions(evidence: ReplayEvidence) -> Number:
     """Scripts that were executed although nobody had approved the call.
 
-    Of the results of `run_script_by_name`, in traces that record approvals; the last answer before the
-    result counts. A result without success after a no is the refusal itself. The same for every strategy:
-    actions are recorded. No such result: nothing to measure.
+    Of the results of `run_script_by_name`, in traces that record approvals; the last answer before
+    the result counts. A result without success after a no is the refusal itself. The same for every
+    strategy: actions are recorded. No such result: nothing to measure.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
 

@@ -18,11 +18,11 @@ REPEATS = 3
 def loops(evidence: ReplayEvidence) -> Number:
     """Loops: three or more equal decisions of one router in a row without progress between the first and the last.
 
-    Equal means the same route; progress is anything the trace had not held before: a user's words, an
-    approval, a call with other arguments, a turn without calls that says something else, another
-    untruncated result. A consumer's replies count as decisions of its own: they are equal with the same
-    route and the same task state left behind, and those that end at `END` are no loop. No decisions:
-    nothing to measure.
+    Equal means the same route; progress is anything the trace had not held before: a user's words,
+    an approval, a call with other arguments, a turn without calls that says something else, another
+    untruncated result. A consumer's replies count as decisions of its own: they are equal with the
+    same route and the same task state left behind, and those that end at `END` are no loop. No
+    decisions: nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"
 
@@ -65,7 +65,8 @@ def _progress(trace: Trace) -> list[int]:
 def missed_loops(evidence: ReplayEvidence) -> Number:
     """Decisions of a router that looks for loops where the full history shows one and the prompt does not: compaction blinded it.
 
-    Such a router declares by which route it says so (`loop`). Without such a router: nothing to measure.
+    Such a router declares by which route it says so (`loop`). Without such a router: nothing to
+    measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
@@ -78,7 +79,8 @@ def missed_loops(evidence: ReplayEvidence) -> Number:
 def false_loops(evidence: ReplayEvidence) -> Number:
     """Decisions of a router that looks for loops where the prompt shows one and the full history does not: cut results look alike.
 
-    Such a router declares by which route it says so (`loop`). Without such a router: nothing to measure.
+    Such a router declares by which route it says so (`loop`). Without such a router: nothing to
+    measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 

@@ -17,9 +17,9 @@ RECALL_AT = 3
 def selection_top1(evidence: ReplayEvidence) -> Number:
     """Share of requests for which the expected script came first.
 
-    0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a list
-    of names of which any will do; a manifest's id serves too). No selection router, or no labels:
-    nothing to measure.
+    0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a
+    list of names of which any will do; a manifest's id serves too). No selection router, or no
+    labels: nothing to measure.
 
     Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
 

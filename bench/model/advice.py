@@ -17,8 +17,8 @@ Mark = Literal["not checked", "inactive"]
 class RuleResult(Value, frozen=True, kw_only=True):
     """One rule on one strategy, over all tasks: the measured value beside its limit, and examples.
 
-    A rule that reads prose refuses when `low`, the lower 95 % bound of the strategy's rate, is above
-    `limit`, its own false-alarm rate. `worst_run` is the run where it is worst.
+    A rule that reads prose refuses when `low`, the lower 95 % bound of the strategy's rate, is
+    above `limit`, its own false-alarm rate. `worst_run` is the run where it is worst.
     """
 
     rule: Rule
@@ -33,8 +33,8 @@ class RuleResult(Value, frozen=True, kw_only=True):
 class Price(Value, frozen=True, kw_only=True):
     """What a run costs under a strategy, and its change against today as a ratio of totals (0.8: a fifth less).
 
-    `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5 %
-    interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
+    `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
+    % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
     """
 
     unit: Literal["usd", "tokens"]

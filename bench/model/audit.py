@@ -132,7 +132,8 @@ class CutResult(Value, frozen=True, kw_only=True):
 class Reread(Value, frozen=True, kw_only=True):
     """A result that gave again what an earlier one had given: `lines_same` of `lines`.
 
-    `why`: the earlier one had been cut, had been dropped by the harness, or still stood in the prompt.
+    `why`: the earlier one had been cut, had been dropped by the harness, or still stood in the
+    prompt.
     """
 
     step: int
@@ -147,7 +148,8 @@ class SessionAudit(Value, frozen=True, kw_only=True):
     """The audit of one recording. `minimum` is what perfect foresight would have been charged (None: unknown).
 
     `replayed` is the recording counted in the same way: their difference is the most that can be
-    saved. `skipped` counts what the reader did not understand, by kind: nothing is promised over it.
+    saved. `skipped` counts what the reader did not understand, by kind: nothing is promised over
+    it.
     """
 
     id: str

@@ -105,7 +105,8 @@ def _encodable(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A value as JSON data, without the fields that equal their defaults.
 
-    msgspec leaves out a field only where it *is* its default, the very same object: what was pickled or read would come out otherwise.
+    msgspec leaves out a field only where it *is* its default, the very same object: what was
+    pickled or read would come out otherwise.
 
     >>> from bench.model import UserTurn
     >>> plain(UserTurn(index=0, content="".join(["h", "i"]), thread="".join(["ma", "in"])))

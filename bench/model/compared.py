@@ -48,7 +48,8 @@ class RunMove(Value, frozen=True, array_like=True):
 class Move(Value, frozen=True, kw_only=True):
     """One number that differs from the baseline: before → after over all runs, and in how many runs it moved.
 
-    `runs` are the runs in which it moved, the worst first; empty where the baseline has no values by run.
+    `runs` are the runs in which it moved, the worst first; empty where the baseline has no values
+    by run.
     """
 
     strategy: str
@@ -119,10 +120,10 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         answer = self.advice.sentence if self.advice else f"{len(self.runs)} runs"
         return f"<Compared {self.title!r}: {answer}>"
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""
-        shown: str = import_module("bench.reports.notebook").html_repr(self)  # values import no reports
-        return shown
+        screen: str = import_module("bench.reports").markdown_screen(self)  # values import no reports
+        return screen
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data, as JSON has it."""
@@ -132,7 +133,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
         """The comparison as a pandas frame: a row for each strategy, metric and run (the default); `totals` over all runs; `gates`.
 
-        `value` is NaN where nothing was measured, `reason` says why. Raises BenchError for another table.
+        `value` is NaN where nothing was measured, `reason` says why. Raises BenchError for another
+        table.
         """
         import pandas as pd
 

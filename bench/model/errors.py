@@ -1,6 +1,7 @@
 """Every error the bench raises on purpose: one tree, each message says what, where and what next.
 
-The command line prints the message as one line and exits with `exit_code`; a traceback reaching a user is a defect.
+The command line prints the message as one line and exits with `exit_code`; a traceback reaching a
+user is a defect.
 """
 
 from __future__ import annotations
@@ -229,8 +230,8 @@ _BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye
 def sayable(text: str) -> str:
     """Text made safe for a terminal and for the log of a CI system: `visible`, and no line is a command to what reads the log.
 
-    Such are `::set-output` at the beginning of a line (GitHub), `##[add-mask]` and `##vso[…]` anywhere (GitHub, Azure), `##teamcity[…]`. Everything
-    that the bench prints goes through here.
+    Such are `::set-output` at the beginning of a line (GitHub), `##[add-mask]` and `##vso[…]`
+    anywhere (GitHub, Azure), `##teamcity[…]`. Everything that the bench prints goes through here.
 
     >>> print(sayable("a\\n ::set-output name=x::y ##[add-mask]z \\x1b]8;;"))
     a

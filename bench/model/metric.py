@@ -10,7 +10,8 @@ from .base import Value
 class MetricInfo(Value, frozen=True, kw_only=True):
     """The declaration of a metric: its unit, the better direction, and how samples add up.
 
-    `family` and `version` say whose numbers these are: a family that counts otherwise than before has a new version.
+    `family` and `version` say whose numbers these are: a family that counts otherwise than before
+    has a new version.
     """
 
     name: str

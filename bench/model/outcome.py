@@ -13,9 +13,11 @@ from .trace import ToolCall
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
     """One message of a prompt. Compared by identity: that is how a compactor's answer is matched against the history.
 
-    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the step it shows, None for a made one. A rewritten
-    message (a placeholder for a result, say) keeps its `step`, so that loss is charged to the right result. `reasoning_tokens` is the size of the
-    reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand most of it over encrypted or not at all.
+    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the
+    step it shows, None for a made one. A rewritten message (a placeholder for a result, say) keeps
+    its `step`, so that loss is charged to the right result. `reasoning_tokens` is the size of the
+    reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand
+    most of it over encrypted or not at all.
     """
 
     role: str
@@ -31,7 +33,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
 class Record(Value, frozen=True, kw_only=True):
     """The record that a store keeps of one tool result; evaluators and routers are given it.
 
-    `value` is the stored representation, `result_type` structured, text or visualization; `handle` names a value kept elsewhere.
+    `value` is the stored representation, `result_type` structured, text or visualization; `handle`
+    names a value kept elsewhere.
     """
 
     step: int
@@ -66,7 +69,8 @@ class Reply(Value, frozen=True):
 class Decision(Value, frozen=True, kw_only=True):
     """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled.
 
-    `loop` is the route by which this router says that the run goes in circles; None for one that does not look for that.
+    `loop` is the route by which this router says that the run goes in circles; None for one that
+    does not look for that.
     """
 
     step: int
@@ -88,14 +92,13 @@ class Decision(Value, frozen=True, kw_only=True):
 class WriterCall(Value, frozen=True, kw_only=True):
     """One call that a strategy made itself, to write a summary or for anything else: what it read and what it produced, in tokens.
 
-    `model` is the model that was really asked, `seconds` how long it took; None: the run's own model would have been, and nobody knows how long.
+    `model` is the model that was really asked; None: the run's own model would have been.
     """
 
     step: int
     consumed_tokens: int
     produced_tokens: int
     model: str | None = None
-    seconds: float | None = None
 
 
 class Note(Value, frozen=True, kw_only=True):
@@ -118,7 +121,8 @@ class Resolved(Value, frozen=True, kw_only=True):
 class Failure(Value, frozen=True, kw_only=True):
     """A strategy that raised: recorded as the failure of its case, not the end of the run.
 
-    The slot "process" is none of a strategy's: the process that measured the case died, whichever strategy it was at.
+    The slot "process" is none of a strategy's: the process that measured the case died, whichever
+    strategy it was at.
     """
 
     step: int
@@ -145,13 +149,16 @@ Reasoning = Literal["", "resent", "not resent"]
 
 
 class Counting(Value, frozen=True, kw_only=True):
-    """The way tokens of one trace are counted, and what its provider's prompt cache served. The defaults are the plain rule; with
-    `calibrated` they were fitted on the usage that this trace recorded.
+    """The way tokens of one trace are counted, and what its provider's prompt cache served. The
+    defaults are the plain rule; with `calibrated` they were fitted on the usage that this trace
+    recorded.
 
-    A prompt costs `prompt_tokens` beyond its messages and tool definitions, a message `message_tokens` beyond its text, calls and reasoning.
-    `factor` turns tokens of the vocabulary counted with into the provider's. `cache_share` is the share of what the provider's cache rule
-    would serve that was served (1: all of it), `cache_used` False where the recording's usage shows no use of a cache at all. With `cache_known`
-    False it has usage that does not say what the cache served.
+    A prompt costs `prompt_tokens` beyond its messages and tool definitions, a message
+    `message_tokens` beyond its text, calls and reasoning. `factor` turns tokens of the vocabulary
+    counted with into the provider's. `cache_share` is the share of what the provider's cache rule
+    would serve that was served (1: all of it), `cache_used` False where the recording's usage shows
+    no use of a cache at all. With `cache_known` False it has usage that does not say what the cache
+    served.
     """
 
     prompt_tokens: int = 3
@@ -163,5 +170,5 @@ class Counting(Value, frozen=True, kw_only=True):
     calibrated: bool = False
 
 
-Economy = Literal["provider", "none"]
-"""The two economies: the provider's prefix cache as it was recorded or is documented, and no cache at all."""
+CacheSetting = Literal["provider", "none"]
+"""The provider's prefix cache as it was recorded or is documented, or no cache at all."""

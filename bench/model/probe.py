@@ -9,17 +9,20 @@ from .base import Value
 Where = Literal["prompt", "store", "reply"]
 
 AnswerType = Literal["exact", "number", "text"]
-"""The comparison of an answer. `exact`: the same typed value; in a text as it stands. `number`: by value, whatever separators, currency signs and
-trailing zeros. `text`: the same words in the same order, whatever their case and what stands between them.
+"""The comparison of an answer. `exact`: the same typed value; in a text as it stands. `number`: by
+value, whatever separators, currency signs and trailing zeros. `text`: the same words in the same
+order, whatever their case and what stands between them.
 """
 
 
 class Probe(Value, frozen=True, kw_only=True):
-    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written; `absent` is a
-    wrong one, stale or invented, that must not be there. `type` says how it is compared: see `AnswerType`.
+    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a
+    tool result, or `expected` as written; `absent` is a wrong one, stale or invented, that must not
+    be there. `type` says how it is compared: see `AnswerType`.
 
-    `case` is an id or a glob; `result` names the tool result by step, call id or function. `where`: the answer must be held in a `prompt` (the
-    last one; `at` a step: the first one from there on), in the `store`, or in the `reply` that follows the result.
+    `case` is an id or a glob; `result` names the tool result by step, call id or function. `where`:
+    the answer must be held in a `prompt` (the last one; `at` a step: the first one from there on),
+    in the `store`, or in the `reply` that follows the result.
     """
 
     question: str
@@ -34,8 +37,8 @@ class Probe(Value, frozen=True, kw_only=True):
 
 
 class AskedProbe(Value, frozen=True, kw_only=True):
-    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the tool result it reads, where it reads one;
-    `absent`: the answer must not be there.
+    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the
+    tool result it reads, where it reads one; `absent`: the answer must not be there.
     """
 
     question: str

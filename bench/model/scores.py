@@ -82,7 +82,6 @@ class RunFacts(Value, frozen=True, kw_only=True):
     encoding_assumed: bool = False
     counted_tokens: int = 0
     reported_tokens: int = 0
-    usage_usd: float | None = None
 
 
 class MeasuredRun(Value, frozen=True, kw_only=True):

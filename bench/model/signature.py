@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from .base import Value
 
-SIGNED = (
-    ("bench_version", "bench version"),
-    ("encodings", "token encodings"),
-    ("facts_version", "fact pattern"),
-    ("prices_date", "price tables"),
-    ("calibration", "calibration of token counts"),
-    ("model", "model of traces that name none"),
-    ("seed", "seed"),
-)
-"""The settings that make two sets of scores comparable, each with what it is called. Traces and strategies are told apart by name."""
-
 
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks of them, `case_encodings` the encodings that
-    count their tokens. `metrics` are the versions of the families of metrics that gates judge. `calibration` is the version of how counts of tokens
-    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
+    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks
+    of them, `case_encodings` the encodings that count their tokens. `metrics` are the versions of
+    the families of metrics that gates judge. `calibration` is the version of how counts of tokens
+    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name
+    none (`""`: not given).
     """
 
     bench_version: str
@@ -42,32 +32,6 @@ class Signature(Value, frozen=True, kw_only=True):
     model: str = ""
     case_encodings: dict[str, tuple[str, ...]] = {}
     metrics: dict[str, int] = {}
-
-    def differences(self, other: Signature) -> Iterator[tuple[str, str, str, str]]:
-        """Each setting that differs from another signature's: its field, what it is called, and both values as text.
-
-        >>> one = Signature(bench_version="1", traces={}, strategies={}, encodings=("a", "b"), facts_version="1", prices_date="", seed=0)
-        >>> list(one.differences(msgspec.structs.replace(one, seed=7)))
-        [('seed', 'seed', '0', '7')]
-        """
-        for field, word in SIGNED:
-            mine, theirs = getattr(self, field), getattr(other, field)
-            if mine != theirs:
-                yield field, word, _said(mine), _said(theirs)
-        for family in sorted(self.metrics.keys() & other.metrics.keys()):
-            if self.metrics[family] != other.metrics[family]:
-                yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
-
-    def case_differs(self, other: Signature, case: str) -> str | None:
-        """The difference of another signature in one case, as a clause; None for none, or a case that is not here."""
-        if case in self.traces and other.traces.get(case) != self.traces[case]:
-            return "is another recording under the same name"
-        asked_otherwise = self.questions.get(case) != other.questions.get(case)
-        return "is asked other questions (labels or probes)" if asked_otherwise else None
-
-
-def _said(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 Over = Literal["all", "worst_case"]
@@ -90,6 +54,7 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True):
 MAX_FAULT_RATE, MIN_FAR_RECALL = 0.05, 0.9
 """The default limits of a strategy: the share of turns that would have missed something, and what it keeps of what was needed from far back.
 
-Means over tasks. They refuse the clearest harm that was published (10 events of OpenHands' masking: 2.27 times the turns, 11 points fewer solved)
-and pass what was harmless (58 events) on three corpora of coding runs.
+Means over tasks. They refuse the clearest harm that was published (10 events of OpenHands' masking:
+2.27 times the turns, 11 points fewer solved) and pass what was harmless (58 events) on three
+corpora of coding runs.
 """

@@ -58,7 +58,8 @@ def non_text_parts(content: Content) -> int:
 class ToolCall(Value, frozen=True, kw_only=True):
     """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string where it is not JSON.
 
-    `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the text already costs it.
+    `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the
+    text already costs it.
     """
 
     id: str
@@ -80,8 +81,9 @@ class ToolCall(Value, frozen=True, kw_only=True):
 
 
 class Usage(Value, frozen=True, kw_only=True):
-    """The usage that the provider reported for one call. `prompt_tokens` is the total, cached ones included;
-    `cache_write_1h_tokens` are those of `cache_write_tokens` that the one-hour cache keeps."""
+    """The usage that the provider reported for one call. `prompt_tokens` is the total, cached ones
+    included; `cache_write_1h_tokens` are those of `cache_write_tokens` that the one-hour cache
+    keeps."""
 
     prompt_tokens: int
     completion_tokens: int = 0
@@ -130,8 +132,9 @@ class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
 class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     """The result of a tool call.
 
-    `seen` is the text the recorded model got (None: not recorded), `full` the untruncated text in the same envelope where
-    something was cut, `data` the structured value where there is one, `role` the recorded message's role.
+    `seen` is the text the recorded model got (None: not recorded), `full` the untruncated text in
+    the same envelope where something was cut, `data` the structured value where there is one,
+    `role` the recorded message's role.
     """
 
     call_id: str
@@ -236,10 +239,11 @@ class Outcome(Value, frozen=True, kw_only=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the recorder said.
 
-    Two labels are a reader's: `task`, which trials of one task share, and `prompts`, "unknown" where the recording does not tell what the model
-    was shown of old messages.
+    Two labels are a reader's: `task`, which trials of one task share, and `prompts`, "unknown"
+    where the recording does not tell what the model was shown of old messages.
 
-    `left_out` counts what the file held and the reader did not understand, by what it is in a few words ("block of type 'audio'").
+    `left_out` counts what the file held and the reader did not understand, by what it is in a few
+    words ("block of type 'audio'").
     """
 
     id: str

@@ -29,7 +29,14 @@ _NOT_HERE: ContextVar[bool] = ContextVar("_NOT_HERE", default=False)
 
 
 class NeedsChild(BenchError):
-    """A spec names somebody else's code, which is not run in this process."""
+    """A spec names somebody else's code, which is not run in this process.
+
+    `code` is its file (resolved), module or command line: strategies of the same one share a child.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__("code of somebody else runs in a process of its own")
+        self.code = code
 
 
 @contextlib.contextmanager
@@ -42,10 +49,10 @@ def not_here() -> Iterator[None]:
         _NOT_HERE.reset(outer)
 
 
-def require_child() -> None:
+def require_child(code: str) -> None:
     """Raise NeedsChild where nobody else's code may run."""
     if _NOT_HERE.get():
-        raise NeedsChild("code of somebody else runs in a process of its own")
+        raise NeedsChild(code)
 
 
 # ---------------------------------------------------------------- how a child imports
@@ -144,7 +151,7 @@ def load_file(path: str, shown: str) -> ModuleType:
     It is loaded alone; where it imports what only its package has (`from ..config import x`), as a
     part of that package.
     """
-    require_child()
+    require_child(path)
     file = Path(path)
     try:
         data = file.read_bytes()
@@ -258,7 +265,7 @@ def loaded(spec: Spec, base: Path) -> tuple[Any, str | None]:
 
     Raises SpecError for a name that is not there, with the nearest, and for what is no function.
     """
-    require_child()
+    require_child(str((base / spec.target).resolve()) if spec.target.endswith(".py") else spec.target)
     with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
         module = _module_of(spec, base)
     offered = _offered(module)

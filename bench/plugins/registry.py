@@ -333,7 +333,7 @@ def _construct_once(plugin: Plugin) -> None:
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     method = KINDS[kind][1]
     if spec.target == TARGET:
-        require_child()
+        require_child(str(spec))
         process = process_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, f"{TARGET}:{spec.attribute}", process, own=True)
     if not spec.target.endswith(".py") and spec.attribute is None:

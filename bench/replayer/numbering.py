@@ -16,7 +16,8 @@ class Recorded(NamedTuple):
     """A step of the recording as it comes, with all that a replay must know of it.
 
     `full` and `shown` are its messages (untruncated, and as the recorded model saw it) with their
-    numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that change.
+    numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that
+    change.
     """
 
     step: AnyStep

@@ -26,7 +26,7 @@ from ..model.replay import Call, StepOutcome
 from ..plugins.child import Link
 from ..plugins.worker import Answer
 from ..strategies import compose
-from ..strategies.sandboxed import Place, Ready, made
+from ..strategies.sandboxed import Place, Ready, prepared
 from ..tokens.counting import TokenCounter
 from .cassettes import offline, refused
 from .loop import Loop
@@ -68,7 +68,7 @@ def open_replay(
     def count(given: Message | str) -> int:
         return counter.text(given) if isinstance(given, str) else counter.message(given)
 
-    loop = Loop(about, made(ready, item, name, place), count, own=True)
+    loop = Loop(about, prepared(ready, item, name, place), count, own=True)
     asking = contextlib.ExitStack()
     asking.enter_context(offline(place.base, loop.charge))
     last: list[AnyStep] = []

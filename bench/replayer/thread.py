@@ -20,8 +20,8 @@ Compact = Callable[[Window], Any]
 class Thread:
     """One thread. `messages` is its history as the model sees it, `recording` the untruncated one.
 
-    With `per_call` the compactor is given all that ever joined, and its answer is that prompt alone.
-    Without a compactor the recorded harness' own resets are repeated by `recorded`.
+    With `per_call` the compactor is given all that ever joined, and its answer is that prompt
+    alone. Without a compactor the recorded harness' own resets are repeated by `recorded`.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Reports: panels say what a comparison shows as blocks, formats write the same blocks for a page, a terminal or a file.
+"""Reports: panels give a comparison as blocks, formats write the same blocks as a page or text.
 
-A panel is one file in `panels/`; a format is one file here with a `render` function and the endings it writes.
+A panel is one file in `panels/`; a format is one file here with a `render` function.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from .blocks import Report, Section, plain
 from .gates import failed_sentence
 from .numbers import listed, of
 from .overview import overview
-from .panels.answer import said
+from .panels.answer import answer_sentence
 from .reading import Reading
 
 FORMATS = {
     "html": ("html", (".html", ".htm")),
     "markdown": ("markdown", (".md",)),
-    "text": ("terminal", (".txt",)),
+    "text": ("text", (".txt",)),
     "json": ("json_file", (".json",)),
     "csv": ("csv_file", (".csv",)),
     "junit": ("junit", (".xml",)),
 }
 """The formats: the module that writes each, and the endings of its files."""
 
-_PLAIN = ("json", "csv", "junit")  # formats of values, which no panel makes
+_VALUES = ("json", "csv", "junit")  # formats of values, which have no panels
+_TITLE = "Which strategy?"
 
 
 def panel_modules() -> list[ModuleType]:
@@ -49,58 +50,54 @@ def report(compared: Compared, title: str = "") -> Report:
     sections: list[Section] = []
     for panel in modules:
         sections += panel.sections(reading)
-    return Report(
-        title or compared.title or "Which strategy?",
-        about(reading),
-        first_line(compared),
-        tuple(sections),
-        footer(reading),
-    )
+    heading = title or compared.title or _TITLE
+    return Report(heading, _about(reading), first_line(compared), tuple(sections), _footer(reading))
 
 
 def first_line(compared: Compared) -> str:
     """The first line of every output: the gates that failed, else the sentence of the advice."""
     reading = Reading(compared)
-    return " ".join(failed_sentence(reading)) if reading.failed else plain(said(reading))
+    return " ".join(failed_sentence(reading)) if reading.failed else plain(answer_sentence(reading))
 
 
-def about(reading: Reading) -> str:
-    """What a comparison is about, in one line.
+def markdown_screen(compared: Compared) -> str:
+    """The first screen as Markdown, for a notebook: the sentence, the three figures, the table."""
+    from .markdown import markdown
 
-    The data, the model, the runs, the strategies, the baseline.
-    """
+    answer = next(section for section in report(compared).sections if section.anchor == "answer")
+    return markdown(answer.blocks)
+
+
+def _about(reading: Reading) -> str:
+    """The subject of a comparison in one line: data, model, runs, strategies, baseline."""
     compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
-    kinds = [name for name, _ in Counter(item.format for item in facts if item.format).most_common()]
-    models = [name for name, _ in Counter(item.model for item in facts if item.model).most_common()]
-    data = ", ".join(filter(None, [listed(kinds, 2) if kinds else "", listed(models, 2) if models else ""]))
+    formats = Counter(item.format for item in facts if item.format)
+    models = Counter(item.model for item in facts if item.model)
+    data = ", ".join(listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names)
     others = sum(name != compared.today for name in compared.strategies)
-    held = f"{of(others, 'strategy', 'strategies')} against {'what runs today' if compared.today == 'recorded' else compared.today}"
-    parts = [
-        data,
-        reading.size,
-        held if others else "",
-        f"baseline {compared.against}" if compared.against else "",
-    ]
-    return " · ".join(filter(None, parts))
+    today = "what runs today" if compared.today == "recorded" else compared.today
+    against = f"{of(others, 'strategy', 'strategies')} against {today}" if others else ""
+    baseline = f"baseline {compared.against}" if compared.against else ""
+    return " · ".join(filter(None, [data, reading.size, against, baseline]))
 
 
-def footer(reading: Reading) -> str:
-    """The versions behind the numbers, in one line."""
+def _footer(reading: Reading) -> str:
+    """The versions behind the numbers in one line."""
     signature = reading.compared.signature
-    parts = [f"bench {signature.bench_version}", *signature.encodings]
-    parts += [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    return " · ".join((*parts, f"facts {signature.facts_version}", f"seed {signature.seed}"))
+    prices = [f"prices of {signature.prices_date}"] if signature.prices_date else []
+    versions = [f"bench {signature.bench_version}", *signature.encodings, *prices]
+    return " · ".join([*versions, f"facts {signature.facts_version}", f"seed {signature.seed}"])
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     """The report of one comparison.
 
-    Of several an overview, then each of them, the names told apart by a number.
+    Of several an overview, then each of them; equal titles are numbered.
     """
     titles: Counter[str] = Counter()
     found = []
     for compared in comparisons:
-        title = compared.title or "Which strategy?"
+        title = compared.title or _TITLE
         titles[title] += 1
         found.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
     return tuple(found) if len(found) == 1 else (overview(comparisons, found), *found)
@@ -112,16 +109,15 @@ def format_of(path: Path, name: str | None = None) -> str:
         if name not in FORMATS:
             raise BenchError(f"unknown format {name!r}{nearest(name, FORMATS)}")
         return name
-    ending = path.suffix.lower()
-    found = next((form for form, (_, endings) in FORMATS.items() if ending in endings), None)
+    by_ending = {ending: form for form, (_, endings) in FORMATS.items() for ending in endings}
+    found = by_ending.get(path.suffix.lower())
     if found is None:
-        known = [one for _, endings in FORMATS.values() for one in endings]
-        raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(known))}")
+        raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(by_ending))}")
     return found
 
 
 def pieces(comparisons: Sequence[Compared], form: str) -> Iterator[str]:
-    """A report in a format, piece by piece, so that a large one is never in memory as a whole.
+    """A report in a format, piece by piece, so that a large one is never in memory at once.
 
     Raises BenchError where nothing was compared or the format is unknown.
     """
@@ -130,7 +126,7 @@ def pieces(comparisons: Sequence[Compared], form: str) -> Iterator[str]:
     if form not in FORMATS:
         raise BenchError(f"unknown format {form!r}{nearest(form, FORMATS)}")
     writer = importlib.import_module(f"{__name__}.{FORMATS[form][0]}")
-    yield from writer.render(comparisons if form in _PLAIN else reports(comparisons))
+    yield from writer.render(comparisons if form in _VALUES else reports(comparisons))
 
 
 def rendered(comparisons: Sequence[Compared], form: str) -> str:

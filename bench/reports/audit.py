@@ -1,12 +1,9 @@
-"""An audit as a report.
-
-What recorded sessions cost, and what happened to their results and their cache.
-"""
+"""An audit as a report: the cost of recorded sessions, their results and their cache."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -18,10 +15,21 @@ from . import audit_costs as costs, audit_events as events
 from .audit_reading import AuditReading
 from .blocks import Block, Report, Section
 
-FORMATS = {"html": "html", "markdown": "markdown", "text": "terminal"}
+FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
 """The formats of an audit beside JSON: the module that writes each."""
 
 _Part = Callable[[AuditReading], Iterable[Block]]
+_PARTS: tuple[tuple[str, str, str, _Part], ...] = (
+    ("cost", "Cost", "", costs.cost),
+    ("turns", "By turn", "Cost by turn", costs.turns),
+    ("contents", "Prompts", "Parts of the prompts", costs.contents),
+    ("dearest", "Dearest results", "The ten dearest results", costs.dearest),
+    ("cache", "Cache breaks", "Cache breaks", events.cache),
+    ("shortened", "Shortened", "History that was shortened, results that were cut", events.shortened),
+    ("rereads", "Read twice", "Results that were read twice", events.rereads),
+    ("trust", "Trust", "Trust", events.trust),
+)
+"""The sections: anchor, short name, heading, blocks."""
 
 
 def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()) -> str:
@@ -30,8 +38,8 @@ def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequenc
     Raises BenchError for another.
     """
     if require_form(form) == "json":
-        found = {"sessions": sessions, "skipped": skipped}
-        return msgspec.json.format(json_bytes(found), indent=1).decode() + "\n"
+        values = {"sessions": sessions, "skipped": skipped}
+        return msgspec.json.format(json_bytes(values), indent=1).decode() + "\n"
     writer = importlib.import_module(f".{FORMATS[form]}", __package__)
     return "".join(writer.render([audit_report(sessions, skipped)]))
 
@@ -44,28 +52,11 @@ def require_form(form: str) -> str:
 
 
 def audit_report(sessions: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
-    """What happened in some sessions as a report; without any, what could not be read."""
+    """The audit of some sessions as a report; without any, the files that could not be read."""
     audit = AuditReading(sessions, skipped)
     sections = [
         Section(anchor, name, heading, blocks)
-        for anchor, name, heading, make in _parts(audit)
-        if (blocks := tuple(make(audit)))
+        for anchor, name, heading, part in _PARTS
+        if (blocks := tuple(part(audit)))
     ]
-    return Report(audit.title, audit.about, audit.verdict, tuple(sections), "")
-
-
-def _parts(audit: AuditReading) -> Iterator[tuple[str, str, str, _Part]]:
-    """The sections: anchor, short name, heading, blocks."""
-    yield "cost", "Cost", "", costs.cost
-    yield "turns", "By turn", "Price by turn" if audit.priced else "Tokens by turn", costs.turns
-    yield "contents", "Prompts", "Parts of the prompts", costs.contents
-    yield "dearest", "Dearest results", "The ten dearest results", costs.dearest
-    yield "cache", "Cache breaks", "Cache breaks", events.cache
-    yield (
-        "shortened",
-        "Shortened",
-        "History that was shortened, results that were cut",
-        events.shortened,
-    )
-    yield "rereads", "Read twice", "Results that were read twice", events.rereads
-    yield "trust", "Trust", "Trust", events.trust
+    return Report(audit.title, audit.about, audit.verdict, tuple(sections))

@@ -1,4 +1,4 @@
-"""Recorded sessions as an audit reads them: names, prices, the first line, the theoretical minimum."""
+"""Sessions as an audit reads them: names, prices, the first line, the theoretical minimum."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 from ..model.audit import Charges, SessionAudit
 from ..model.compared import Skipped
-from .blocks import Cell, Span
 from .numbers import change, count, dollars, listed, of
 from .reading import short_names
 
-MOST, WIDE = 10, 70
-"""The rows of a table, the letters of a request."""
+MOST = 10
+"""The rows of a table."""
 
 Places = list[tuple[SessionAudit, Any]]
 """Things with the session that each is of."""
@@ -24,66 +23,59 @@ class AuditReading:
     def __init__(self, sessions: Sequence[SessionAudit], skipped: Sequence[Skipped]) -> None:
         self.sessions, self.skipped = sessions, skipped
         self.names = short_names([one.id for one in sessions])
-        charges = [one.charges for one in sessions]
-        self.priced = bool(charges) and all(item.usd is not None for item in charges)
-        self.usd = sum(item.usd or 0.0 for item in charges)
-        self.tokens = sum(item.prompt_tokens + item.output_tokens for item in charges)
-        self.whole = self.usd if self.priced else float(self.tokens)
+        self.priced = bool(sessions) and all(one.charges.usd is not None for one in sessions)
+        self.calls = self.total(lambda one: len(one.turns))
         self.breaks = [(one, item) for one in sessions for item in one.cache.breaks]
+        self.tokens_again = sum(item.tokens_again for _, item in self.breaks)
+        self.cost = sum(self.size(one.charges) for one in sessions)
+
+    def total(self, value: Any) -> Any:
+        """The sum of something over all sessions."""
+        return sum(value(one) for one in self.sessions)
+
+    def size(self, charges: Charges) -> float:
+        """The dollars of charges, or their tokens where not every model is priced."""
+        return (charges.usd or 0.0) if self.priced else float(charges.prompt_tokens + charges.output_tokens)
+
+    def price(self, usd: float | None, tokens: float) -> str:
+        """Dollars, or tokens where no price is listed."""
+        return dollars(usd) if self.priced and usd is not None else f"{count(round(tokens))} tokens"
+
+    def words(self, size: float) -> str:
+        """The dollars or tokens of `size` in words."""
+        return self.price(size, size)
 
     @property
     def title(self) -> str:
         """The heading: the data and the question."""
-        if len(self.sessions) == 1:
-            return f"Where did the tokens of {self.sessions[0].id} go?"
-        return f"Where did the tokens of {of(len(self.sessions), 'session')} go?"
+        one = self.sessions[0].id if len(self.sessions) == 1 else of(len(self.sessions), "session")
+        return f"Where did the tokens of {one} go?"
 
     @property
     def about(self) -> str:
         """The formats, the models, the sizes."""
         formats = sorted({one.format for one in self.sessions if one.format})
         models = sorted({one.model for one in self.sessions if one.model})
-        calls = of(sum(len(one.turns) for one in self.sessions), "model call")
-        return " · ".join(
-            filter(
-                None,
-                [listed(formats, 3) if formats else "", listed(models, 3) if models else "", calls],
-            )
-        )
+        names = [listed(items, 3) for items in (formats, models) if items]
+        return " · ".join([*names, of(self.calls, "model call")])
 
     @property
     def verdict(self) -> str:
         """The first line of every output."""
         if not self.sessions:
             return "No session could be read."
-        calls, results = (
-            sum(len(one.turns) for one in self.sessions),
-            sum(one.results for one in self.sessions),
-        )
-        text = f"{self.price(self.usd, self.tokens)} for {of(calls, 'model call')} and {of(results, 'tool result')}."
-        again = sum(item.tokens_again for _, item in self.breaks)
-        text += f" {of(len(self.breaks), 'cache break')} billed {count(again)} tokens again." if self.breaks else ""
-        return text + (f" {self.minimum[0]}" if self.minimum else "")
+        results = of(self.total(lambda one: one.results), "tool result")
+        text = f"{self.words(self.cost)} for {of(self.calls, 'model call')} and {results}."
+        if self.breaks:
+            text += f" {of(len(self.breaks), 'cache break')} billed {count(self.tokens_again)} tokens again."
+        return text + (f" Theoretical minimum: {self.minimum[1]} ({self.minimum[0]})." if self.minimum else "")
 
     @property
-    def minimum(self) -> tuple[str, str, str] | None:
-        """The theoretical minimum: a sentence, the change, the price; None where it is not known.."""
-        both = [
-            (one.replayed, one.minimum) for one in self.sessions if one.replayed is not None and one.minimum is not None
-        ]
-        if not both:
-            return None
-        priced = all(side.usd is not None for pair in both for side in pair)
-        now, least = (sum(size_of(side, priced) for side in sides) for sides in zip(*both, strict=True))
-        if not now:
-            return None
-        price = dollars(least) if priced else f"{count(round(least))} tokens"
-        less = change(min(least / now, 1.0))
-        return f"Theoretical minimum: {price} ({less}).", less, price
-
-    def price(self, usd: float | None, tokens: float) -> str:
-        """Dollars, or tokens where no price is listed."""
-        return dollars(usd) if self.priced and usd is not None else f"{count(round(tokens))} tokens"
+    def minimum(self) -> tuple[str, str] | None:
+        """The theoretical minimum: its change and its price; None where it is not known."""
+        both = [(one.replayed, one.minimum) for one in self.sessions if one.replayed and one.minimum]
+        now, least = (sum(self.size(pair[side]) for pair in both) for side in (0, 1))
+        return (change(min(least / now, 1.0)), self.words(least)) if now else None
 
     def step(self, one: SessionAudit, step: int) -> str:
         """The place of something."""
@@ -92,29 +84,3 @@ class AuditReading:
     def each(self, field: str) -> Places:
         """Every thing of one kind, with its session."""
         return [(one, item) for one in self.sessions for item in getattr(one, field)]
-
-
-def size_of(charges: Charges, priced: bool) -> float:
-    """The dollars of charges, or their tokens where nothing is priced."""
-    return (charges.usd or 0.0) if priced else float(charges.prompt_tokens + charges.output_tokens)
-
-
-def more(number: int, word: str) -> str:
-    """How many are not shown; "" for none."""
-    return f"{of(number, f'more {word}')}." if number > 0 else ""
-
-
-def arrow(before: int | None, after: int | None) -> str:
-    """A size before → after."""
-    return " → ".join("not known" if value is None else count(value) for value in (before, after))
-
-
-def bad_count(number: int) -> Cell:
-    """A count that is red where it is not 0."""
-    return Cell((Span(count(number), "bad" if number else ""),))
-
-
-def shortened_text(text: str) -> str:
-    """A text on one line, its middle left out where it is long."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= WIDE else f"{flat[: WIDE // 2]} … {flat[-WIDE // 2 :]}"

@@ -5,19 +5,17 @@ Panels make them, renderers show them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Mark = Literal["advised", "today", "rejected", "other"]
-"""The sign of a strategy, a shape and a colour.
-
-Filled circle, filled square, hollow circle, grey dot.
-"""
+from .charts import Chart, Gauge, Histogram, Interval, Mark, Shares
+from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
 
 TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
-"""The tone of what is said of a strategy, by its mark."""
+"""The tone of a text about a strategy, by its mark."""
 
 
 @dataclass(frozen=True)
@@ -44,128 +42,6 @@ def plain(text: Text) -> str:
     """
     return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
 
-
-# ---------------------------------------------------------------- charts
-
-
-@dataclass(frozen=True)
-class Point:
-    """One strategy on a scatter chart."""
-
-    name: str
-    x: float
-    y: float
-    mark: Mark
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Price (x) against missed turns (y).
-
-    Above `limit` is forbidden; `lines` join the settings of a sweep.
-    """
-
-    alt: str
-    points: tuple[Point, ...]
-    x_unit: str
-    x_title: str
-    y_title: str
-    limit: float | None = None
-    lines: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A change with its bounds on a scale that all rows of a table share; `today` is 0."""
-
-    alt: str
-    low: float
-    value: float
-    high: float
-    scale: tuple[float, float]
-    mark: Mark
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """Counts (or values of `unit`) by bin.
-
-    `labels` are by bin or edge, "" for none; `now` is the edge where nothing changes.
-    """
-
-    alt: str
-    counts: tuple[float, ...]
-    labels: tuple[str, ...]
-    marks: tuple[Mark, ...]
-    now: int | None = None
-    unit: str = "count"
-
-
-@dataclass(frozen=True)
-class SweepLine:
-    """One measure over the settings of a sweep; `limit` and the side that it forbids."""
-
-    title: str
-    unit: str
-    values: tuple[float | None, ...]
-    limit: float | None = None
-    bad: Literal["above", "below"] = "above"
-    dashed: tuple[float | None, ...] = ()
-    names: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Some measures over one setting, one panel above the other."""
-
-    alt: str
-    settings: tuple[str, ...]
-    axis: str
-    lines: tuple[SweepLine, ...]
-
-
-@dataclass(frozen=True)
-class Arcs:
-    """Arcs from the result that gave a value to the turn that needed it: (result, turn, values)."""
-
-    alt: str
-    results: tuple[int, ...]
-    arcs: tuple[tuple[int, int, int], ...]
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A value before and now beside its limit; `bad` is the forbidden side."""
-
-    alt: str
-    value: float
-    unit: str
-    before: float | None = None
-    limit: float | None = None
-    bad: Literal["above", "below"] = "above"
-    failed: bool = True
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Parts of a whole as one bar: better, the same, worse."""
-
-    alt: str
-    better: int
-    same: int
-    worse: int
-
-
-@dataclass(frozen=True)
-class Bars:
-    """A bar by item: name, value from 0 to 1 (of the longest), its text, the mark."""
-
-    alt: str
-    items: tuple[tuple[str, float, str, Mark], ...]
-
-
-Chart = Scatter | Interval | Histogram | Sweep | Arcs | Gauge | Shares | Bars
 
 # ---------------------------------------------------------------- blocks
 
@@ -206,13 +82,13 @@ class Figure:
 class Figures:
     """Three figures side by side.
 
-    With a `chart`, it stands beside them under `title`, explained by `caption`.
+    With a `chart`, it stands beside them under `title`, explained by `note`.
     """
 
     items: tuple[Figure, ...]
     title: str = ""
     chart: Chart | None = None
-    caption: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -268,6 +144,55 @@ class Table:
     caption: str = ""
 
 
+def number(title: str, card: str = "") -> Column:
+    """A column of numbers."""
+    return Column(title, True, card)
+
+
+def columns(*heads: Column | str) -> tuple[Column, ...]:
+    """Columns of a table; a title alone is a column of words."""
+    return tuple(Column(head) if isinstance(head, str) else head for head in heads)
+
+
+Cells = Sequence[Cell | Text]
+"""The cells of a row; a text becomes a cell."""
+
+
+def table(
+    name: str,
+    heads: Sequence[Column],
+    rows: Iterable[Row | Cells],
+    *,
+    look: Literal["cards", "grid", "numbers", "plain"] = "cards",
+    most: int = 1_000,
+    noun: str = "row",
+    note: str = "",
+) -> Table:
+    """A table of texts and cells; rows above `most` are counted in the caption, before the note.
+
+    >>> table("Sizes", columns("run", number("size")), [["a", "1"], ["b", "2"]], most=1, noun="run").caption
+    '1 more run.'
+    """
+    found = [row if isinstance(row, Row) else Row(tuple(map(as_cell, row))) for row in rows]
+    more = f"{of(len(found) - most, f'more {noun}')}." if len(found) > most else ""
+    return Table(name, tuple(heads), tuple(found[:most]), look, " ".join(filter(None, [more, note])))
+
+
+def as_cell(content: Cell | Text) -> Cell:
+    """A cell; a text becomes one."""
+    return content if isinstance(content, Cell) else Cell(content)
+
+
+def code(text: str, tone: Tone = "") -> Text:
+    """A text in the type of code; "–" for an empty one."""
+    return (Span(text, tone, code=True),) if text else "–"
+
+
+def muted(text: str) -> Prose:
+    """A paragraph in the second colour."""
+    return Prose((Span(text, "muted"),))
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A chart with a title and a note beside it."""
@@ -279,7 +204,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Small charts side by side, each with the mark and the name of what it is about, and a line.."""
+    """Small charts side by side, each with a mark, a name and a line of text."""
 
     items: tuple[tuple[Mark, str, str, Histogram], ...]
 
@@ -352,10 +277,7 @@ Block = Sentence | Prose | Heading | Figures | Table | Drawing | Gallery | SideB
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: its anchor, its short name, its heading ("" .
-
-    None is shown), its blocks.
-    """
+    """One part of a report: its anchor, its short name, its heading ("": none), its blocks."""
 
     anchor: str
     name: str

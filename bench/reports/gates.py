@@ -1,4 +1,4 @@
-"""Gates in words: what each asks, which side of its limit is forbidden, which failed."""
+"""Gates in words: the condition, the forbidden side of the limit, the ones that failed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from .labels import label, sentence_case
 from .numbers import count, difference, of, quantity
 from .reading import Reading
 
+_SETTINGS = {
+    "min": "at least",
+    "max": "at most",
+    "max_drop": "a drop of at most",
+    "max_increase": "an increase of at most",
+}
+
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """How many gates failed, and the worst of them in words."""
+    """The number of gates that failed, and the first of them in words."""
     failed = reading.failed
     first = failed[0]
     name = label(first.rule.metric, reading.info(first.rule.metric))
@@ -26,7 +33,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
 
 
 def condition(gate: GateResult, unit: str) -> str:
-    """What a gate asks, in words.
+    """The condition of a gate in words.
 
     >>> from bench.model import GateRule
     >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
@@ -35,12 +42,7 @@ def condition(gate: GateResult, unit: str) -> str:
     """
     found = []
     for name, value in gate.rule.settings.items():
-        words = {
-            "min": "at least",
-            "max": "at most",
-            "max_drop": "a drop of at most",
-            "max_increase": "an increase of at most",
-        }.get(name)
+        words = _SETTINGS.get(name)
         if words is None or isinstance(value, bool):
             continue
         if isinstance(value, str):

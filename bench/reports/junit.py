@@ -39,32 +39,22 @@ def message(reading: Reading, gate: GateResult) -> str:
     unit = reading.unit(gate.rule.metric)
     values = [quantity(value, unit) for value in (gate.before, gate.value) if value is not None]
     parts = [" → ".join(values) or gate.reason or "not measured", condition(gate, unit), gate.basis]
-    parts += [
-        f"worst run {reading.name(gate.run)}" if gate.run else "",
-        gate.reason if values else "",
-    ]
+    parts += [f"worst run {reading.name(gate.run)}" if gate.run else "", gate.reason if values else ""]
     return f"{label(gate.rule.metric, reading.info(gate.rule.metric))}: {'; '.join(filter(None, parts))}"
 
 
 def _case(reading: Reading, gate: GateResult) -> str:
-    unit = reading.unit(gate.rule.metric)
-    name = " ".join(
-        filter(
-            None,
-            [
-                f"gate {gate.rule.number}" if gate.rule.number else "",
-                gate.rule.metric,
-                condition(gate, unit),
-            ],
-        )
-    )
+    number = f"gate {gate.rule.number}" if gate.rule.number else ""
+    asks = condition(gate, reading.unit(gate.rule.metric))
+    name = " ".join(filter(None, [number, gate.rule.metric, asks]))
     head = f"<testcase classname={_quoted(gate.strategy)} name={_quoted(name)}"
-    said = message(reading, gate)
+    text = message(reading, gate)
     if gate.outcome == "pass":
         return f"{head}/>\n"
     if gate.outcome == "skipped":
-        return f"{head}><skipped message={_quoted(gate.reason or said)}/></testcase>\n"
-    return f"{head}><failure type={_quoted(gate.outcome)} message={_quoted(said)}>{_legal(escape(said))}</failure></testcase>\n"
+        return f"{head}><skipped message={_quoted(gate.reason or text)}/></testcase>\n"
+    failure = f"<failure type={_quoted(gate.outcome)} message={_quoted(text)}>{_legal(escape(text))}</failure>"
+    return f"{head}>{failure}</testcase>\n"
 
 
 def _quoted(text: str) -> str:

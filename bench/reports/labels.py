@@ -5,10 +5,13 @@ A metric that is not listed is called by its title or its name.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from ..model.advice import Ranked, RuleResult
 from ..model.metric import MetricInfo
 from ..model.scores import Rule
-from .numbers import change, count, percent
+from .numbers import change, count, of, percent
 
 LABELS = {
     "cost.usd": "price with cache",
@@ -72,37 +75,43 @@ FAMILIES = {
 }
 """The groups of metrics in the order of the report."""
 
-MEASURES: dict[Rule, tuple[str, str]] = {
-    "ran": ("runs that raised, timed out or replayed differently", "count"),
-    "valid": ("prompts a provider would refuse", "count"),
-    "instructed": ("prompts without the system prompt, the task or a standing instruction", "rate"),
-    "changed": ("values shown otherwise than the tool returned them", "count"),
-    "misattributed": ("sentences that give a value to another record", "rate"),
-    "invented": ("generated texts with something that nothing before had said", "rate"),
-    "hidden": ("failed results shown without their failure", "count"),
-    "needed": ("turns that would have missed something they used, mean over tasks", "share"),
-    "far": ("needed facts from six or more turns back that are kept, mean over tasks", "floor"),
-    "stored": ("fields kept in the store, questions answered", "floor"),
-    "judged": ("evaluations and extractions that stay the same", "floor"),
-    "routed": ("routes and selections as expected", "floor"),
-    "cheaper": ("upper bound of the price against today", "ratio"),
-}
-"""The measure of each rule, and how its value and limit are given."""
 
-_FAILED: dict[Rule, str] = {
-    "ran": "runs failed",
-    "valid": "prompts a provider would refuse",
-    "instructed": "prompts lack an instruction",
-    "changed": "values changed",
-    "misattributed": "sentences misattribute",
-    "invented": "texts invent",
-    "hidden": "errors hidden",
-    "needed": "missed",
-    "far": "far back",
-    "stored": "stored",
-    "judged": "judged the same",
-    "routed": "routed as expected",
+@dataclass(frozen=True)
+class RuleWords:
+    """A rule in words: how its value is given, its measure, and the start of a refusal for one and for many."""
+
+    kind: Literal["count", "rate", "share", "floor", "ratio"]
+    measure: str
+    one: str = ""
+    many: str = ""
+
+
+RULES: dict[Rule, RuleWords] = {
+    "ran": RuleWords("count", "runs and gates that failed, replays that differ", "run failed", "runs failed"),
+    "valid": RuleWords(
+        "count", "prompts a provider would refuse", "prompt a provider would refuse", "prompts a provider would refuse"
+    ),
+    "instructed": RuleWords(
+        "rate",
+        "prompts without the system prompt, the task or a standing instruction",
+        "of prompts lack an instruction",
+    ),
+    "changed": RuleWords(
+        "count", "values shown otherwise than the tool returned them", "value changed", "values changed"
+    ),
+    "misattributed": RuleWords(
+        "rate", "sentences that give a value to another record", "of sentences misattribute a value"
+    ),
+    "invented": RuleWords("rate", "generated texts that state something new", "of generated texts state something new"),
+    "hidden": RuleWords("count", "failed results shown without their failure", "error hidden", "errors hidden"),
+    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "missed"),
+    "far": RuleWords("floor", "needed facts from six or more turns back that are kept, mean over tasks", "far back"),
+    "stored": RuleWords("floor", "fields kept in the store, questions answered", "stored"),
+    "judged": RuleWords("floor", "evaluations and extractions that stay the same", "judged the same"),
+    "routed": RuleWords("floor", "routes and selections as expected", "routed as expected"),
+    "cheaper": RuleWords("ratio", "upper bound of the price against today", "price up to"),
 }
+"""The words of each rule, in the order in which they are asked."""
 
 
 def label(metric: str, info: MetricInfo | None = None) -> str:
@@ -127,35 +136,36 @@ def rule_value(rule: Rule, value: float | None) -> str:
     """
     if value is None:
         return ""
-    kind = MEASURES[rule][1]
-    if kind == "ratio":
-        return change(value)
-    return count(value) if kind == "count" else percent(value)
+    kind = RULES[rule].kind
+    return change(value) if kind == "ratio" else count(value) if kind == "count" else percent(value)
 
 
 def rule_failed(result: RuleResult) -> str:
-    """Why a rule refuses, in a few words.
+    """The reason of a refusal in a few words.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
     'missed 14.8%, above 5%'
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
+    >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
+    '1 gate failed'
     """
-    rule, kind = result.rule, MEASURES[result.rule][1]
-    if kind == "ratio":
-        return "" if result.value is None else f"price up to {change(result.value)}"
-    value, words = rule_value(rule, result.value), _FAILED[rule]
-    if kind == "count":
-        return f"{value} {words}".strip()
-    if kind == "rate":
-        return f"{value} of {words}" if value else words
-    limit = rule_value(rule, result.limit)
-    side = "below" if kind == "floor" else "above"
-    return f"{words} {value}" + (f", {side} {limit}" if limit else "")
+    words, value = RULES[result.rule], rule_value(result.rule, result.value)
+    if result.rule == "ran" and result.value is not None and len(result.findings) != result.value:
+        # Every run that failed has a finding, of which the first few are kept; a gate has none.
+        return f"{value} runs or gates failed" if result.findings else f"{of(result.value, 'gate')} failed"
+    if not value:
+        return words.many or words.one.removeprefix("of ")
+    if words.kind in ("count", "rate"):
+        return f"{value} {words.many if words.many and result.value != 1 else words.one}"
+    limit = rule_value(result.rule, result.limit) if words.kind != "ratio" else ""
+    return f"{words.one} {value}" + (f", {'below' if words.kind == 'floor' else 'above'} {limit}" if limit else "")
 
 
 def why(item: Ranked) -> str:
-    """Why a strategy has its verdict, with its marks."""
+    """The reasons of a verdict; a strategy that never acted has no other."""
+    if "inactive" in item.marks:
+        return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
     first = [rule for rule in failed if rule.rule != "cheaper"] or failed
     return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))

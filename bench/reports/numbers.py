@@ -1,6 +1,6 @@
-"""Numbers as text for people: percent, dollars, counts, changes.
+"""Numbers as text for people: percent, dollars, changes; counts are those of `bench.text.wording`.
 
-They are formatted here alone, so no two reports differ.
+They are formatted there and here alone, so no two reports differ.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 
 from ..model.scores import Number
+from ..text.wording import MINUS as MINUS, NOT_MEASURED, count as count, counted, listed as listed
 
-MINUS = "−"
-NONE = "not measured"
+NONE, of = NOT_MEASURED, counted
+
 CHEAP = 0.1
 """Dollars a run below which prices are given per 1,000 runs."""
 
@@ -43,18 +44,6 @@ def change(ratio: float | None) -> str:
     return text if ratio == 1 or text == "0%" else ("+" if ratio > 1 else MINUS) + text
 
 
-def count(value: float | None) -> str:
-    """A count with commas, whole where it is; at most four digits otherwise.
-
-    >>> count(1698.0), count(7.25), count(-3), count(None)
-    ('1,698', '7.25', '−3', 'not measured')
-    """
-    if value is None or not math.isfinite(value):
-        return NONE
-    whole = float(value).is_integer() or abs(value) >= 1000
-    return _sign(f"{value:,.0f}" if whole else f"{value:.4g}")
-
-
 def dollars(value: float | None) -> str:
     """Dollars with two decimals, three digits below one cent.
 
@@ -78,7 +67,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:
-    """A change between two values: points for shares, percent for dollars and tokens, a count for anything else.
+    """A change between two values: points for shares, percent for dollars and tokens, else a count.
 
     >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
     ('+5.6 points', '−9.1%', '+119')
@@ -96,27 +85,18 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     return sign + quantity(abs(after - before), unit)
 
 
-def of(number: int | float, one: str, many: str = "") -> str:
-    """A count with its noun.
+def shortened(text: str, most: int = 70) -> str:
+    """A text on one line, its middle left out where it is long.
 
-    >>> of(1, "run"), of(1200, "run"), of(2, "summary", "summaries")
-    ('1 run', '1,200 runs', '2 summaries')
+    >>> shortened("cat  a_long_path.txt", 10)
+    'cat a … h.txt'
     """
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence; those above `most` are counted.
-
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
-    ('a', 'a, b and c', 'a and 2 more')
-    """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
 
 
 def rule_out(size: str, share: float) -> str:
-    """What so many tasks cannot show, as a clause.
+    """The limit of so many tasks, as a clause.
 
     >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
     ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')
@@ -127,7 +107,7 @@ def rule_out(size: str, share: float) -> str:
 
 
 def per_run(prices: Sequence[float | None]) -> tuple[int, str]:
-    """How prices are given that all stand in one table: the number of runs, and its words.
+    """The number of runs that the prices of one table are given for, and its words.
 
     >>> per_run([0.0645]), per_run([1.5, 0.02]), per_run([])
     ((1000, 'per 1,000 runs'), (1, 'a run'), (1, 'a run'))

@@ -1,4 +1,4 @@
-"""Two prompts of one step side by side: what today's holds, and what a strategy's holds instead."""
+"""Two prompts of one step side by side: today's, and a strategy's."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def _sides(
     right: list[Line] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            shown = [*_equal(before[a:b], facts, first=a == 0, last=b == len(before))]
-            left += shown
-            right += shown
+            equal = [*_equal(before[a:b], facts, first=a == 0, last=b == len(before))]
+            left += equal
+            right += equal
         else:
             left += _changed("-", before[a:b], facts)
             right += _changed("+", after[c:d], facts)
@@ -128,8 +128,8 @@ def excerpt(text: str, facts: Sequence[str], most: int) -> str:
             pieces[-1][1] = max(end, pieces[-1][1])
         else:
             pieces.append([start, end])
-    shown = " … ".join(flat[start:end].strip() for start, end in pieces)
-    return ("… " if pieces[0][0] else "") + shown + (" …" if pieces[-1][1] < len(flat) else "")
+    text = " … ".join(flat[start:end].strip() for start, end in pieces)
+    return ("… " if pieces[0][0] else "") + text + (" …" if pieces[-1][1] < len(flat) else "")
 
 
 def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:

@@ -7,27 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..comparison.rules import TABLE
 from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Number, Score
-from .blocks import Mark
+from ..model.scores import Number, Score
+from .charts import Mark
 from .numbers import of, per_run, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
 MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
-
-MEASURED_BY = {
-    "stored": ("loss.leaf_recall.stored", "probes.recall", "loss.fact_recall.stored"),
-    "judged": ("findings.agreement", "findings.evaluation_agreement", "probes.recall"),
-    "routed": ("routing.selection_top1", "routing.accuracy", "routing.first_divergence"),
-}
-"""What a scenario that is not about savings is answered in, by what it is about.
-
-The first that was measured.
-"""
 
 
 @dataclass(frozen=True)
@@ -63,8 +54,8 @@ class Reading:
         item = self.by_name.get(strategy)
         return "rejected" if item is not None and item.verdict in REFUSED else "other"
 
-    def shown(self, strategy: str) -> str:
-        """What a strategy is called: the one that everything is held against is "today"."""
+    def title(self, strategy: str) -> str:
+        """The name of a strategy; the one that everything is compared with is "today"."""
         return "today" if strategy == self.compared.today else strategy
 
     def spec(self, strategy: str) -> str:
@@ -75,7 +66,7 @@ class Reading:
 
     @cached_property
     def tasks(self) -> int:
-        """How many tasks the runs are of; a run without one is a task of its own."""
+        """The number of tasks; a run without one is a task of its own."""
         return len({run.facts.task or run.id for run in self.compared.runs}) or self.advice.tasks
 
     @property
@@ -108,11 +99,11 @@ class Reading:
         if self.counts_tokens:
             return 1, "a run"
         today = found.get(self.compared.today)
-        shown = [today] if today is not None else [*found.values()]
-        return per_run([price.per_run for price in shown if math.isfinite(price.per_run)])
+        prices = [today] if today is not None else [*found.values()]
+        return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
 
     def move(self, strategy: str, metric: str) -> Move | None:
-        """How one number of a strategy moved against the baseline; None where it did not."""
+        """The move of one number of a strategy against the baseline; None where it did not."""
         wanted = (strategy, metric)
         return next((one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None)
 
@@ -136,9 +127,9 @@ class Reading:
         return value_of(self.number(strategy, metric))
 
     def unit(self, metric: str) -> str:
-        """The unit of a metric."""
+        """The unit of a metric; what nothing declares is a count."""
         info = self.compared.metrics.get(metric)
-        return info.unit if info else guessed_unit(metric)
+        return info.unit if info else "count"
 
     def info(self, metric: str) -> MetricInfo | None:
         """The declaration of a metric."""
@@ -146,11 +137,8 @@ class Reading:
 
     @cached_property
     def measure(self) -> str:
-        """The metric that a scenario which is not about savings is answered in.
-
-        "" where none was measured.
-        """
-        names = MEASURED_BY.get(self.compared.answers, ())
+        """The metric that answers a scenario not about savings; "" where none was measured."""
+        names = [name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics]
         return next(
             (name for name in names if any(self.value(item, name) is not None for item in self.everyone)),
             "",
@@ -158,10 +146,7 @@ class Reading:
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The metrics that such a scenario is answered in.
-
-        The measure and up to three of its family that differ.
-        """
+        """The metrics of such a scenario: the measure and up to three of its family that differ."""
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]
@@ -192,11 +177,11 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """What each run is called: its id without the folders and the ending that all share."""
+        """The name of each run: its id without the folders and the ending that all share."""
         return short_names([run.id for run in self.compared.runs])
 
     def name(self, run: str) -> str:
-        """What a run is called."""
+        """The name of a run."""
         return self.names.get(run, run)
 
     @cached_property
@@ -208,22 +193,6 @@ class Reading:
     def failed(self) -> tuple[GateResult, ...]:
         """The gates that did not pass."""
         return tuple(gate for gate in self.decided if gate.outcome != "pass")
-
-    def turns(self, run: MeasuredRun) -> int:
-        """The model turns of a run."""
-        return run.facts.turns
-
-
-def guessed_unit(metric: str) -> str:
-    """The unit of a metric that nothing declares, by its name.
-
-    >>> guessed_unit("cost.usd"), guessed_unit("needed.recall.far"), guessed_unit("prompt.invalid")
-    ('usd', 'fraction', 'count')
-    """
-    if "usd" in metric:
-        return "usd"
-    shares = ("recall", "rate", "accuracy", "agreement", "retrievable", "divergence", "top1")
-    return "fraction" if any(word in metric for word in shares) else "count"
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:

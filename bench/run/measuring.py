@@ -185,8 +185,6 @@ def facts_of(trace: Trace, session: RunSession) -> RunFacts:
     index, recorded = session.index, session.recorded
     usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
     counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]
-    dollars = [call.usd for call in recorded.walked.priced]
-    known = [usd for usd in dollars if usd is not None]
     return RunFacts(
         sha256=trace.sha256,
         format=trace.source.format,
@@ -203,7 +201,6 @@ def facts_of(trace: Trace, session: RunSession) -> RunFacts:
         encoding_assumed=index.encoding_assumed,
         counted_tokens=sum(counted),
         reported_tokens=sum(item.prompt_tokens for item in usage.values()),
-        usage_usd=sum(known) if known and len(known) == len(dollars) else None,
     )
 
 

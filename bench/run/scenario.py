@@ -20,7 +20,7 @@ from ..model import (
     MAX_DEPTH,
     MAX_FAULT_RATE,
     MIN_FAR_RECALL,
-    Economy,
+    CacheSetting,
     Probe,
     Trace,
     UserTurn,
@@ -68,7 +68,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     asks: str = ""
     max_missed_turns: Share = MAX_FAULT_RATE
     min_far_recall: Share = MIN_FAR_RECALL
-    cache: Economy = "provider"
+    cache: CacheSetting = "provider"
 
 
 class Scenario(Written, frozen=True, kw_only=True):

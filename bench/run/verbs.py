@@ -13,7 +13,7 @@ from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..comparison.gates import JUDGE
 from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
-from ..model import Economy, Trace
+from ..model import CacheSetting, Trace
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.errors import BenchError, ResultsError, ScenarioError, SpecError, named_in_errors
 from ..plugins.worker import Limits
@@ -88,7 +88,7 @@ def compare(
         calibrate=calibrate,
         max_missed_turns=checked("max_missed_turns", max_missed_turns, Share | None),
         min_far_recall=checked("min_far_recall", min_far_recall, Share | None),
-        cache=checked("cache", cache, Economy),
+        cache=checked("cache", cache, CacheSetting),
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import pickle
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +24,12 @@ from ..plugins.loader import (
     not_here,
 )
 from ..plugins.registry import Entry, Parameter, Plugin
-from ..plugins.spec import parse_spec, parse_value, split_top
+from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
-from . import SLOTS, Strategy, strategy_of
+from . import Strategy, strategy_of
 
 _EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
 """Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""
-_HEAD = re.compile(rf"(?:[\w-]+\s*=\s*)??(?:(?:{'|'.join(SLOTS)})\s*=)?(?P<spec>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Sandbox:
 
     @property
     def request(self) -> tuple[bytes, str | None, Place]:
-        """The arguments of `made`, in the child."""
+        """The arguments of `prepared`, in the child."""
         return self.item, self.name, self.place
 
 
@@ -124,15 +122,20 @@ def put_together(
     """
     place = place or Place()
     found: dict[int, Strategy] = {}
-    groups: dict[tuple[str, ...], list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for number, (name, item) in enumerate(given):
-        with contextlib.suppress(NeedsChild), not_here():
-            strategy = strategy_of(item, name, place.base)
+        try:
+            with not_here():
+                strategy = strategy_of(item, name, place.base)
+        except NeedsChild as needs:
+            code = needs.code
+        else:
             here = "debug=True" if debug else _cannot_be_sent(item)
             if not strategy.own or here:
                 found[number] = replace(strategy, here=here if strategy.own else "")
                 continue
-        groups.setdefault(_key(item, place.base), []).append(number)
+            code = f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
+        groups.setdefault(code, []).append(number)
     for numbers in groups.values():
         together = [given[number] for number in numbers]
         found |= zip(numbers, _in_child(together, limits, place), strict=True)
@@ -221,50 +224,6 @@ def _functions(item: Any) -> Iterator[Any]:
             yield one
 
 
-def _key(item: Any, base: Path) -> tuple[str, ...]:
-    modules = {f"functions of {getattr(one, '__module__', '')}" for one in _functions(item)}
-    return tuple(sorted({*modules, *(code_of(item, base) if not modules or isinstance(item, Mapping) else ())}))
-
-
-def code_of(item: Any, base: Path) -> tuple[str, ...]:
-    """The files (resolved), modules and command lines that a strategy loads code from, sorted: one child for each.
-
-    >>> code_of({"summarizer": '"one b/mine.py":cut:limit=3', "store": "truncate"}, Path("/r"))
-    ('/r/one b/mine.py',)
-    >>> code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
-    ('/r/w.py',)
-    """
-    try:
-        return tuple(sorted({target for text in _specs(item) for target in _targets(text, base)})) or (_written(item),)
-    except SpecError:
-        return (_written(item),)
-
-
-def _specs(item: Any) -> Iterator[str]:
-    """The specs that a strategy is written with."""
-    if isinstance(item, Mapping):
-        item = list(item.values())
-    if isinstance(item, list | tuple):
-        for part in item:
-            yield from _specs(part) if isinstance(part, list | tuple) else [part] if isinstance(part, str) else []
-    elif isinstance(item, str):
-        for part in split_top(item, "+"):
-            head = _HEAD.fullmatch(part.strip())
-            text = (head["spec"] if head else part).strip()
-            found = parse_value(text, item) if text.startswith("[") else text
-            yield from [found] if isinstance(found, str) else found
-
-
-def _targets(text: str, base: Path) -> Iterator[str]:
-    spec = parse_spec(text)
-    if spec.attribute is not None:
-        yield str((base / spec.target).resolve()) if spec.target.endswith(".py") else f"{spec.target}:{spec.attribute}"
-    for value in (part for _, raw in spec.params for part in ([raw] if isinstance(raw, str) else raw)):
-        if ":" in value:
-            with contextlib.suppress(SpecError):
-                yield from _targets(value, base)
-
-
 def _sent(item: Any) -> bytes:
     """A strategy as it is declared, pickled for another process. Raises whatever cannot be pickled raises."""
     if isinstance(item, str) or not any(True for _ in _functions(item)):
@@ -302,12 +261,12 @@ def _prepare(items: Sequence[tuple[bytes, str | None]], place: Place) -> Ready:
     return ready
 
 
-def made(ready: Ready, item: bytes, name: str | None, place: Place) -> Strategy:
+def prepared(ready: Ready, item: bytes, name: str | None, place: Place) -> Strategy:
     """In a child: the strategy itself."""
     return ready.get((item, name)) or strategy_of(pickle.loads(item), name, place.base)
 
 
-def imported() -> tuple[str, ...]:
+def imported_files() -> tuple[str, ...]:
     """The files of somebody's own code that this process has imported, resolved."""
     found = set()
     for name, module in [*sys.modules.items()]:
@@ -320,9 +279,9 @@ def imported() -> tuple[str, ...]:
 def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
     def answer(request: bytes) -> bytes:
         try:
-            strategy = made(ready, item, name, place)
+            strategy = prepared(ready, item, name, place)
             plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
-            seen = _Seen(strategy.name, plugins, imported())
+            seen = _Seen(strategy.name, plugins, imported_files())
         except BenchError as error:
             seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))
         return msgspec.json.encode(seen)

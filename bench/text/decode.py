@@ -1,6 +1,7 @@
 """Text that holds a value, read back as far as it goes: JSON, a Python literal, either of them cut short; and values as plain lines.
 
-Facts are looked for in decoded text, so that `\\n` inside a JSON string is a line break and `\\u00b3` is the character it stands for.
+Facts are looked for in decoded text, so that `\\n` inside a JSON string is a line break and
+`\\u00b3` is the character it stands for.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ def parse_json(text: str) -> Any:
 def parse_prefix(text: str) -> tuple[Any, int]:
     """The value a text begins with, as far as it goes, and how many characters that took.
 
-    A container that ends early keeps what was complete: a number at the very end of the text may be half a number and is dropped, a string
-    without its closing quote is kept as cut. Raises NothingParsed where no container begins or nothing in it is complete.
+    A container that ends early keeps what was complete: a number at the very end of the text may be
+    half a number and is dropped, a string without its closing quote is kept as cut. Raises
+    NothingParsed where no container begins or nothing in it is complete.
 
     >>> parse_prefix('{"a": [1, 2, 34')
     ({'a': [1, 2]}, 13)
@@ -244,8 +246,8 @@ def as_data(value: Any) -> Any:
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
 
-    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place, and so is a mapping that stands
-    behind other text, as far as it can be read.
+    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped
+    in place, and so is a mapping that stands behind other text, as far as it can be read.
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
@@ -281,25 +283,10 @@ def holds_escapes(text: str) -> bool:
     return "\\" in text and _ESCAPED.search(text) is not None
 
 
-def resolved(text: str) -> str:
-    r"""Return a text whose escapes are resolved, level after level; lines with backslashes of their own stay.
-
-    >>> resolved(r'x \\u00d7 y'), resolved(r"C:\new")
-    ('x × y', 'C:\\new')
-    """
-    while "\\" in text:
-        lines = (
-            line if "\\" not in line or _OWN_BACKSLASHES.search(line) else unescape(line) for line in text.split("\n")
-        )
-        text, before = "\n".join(lines), text
-        if text == before:
-            break
-    return text
-
-
 def _unescaped_inside(text: str) -> str:
-    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read, and every quoted field of an object's text,
-    `Result(output='…')`; the rest stays: there a backslash is one.
+    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read,
+    and every quoted field of an object's text, `Result(output='…')`; the rest stays: there a
+    backslash is one.
     """
     if "\\" not in text:
         return text
@@ -344,7 +331,8 @@ def containers_in(text: str) -> Iterator[Any]:
 def plain_lines(value: Any) -> str:
     """A value as plain text: `key: leaf` a line, a table one row a line, a long or many-lined string on lines of its own.
 
-    A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path or name of its own).
+    A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path
+    or name of its own).
 
     >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
     'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'

@@ -1,7 +1,8 @@
 """Facts: the pieces of a text that mean one thing, and whether a text still holds one. Pattern version 2.
 
-A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a quoted string, the message of an error line, or a
-proper name in prose. It is present in a text where it occurs there whole, not inside a longer word or number; a number, where the text has that
+A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a
+quoted string, the message of an error line, or a proper name in prose. It is present in a text
+where it occurs there whole, not inside a longer word or number; a number, where the text has that
 number, however it is written.
 
 - A URL ends before a bracket that it does not open.

@@ -54,8 +54,9 @@ class ResultLines:
     def altered(self, line: str, *, cut: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
 
-        Fewer words, fewer digits and words cut short are no alteration, nor is a line of other words,
-        or one behind its number or a dash. `cut`: the text ends here, in the middle of a word perhaps.
+        Fewer words, fewer digits and words cut short are no alteration, nor is a line of other
+        words, or one behind its number or a dash. `cut`: the text ends here, in the middle of a
+        word perhaps.
         """
         key = line, cut
         if key not in self._altered:

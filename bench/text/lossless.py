@@ -1,11 +1,13 @@
 """A value as text that gives it back: as compact JSON, or with every table as CSV, in fewer tokens.
 
-With tables the first line is the value as compact JSON, each table in it replaced by `{"@table":N}`.
-The tables follow in order, each under a line `@table N: R rows`: the column names, then R rows.
+With tables the first line is the value as compact JSON, each table in it replaced by
+`{"@table":N}`. The tables follow in order, each under a line `@table N: R rows`: the column names,
+then R rows.
 
 A cell is one of four things. Bare text that JSON would read as a scalar (`null`, `true`, `12`,
 `-3.5e-7`) is that scalar; text that begins with `[`, `{` or `"` is JSON; nothing at all means that
-the row lacks the key; any other bare text is the string itself. So `1` is a number and `"1"` a string.
+the row lacks the key; any other bare text is the string itself. So `1` is a number and `"1"` a
+string.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNOREC
 def says_omission(shown: str, untruncated: str) -> str:
     """The words with which a text says that it leaves something out of another; `""` where it does not.
 
-    Words that the untruncated text has in the same line are not the strategy's. A total that is larger
-    than the number of rows shown says so too.
+    Words that the untruncated text has in the same line are not the strategy's. A total that is
+    larger than the number of rows shown says so too.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')

@@ -1,8 +1,9 @@
 """Structured values read back from a text, whatever layout they are written in.
 
-JSON and Python literals, tables (with their header as strings and lists too), `key: value` lines by indentation, dotted
-paths and XML; short names that a legend in the same text explains. Records matter, not the shape:
-where a layout leaves it open, every record comes once, with its keys. Linear in the text.
+JSON and Python literals, tables (with their header as strings and lists too), `key: value` lines by
+indentation, dotted paths and XML; short names that a legend in the same text explains. Records
+matter, not the shape: where a layout leaves it open, every record comes once, with its keys. Linear
+in the text.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     ([{'id': 5}], '')
     """
     legend, text = _without_legend(text)
-    columns = {**{name: (name,) for name in names}, **{short: (short,) for short in legend}}
+    columns = {*names, *legend}
     values: list[Any] = []
     rest = text
     if text.lstrip()[:1] in ("{", "["):

@@ -26,7 +26,8 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Script:
     """One entry of a manifest: the name it is asked for by, and its texts. `examples` are requests it is meant for.
 
-    `parameters` are the names, descriptions and permitted values of its parameters, `categories` what it is filed under.
+    `parameters` are the names, descriptions and permitted values of its parameters, `categories`
+    what it is filed under.
     """
 
     name: str
@@ -40,8 +41,8 @@ class Script:
 def scripts_of(manifest: Any) -> tuple[Script, ...]:
     """The scripts of a manifest, in order. An entry without a name is left out; anything but a list gives `()`.
 
-    An entry has a `name` (else its `id` is the name), its texts at the top (a function definition) or below `metadata`. Of two entries with one
-    name the later goes by its id.
+    An entry has a `name` (else its `id` is the name), its texts at the top (a function definition)
+    or below `metadata`. Of two entries with one name the later goes by its id.
 
     >>> scripts_of([{"id": "a/Create_Wall.cs", "name": "Create_Wall.cs", "metadata": {"description": "Creates a wall."}}])[0].description
     'Creates a wall.'

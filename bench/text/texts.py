@@ -57,9 +57,6 @@ class Texts:
         self.words = Remembered(lambda text: words_of(plain(text)))
         """The runs of word characters of a text, decoded first."""
 
-        self.kept: Remembered[Remembered[Any]] = Remembered(Remembered)
-        """By function its findings in texts, of whoever asks."""
-
         self.numbers_of_line = of_line = Remembered(_numbers)
         """The numbers of a plain line by value."""
 
@@ -76,7 +73,8 @@ class Texts:
     def unescaped(self, text: str) -> str:
         """The lines of a text that hold escapes though it was decoded, with these resolved: text within text. `""` where there is none.
 
-        A fact is present in a text if it is in the one or in the other: nobody can tell which of them a backslash was meant for.
+        A fact is present in a text if it is in the one or in the other: nobody can tell which of
+        them a backslash was meant for.
         """
         plain = self.plain(text)
         if "\\" not in plain:

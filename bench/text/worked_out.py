@@ -13,7 +13,8 @@ _MOST_FACTOR = 20
 def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> bool:
     """True if a number is the sum or difference of two others, the sum of all, or one times a small whole number.
 
-    `percent`: or the share of one in another. Rounded as it is written; the first twelve others are looked at.
+    `percent`: or the share of one in another. Rounded as it is written; the first twelve others are
+    looked at.
 
     >>> worked_out("150", ["100", "50"]), worked_out("25", ["1", "4"], percent=True), worked_out("151", ["100", "50"])
     (True, True, False)

@@ -11,8 +11,9 @@ from ..model import Message
 class MarkedStarts:
     """The starts of one thread's prompts that the provider was told to keep: each ends at a mark.
 
-    Every prompt is marked twice, behind its system messages and at its end, which is what Anthropic's page recommends for agents and what Claude
-    Code does. A start is found again where a later prompt begins with the same messages and its end lies near enough before one of the marks.
+    Every prompt is marked twice, behind its system messages and at its end, which is what
+    Anthropic's page recommends for agents and what Claude Code does. A start is found again where a
+    later prompt begins with the same messages and its end lies near enough before one of the marks.
     """
 
     def __init__(self) -> None:
@@ -35,9 +36,10 @@ class MarkedStarts:
     ) -> tuple[int, int] | None:
         """Return the number of messages read from the cache and the step of their last use; None for nothing. The prompt becomes marked.
 
-        `begins` is what stands before all messages (model and tool definitions), `keys` are the prompt's messages, of which the first `at` are those
-        of the prompt before. `look_back` counts the positions that are looked at from a mark on, the mark's own included. `kept` says whether
-        what was last used at a step is still there.
+        `begins` is what stands before all messages (model and tool definitions), `keys` are the
+        prompt's messages, of which the first `at` are those of the prompt before. `look_back`
+        counts the positions that are looked at from a mark on, the mark's own included. `kept` says
+        whether what was last used at a step is still there.
         """
         self._follow(begins, keys, at)
         marks = len(keys), _system_count(keys, messages)

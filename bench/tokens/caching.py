@@ -1,8 +1,9 @@
 """The prefix cache of a provider: the part of a prompt that is read from the one before it.
 
-Every provider here reuses an unchanged start of the prompt, the *prefix*; they differ in how long it must be, in what steps it is read, how long
-it is kept, and whether the caller has to ask for it. What is written here is what their own pages say, and where these are silent or wrong what
-the usage of recorded runs shows.
+Every provider here reuses an unchanged start of the prompt, the *prefix*; they differ in how long
+it must be, in what steps it is read, how long it is kept, and whether the caller has to ask for it.
+What is written here is what their own pages say, and where these are silent or wrong what the usage
+of recorded runs shows.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ HOUR_S = 3600.0
 class CacheRule:
     """The rule by which one provider's cache serves a model's prompts.
 
-    A prefix of fewer than `minimum` tokens is not kept; a longer one is read in whole steps of `step` tokens. After `lifetime_s` seconds without
-    use nothing is left (None: the provider names no time). `promised`: the provider says that
-    such a prefix is read; else it may be. `writes`: what is put into the cache is charged at a price of its own. `answers`: the answer to the
-    prompt before is part of the prefix too. `source` is where this stands.
+    A prefix of fewer than `minimum` tokens is not kept; a longer one is read in whole steps of
+    `step` tokens. After `lifetime_s` seconds without use nothing is left (None: the provider names
+    no time). `promised`: the provider says that such a prefix is read; else it may be. `writes`:
+    what is put into the cache is charged at a price of its own. `answers`: the answer to the prompt
+    before is part of the prefix too. `source` is where this stands.
     """
 
     minimum: int
@@ -76,12 +78,15 @@ _GEMINI_MINIMUM = ((re.compile(r"gemini-2\.5"), 2048), (re.compile(r""), 4096))
 def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
     """The cache rule of a model at a provider, by the provider's id in the price tables; None where it is not known here.
 
-    OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes; gpt-5 to gpt-5.4 read the answer before too,
-    gpt-5.5 reads in steps of 512 (both as recorded usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are
-    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. It keeps
-    what ends at a mark and finds it in 20 positions back from one; a run of tool calls is one position, and so is a run of results. The caller
-    is taken to mark the end of its system prompt and that of the prompt, as the page recommends to agents and Claude Code does, no other place.
-    Gemini: from 2,048 or 4,096. xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024,
+    OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes;
+    gpt-5 to gpt-5.4 read the answer before too, gpt-5.5 reads in steps of 512 (both as recorded
+    usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are
+    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model,
+    for 5 minutes, writes are charged. It keeps what ends at a mark and finds it in 20 positions
+    back from one; a run of tool calls is one position, and so is a run of results. The caller is
+    taken to mark the end of its system prompt and that of the prompt, as the page recommends to
+    agents and Claude Code does, no other place. Gemini: from 2,048 or 4,096. xAI: blocks of 64
+    (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024,
     for 2 hours. Gemini, xAI and Groq promise no hit. Each rule names its page.
 
     >>> rule = cache_rule("openai", "gpt-4o")
@@ -143,8 +148,8 @@ class CacheUse(NamedTuple):
 def cache_use(trace: Trace, model: str | None) -> CacheUse:
     """The use that a recording made of the cache, as its usage tells.
 
-    Without any usage the provider's own rule is taken: used, and read in full. Usage that does not say what the cache served leaves it unknown:
-    used where the provider promises that, else not.
+    Without any usage the provider's own rule is taken: used, and read in full. Usage that does not
+    say what the cache served leaves it unknown: used where the provider promises that, else not.
     """
     before: dict[str, ModelTurn] = {}
     could = did = 0

@@ -1,10 +1,12 @@
 """The only place that counts tokens: tiktoken, offline, each distinct text counted once.
 
-tiktoken ships no vocabulary and would fetch one. The two that current models use travel with this package, are rebuilt once into the
-user's cache folder, and are proven by the sha256 that tiktoken itself demands.
+tiktoken ships no vocabulary and would fetch one. The two that current models use travel with this
+package, are rebuilt once into the user's cache folder, and are proven by the sha256 that tiktoken
+itself demands.
 
-Framing: each message costs 3 tokens beyond its text, each prompt 3 more; a tool call costs its name and its compact-JSON arguments;
-tool definitions cost their compact JSON once a prompt. Where a trace recorded what its provider counted, these constants are fitted on it.
+Framing: each message costs 3 tokens beyond its text, each prompt 3 more; a tool call costs its name
+and its compact-JSON arguments; tool definitions cost their compact JSON once a prompt. Where a
+trace recorded what its provider counted, these constants are fitted on it.
 """
 
 from __future__ import annotations
@@ -74,7 +76,8 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
 class TokenCounter:
     """Counts tokens under one encoding, `o200k_base` or `cl100k_base`, remembering every text it has counted: one lives as long as one trace.
 
-    `counting` says how a provider's numbers follow from those of the encoding. `elsewhere` counts a text in another process: no vocabulary is read.
+    `counting` says how a provider's numbers follow from those of the encoding. `elsewhere` counts a
+    text in another process: no vocabulary is read.
 
     >>> TokenCounter().text("hello world"), TokenCounter("cl100k_base").text("")
     (2, 0)
@@ -104,8 +107,9 @@ class TokenCounter:
     def text(self, text: str) -> int:
         """Tokens of a text, special tokens read as ordinary text; 0 for `""`.
 
-        A text of more than 100,000 characters is counted in parts, cut where a token ends anyhow. Where there is no such place, in a word or a run
-        of blanks of more than 50,000 characters, each cut can make a token or two more. A lone surrogate counts as the replacement character.
+        A text of more than 100,000 characters is counted in parts, cut where a token ends anyhow.
+        Where there is no such place, in a word or a run of blanks of more than 50,000 characters,
+        each cut can make a token or two more. A lone surrogate counts as the replacement character.
         """
         tokens, factor = self.encoded(text), self.counting.factor
         return tokens if factor == 1.0 else round(factor * tokens)

@@ -1,6 +1,7 @@
 """Counts into money and windows: unit prices of a model, from the dated tables of genai-prices, offline.
 
-Prices are those of the day a trace was recorded, or of `UNDATED` for a trace without times, so that the same input costs the same tomorrow.
+Prices are those of the day a trace was recorded, or of `UNDATED` for a trace without times, so that
+the same input costs the same tomorrow.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 class UnitPrices:
     """The prices of one model in US dollars a token, at a given size of prompt.
 
-    `cached_read` and `cache_write` fall back to the plain input price where the provider lists none,
-    writes for an hour to those for five minutes.
+    `cached_read` and `cache_write` fall back to the plain input price where the provider lists
+    none, writes for an hour to those for five minutes.
     """
 
     provider: str

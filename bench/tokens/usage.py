@@ -1,9 +1,9 @@
 """Counting as a recording's own usage shows: the framing of its prompts, its vocabulary, and the reasoning sent back.
 
-Three numbers are medians over the turns of one trace and hold for that trace alone. Where the model's
-vocabulary is known a token is a token, and a message may cost more framing; where it is not, the
-provider's tokens are ours times a factor. What is then left over of a prompt (instructions and tool
-definitions that were not recorded) is the framing of every prompt.
+Three numbers are medians over the turns of one trace and hold for that trace alone. Where the
+model's vocabulary is known a token is a token, and a message may cost more framing; where it is
+not, the provider's tokens are ours times a factor. What is then left over of a prompt (instructions
+and tool definitions that were not recorded) is the framing of every prompt.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class SentPrompt(NamedTuple):
 class Calibration(NamedTuple):
     """How to count a trace. `reasoning_tokens` are those sent back with a model turn, by its step.
 
-    `error` is the mean share by which the counts miss the reported prompts, `plain_error` that of the
-    plain rule; both are 0 where nothing is reported.
+    `error` is the mean share by which the counts miss the reported prompts, `plain_error` that of
+    the plain rule; both are 0 where nothing is reported.
     """
 
     counting: Counting = Counting()
@@ -71,7 +71,8 @@ def calibration_of(
     """How a trace's provider counts. `count` is plain, `assumed` says that its vocabulary is not the model's.
 
     `model` is that of turns which name none. With fewer than two reported prompts, or without
-    `calibrate`, the plain rule stays, with reasoning where the recording says that it was sent back.
+    `calibrate`, the plain rule stays, with reasoning where the recording says that it was sent
+    back.
 
     >>> from bench.model import Source, UserTurn, Usage
     >>> steps = [UserTurn(index=0, content="Go.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import TypeVar
 
 from ..model import AnyStep, ModelTurn, ToolResult
@@ -10,17 +10,17 @@ from ..model import AnyStep, ModelTurn, ToolResult
 Id = TypeVar("Id")
 
 
-def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> list[Id]:
+def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
     """The entries that lead to an entry, that one first, as far as they are known.
 
-    >>> way_to("c", {"a": None, "b": "a", "c": "a"})
+    >>> list(way_to("c", {"a": None, "b": "a", "c": "a"}))
     ['c', 'a']
     """
-    way: dict[Id, None] = {}
-    while entry is not None and entry in parents and entry not in way:
-        way[entry] = None
+    passed: set[Id] = set()
+    while entry is not None and entry in parents and entry not in passed:
+        yield entry
+        passed.add(entry)
         entry = parents[entry]
-    return list(way)
 
 
 def paired(steps: list[AnyStep], kept: Set[int], lost: Set[int] = frozenset()) -> tuple[int, ...]:

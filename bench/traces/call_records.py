@@ -1,9 +1,8 @@
-"""Records of logs and proxies as calls: one request with its answer, when it was made, of which session, and its cost."""
+"""Records of logs and proxies as calls: one request with its answer, when it was made, and of which session."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from .calls import Call, Calls, call_of
@@ -23,9 +22,6 @@ _STARTS = (
     "recorded_at",
 )
 _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
-_COSTS = ("response_cost", "spend", "cost_usd", "cost")
-GONE = "agent_gone"
-"""The reason why an answer ended that the agent did not wait for: it is what the provider sent, not what the agent saw."""
 
 
 def add_records(calls: Calls, records: list[dict[str, Any]]) -> None:
@@ -51,13 +47,8 @@ def _call(record: dict[str, Any]) -> Call | None:
     call = call_of(body, answer, body=below)
     offered = as_dict(record.get("model_parameters")).get("tools")
     call.tools = call.tools or (offered if isinstance(offered, list) else None)
-    if record.get("agent_gone") is True and call.answer:
-        call.answer[0] = replace(call.answer[0], finish_reason=GONE)
-        call.unread.add("answer whose end the agent did not wait for")
     call.asked, call.answered = _first_time(record, _STARTS, call.unread), _first_time(record, _ENDS, call.unread)
     call.model = call.model or text(record.get("model"))
-    costs: list[Any] = [record.get(key) for key in _COSTS]
-    call.cost_usd = next((float(cost) for cost in costs if type(cost) in (int, float)), None)
     return call
 
 

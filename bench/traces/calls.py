@@ -45,7 +45,6 @@ class Call:
     model: str | None = None
     asked: float | None = None
     answered: float | None = None
-    cost_usd: float | None = None
     name: str | None = None
     after: str | None = None
     unread: Unread = field(default_factory=Unread)
@@ -80,7 +79,6 @@ class Calls:
         # by an answer's name: the answer that it followed, what was new with it, its conversation and how long that was
         self.told: dict[str, tuple[str | None, list[Said], PromptThread | None, int]] = {}
         self.runs: dict[str, Prompts] = {}
-        self.costs: dict[str, dict[int, float]] = {}
         self.unread: dict[str, dict[str, int]] = {}
         self.skipped = Unread()
 
@@ -100,7 +98,7 @@ class Calls:
         _, _, thread, length = self.told.get(call.after or "", (None, [], None, 0))
         system = [key_of(said) for said in call.system]
         follows = thread is not None and len(thread.keys) == length and thread.keys[: thread.task] == system
-        step = run.ask(
+        run.ask(
             call.prompt if follows else [*call.system, *self._earlier(call.after), *call.prompt],
             turn,
             goes_on=thread if follows else None,
@@ -114,8 +112,6 @@ class Calls:
         if call.name is not None:
             thread, news = run.asked, [*call.prompt, *call.answer]
             self.told[call.name] = (call.after, news, thread, 0 if thread is None else len(thread.keys))
-        if call.cost_usd is not None:
-            self.costs.setdefault(session, {})[step] = call.cost_usd
         counts = self.unread.setdefault(session, {})
         for what, count in call.unread.counts.items():  # prompts repeat what was there before: the most of one call
             counts[what] = max(counts.get(what, 0), count)
@@ -139,9 +135,8 @@ class Calls:
         for session, run in self.runs.items():
             for what, count in self.unread.get(session, {}).items():
                 run.unread.add(what, count)
-            costs = self.costs.get(session, {})
             trace = run.trace(self.document, self.reader, meta={"session": session} if session else {})
-            found.extend([_costed(trace, costs)] if session else _apart(trace, costs))
+            found.extend([trace] if session else _apart(trace))
         if self.skipped.counts and found:
             found[0] = msgspec.structs.replace(found[0], left_out={**found[0].left_out, **self.skipped.counts})
         if not found:
@@ -149,12 +144,7 @@ class Calls:
         return found
 
 
-def _costed(trace: Trace, costs: dict[int, float]) -> Trace:
-    told = {"costs_usd": {str(step): cost for step, cost in costs.items()}} if costs else {}
-    return msgspec.structs.replace(trace, meta={**trace.meta, **told})
-
-
-def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:
+def _apart(trace: Trace) -> list[Trace]:
     """A trace a thread, its steps numbered anew; what was left out is said on the first."""
     found: list[Trace] = []
     for own in grouped((step.thread, step) for step in trace.steps).values():
@@ -165,7 +155,6 @@ def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:
             if isinstance(step, ContextReset):
                 changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)
             steps.append(msgspec.structs.replace(step, **changes))
-        own_costs = {at: costs[step] for step, at in index.items() if step in costs}
         part = msgspec.structs.replace(trace, steps=tuple(steps), left_out={} if found else trace.left_out)
-        found.append(_costed(part, own_costs))
+        found.append(part)
     return found

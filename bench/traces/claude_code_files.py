@@ -1,4 +1,4 @@
-"""The files of a Claude Code session: its lines, the threads of its sub-agents, and their own files."""
+"""Sessions of Claude Code: the threads of their lines, the files of their sub-agents, and runs of tools."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import Any
 
 from .documents import Document
 from .reader import PartOf
-from .records import text
+from .records import dict_in, text
+from .steps import Ran
 
 MAIN = "main"
 """The thread of the session's own agent."""
-
-
-def loglines(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines; of a session of the web, as its address gives it, those within."""
-    within = objects[0].get("loglines") if len(objects) == 1 else None
-    return [line for line in within if isinstance(line, dict)] if isinstance(within, list) else objects
 
 
 def threads(lines: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -26,23 +21,19 @@ def threads(lines: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]
     its chain of parents."""
     known: dict[str, str] = {}
     for line in lines:
-        thread, called = MAIN, line.get("parent_tool_use_id")
-        if isinstance(called, str):
-            thread = called
-        elif line.get("isSidechain") is True:
-            agent, parent, uuid = text(line.get("agentId")), line.get("parentUuid"), line.get("uuid")
-            above = known.get(parent) if isinstance(parent, str) else None
-            thread = agent or above or str(uuid or f"sidechain {len(known)}")
-            if isinstance(uuid, str):
-                known[uuid] = thread
+        thread = text(line.get("parent_tool_use_id")) or MAIN
+        if line.get("isSidechain") is True:
+            uuid = str(line.get("uuid") or f"sidechain {len(known)}")
+            thread = text(line.get("agentId")) or known.get(str(line.get("parentUuid"))) or uuid
+            known[uuid] = thread
         yield line, thread
 
 
 def session_id(lines: list[dict[str, Any]]) -> str | None:
     """The session that lines are of; None where none says it, or says what is no name of a file."""
     ids = (line.get("sessionId") or line.get("session_id") for line in lines)
-    first = next((item for item in ids if isinstance(item, str)), None)
-    return first if first is not None and re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
+    first = next((item for item in ids if isinstance(item, str)), "")
+    return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
 
 
 def agent_files(document: Document, session: str | None) -> Iterator[Document]:
@@ -51,15 +42,15 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
         return
     folder = document.path.parent
     for path in sorted([*folder.glob("agent-*.jsonl"), *(folder / session / "subagents").glob("agent-*.jsonl")]):
-        agent = Document(path, (PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()).as_posix())
-        head = agent.first
-        if path != document.path and head.get("isSidechain") is True and session_id([head]) == session:
+        name = (PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()).as_posix()
+        agent = Document(path, name)
+        first = agent.first
+        if path != document.path and first.get("isSidechain") is True and session_id([first]) == session:
             yield agent
 
 
 def refuse_part(document: Document, session: str | None) -> None:
-    """A sub-agent's file is left to its session's where both are given, which is where the given folder
-    holds both."""
+    """Leave a sub-agent's file to its session's where both are given: raises PartOf."""
     if not document.beside or session is None:
         return
     folder = document.path.parent
@@ -67,3 +58,14 @@ def refuse_part(document: Document, session: str | None) -> None:
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
         if main != document.path and main.is_relative_to(given) and main.is_file():
             raise PartOf(f"{document.name}: is a sub-agent of {main.name}, which is read with it — name that file")
+
+
+def tool_run(result: Any, seen: str) -> Ran:
+    """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`): the
+    duration, if it was cut, and the whole output where it is longer."""
+    result = dict_in(result)
+    output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
+    times = (result.get(key) for key in ("durationMs", "totalDurationMs"))
+    took = next((value / 1000 for value in times if type(value) in (int, float)), None)
+    longer = len(output) > len(seen)
+    return Ran(output if longer else None, duration_s=took, cut=result.get("truncated") is True and not longer)

@@ -24,11 +24,8 @@ _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
 _ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
 _FURTHER = "further answer of one model call"
-_BARE = {"completion": "", "generation": "", "outputText": "", "results": "outputText", "outputs": "text",
-         "generations": "text"}  # fmt: skip
-"""Keys of an answer that is a text alone, and the key of the text in the first of a list."""
-_COUNTED = ("prompt_token_count", "inputTextTokenCount", "prompt_eval_count")
-"""Counts of tokens that stand in the response itself."""
+_COUNTED = "prompt_eval_count"
+"""A count of tokens that stands in the response itself: Ollama's."""
 
 
 # ---------------------------------------------------------------- prompts
@@ -112,7 +109,7 @@ def answers_of(response: Any, unread: Unread) -> list[Said]:
 def _usage(response: dict[str, Any], unread: Unread) -> Any:
     held = [as_dict(response.get("llm_output")).get("token_usage"), as_dict(response.get("usage")).get("tokens")]
     held += [response.get(key) for key in ("usage", "usage_metadata", "usageMetadata")]
-    held += [response] * any(key in response for key in _COUNTED)
+    held += [response] * (_COUNTED in response)
     return next((usage for value in held if (usage := usage_in(value, unread)) is not None), None)
 
 
@@ -142,8 +139,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
             return [*turns, *(said for said in told if said.role == "tool")]
         if isinstance(inner.get("content"), dict) and "parts" in inner["content"]:
             return message(inner["content"], unread, "assistant")
-    bare = bare_text(response)
-    return [] if bare is None else [Said("assistant", bare)]
+    return []
 
 
 def _interaction(listed: list[Any], unread: Unread) -> list[Said]:
@@ -187,18 +183,6 @@ def _generated(generations: Any, unread: Unread) -> list[Said]:
     told = message(first["message"], unread, "assistant")
     reason = text(as_dict(first.get("generation_info")).get("finish_reason"))
     return [replace(said, finish_reason=said.finish_reason or reason) for said in told[:1]] + told[1:]
-
-
-def bare_text(value: Any) -> str | None:
-    """The text of an answer that is little more: of models on Bedrock that complete a text; None where it is none."""
-    body = as_dict(value)
-    for key, inner in _BARE.items():
-        held = body.get(key)
-        held = as_dict(held[0] if isinstance(held, list) and held else None).get(inner) if inner else held
-        if isinstance(held, str):
-            return held
-    completed = next(iter(dicts(body.get("completions"))), {})
-    return text(as_dict(completed.get("data")).get("text"))
 
 
 # ---------------------------------------------------------------- what is a request, what an answer
@@ -260,7 +244,7 @@ def request_in(record: Any) -> tuple[bool, dict[str, Any]] | None:
         value = _decoded(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
             value = value[0]
-        if is_request(value) or (keys and keys[0].startswith("req") and _is_completion(value)):
+        if is_request(value):
             return bool(keys), value
     return None
 
@@ -277,15 +261,9 @@ def answer_in(record: Any) -> Any:
         if isinstance(value, list):
             value = assembled(value)
         alone = keys in _ALONE and isinstance(value, str) and value.strip()
-        if is_answer(value) or alone or (keys and bare_text(value) is not None):
+        if is_answer(value) or alone:
             return value
     return None
-
-
-def _is_completion(value: Any) -> bool:
-    """True for a request that is one text to complete, as models on Bedrock take it."""
-    held = [value.get(key) for key in ("prompt", "inputText")] if isinstance(value, dict) else []
-    return any(bool(one) and isinstance(one[0] if isinstance(one, list) else one, str) for one in held)
 
 
 def _inside(value: Any, keys: tuple[str, ...]) -> Any:

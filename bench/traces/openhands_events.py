@@ -170,7 +170,7 @@ class Events(Steps):
 
     def _reset(self, event: Event, end: str, summary: str | None) -> None:
         """Keep the way to an event without what condensations on it left out."""
-        way = way_to(end, self.parents)
+        way = list(way_to(end, self.parents))
         kept = {index for one in way for index in self.steps_of.get(one, ())}
         forgotten = {event_id for one in way for event_id in self.forgotten.get(one, ())}
         lost = {index for one in forgotten for index in self.steps_of.get(one, ())}

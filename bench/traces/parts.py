@@ -11,9 +11,6 @@ from ..model import Content, ImagePart, OtherPart, TextPart
 from ..model.errors import one_line
 
 Role = Literal["system", "user", "assistant", "tool"]
-CHAT_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
-                               "function": "tool"}  # fmt: skip
-"""The roles of OpenAI's interfaces, and which of ours they are."""
 
 
 class Unread:

@@ -1,8 +1,8 @@
 """Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still does.
 
-A secret is found by its format (redaction_rules.py), by the name that it stands under, inside JSON in a
-string, inside base64, and where two messages cut it in two. Once known, it is removed wherever it stands.
-A secret without a format, under a name that says nothing, stays: look at what you share.
+A secret is found by its format (redaction_rules.py), by the name that it stands under, inside JSON in a string, inside
+base64, and where two messages cut it in two. Once known, it is removed wherever it stands. A secret without a format,
+under a name that says nothing, stays: look at what you share.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ _MESSAGES = {"content", "text", "seen", "summary"}
 _SHORTEST = 8  # characters from which a secret is removed where it stands alone
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
 _NESTED = 25  # how deep such JSON may be nested
-_JSON = ("{", "[", '"')
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 _LINE_CONTINUED = re.compile(r"(?:\\\r?\n|\\{3}n)[ \t]{0,16}(?=[\w+/=:.-])")  # as it is, or in JSON in a text
 
 
 class Redactor:
-    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`) within
-    one Redactor, so one serves a whole import.
+    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`) within one Redactor, so
+    one serves a whole import.
 
-    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts, by kind,
-    the places where something was removed.
+    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts, by kind, the places
+    where something was removed.
 
     >>> redactor = Redactor()
     >>> redactor.value(["GET https://bob:hunter2!@db.local/x", {"password": "hunter2!", "user": "bob"}])
@@ -51,18 +50,18 @@ class Redactor:
     def __init__(self, *, emails: bool = False, homes: bool = False) -> None:
         self.rules = (*RULES, *((EMAILS,) if emails else ()), *((HOMES,) if homes else ()))
         self.removed: Counter[str] = Counter()
-        self._hints = [(hint, at) for at, rule in enumerate(self.rules) for hint in rule.hints]
+        self._hints = [(hint, at) for at, rule in enumerate(self.rules) for hint in rule.keywords]
         self._placeholders: dict[str, str] = {}  # by secret
         self._kinds: dict[str, str] = {}  # by placeholder
         self._numbers: Counter[str] = Counter()
-        self._bare: dict[str, str] = {}  # secrets that are removed without a telling place, with placeholders
-        self._bare_pattern: re.Pattern[str] | None = None
+        self._alone: dict[str, str] = {}  # secrets that are removed without a telling place, with placeholders
+        self._alone_pattern: re.Pattern[str] | None = None
         self._tails: dict[str, tuple[str, str]] = {}  # by message: the half of a secret at its end, placeholder
         self._heads: dict[str, tuple[str, str]] = {}
 
     def trace(self, trace: Trace) -> Trace:
-        """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from it; the
-        trace itself where there is none.
+        """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from it; the trace itself
+        where there is none.
 
         >>> from bench.model import Source, UserTurn
         >>> step = UserTurn(index=0, content="use AKIA" + "Q3EGB7ZLX2NPW5TD")
@@ -81,19 +80,25 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """The value with every text and key redacted; structs, tuples and lists keep their type."""
-        before = ""
-        for name, text in texts_in(value):
-            self._learn(name, text, _OPENED)
+        before, last = self.removed.copy(), ""
+
+        def learn(name: str, text: str) -> str:
+            nonlocal last
+            self._redacted(name, text)
             if name in _MESSAGES and text:
-                self._learn_seam(before, text)
-                before = text
-        return _rewritten(value, lambda name, text: self._redacted(name, text, _OPENED))
+                self._learn_seam(last, text)
+                last = text
+            return text
+
+        _rewritten(value, learn)  # all secrets are known before any is replaced
+        self.removed = before
+        return _rewritten(value, self._redacted)
 
     # ------------------------------------------------------------ finding
 
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
-        """The places of secrets in a text that stands under a name, with their kinds, from left to right;
-        of two that overlap the one that was found first."""
+        """The places of secrets in a text that stands under a name, with their kinds, from left to right; of two that
+        overlap the one that was found first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         for start, end, kind in self._matches(head + text):
@@ -102,10 +107,8 @@ class Redactor:
             free = (at == 0 or spans[at - 1][1] <= span[0]) and (at == len(spans) or span[1] <= spans[at][0])
             if span[0] >= 0 and free:
                 spans.insert(at, span)
-        by_name = not spans and SECRET_NAMES.match(name) and len(text) >= 4
-        if by_name and is_password(text) and not re.search(r"\s", text):
-            spans.append((0, len(text), "assigned"))
-        return spans
+        named = len(text) >= 4 and SECRET_NAMES.match(name) and is_password(text) and not re.search(r"\s", text)
+        return spans or ([(0, len(text), "assigned")] if named else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         """The matches of all rules; first those across a line end that a backslash takes back."""
@@ -121,21 +124,9 @@ class Redactor:
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
             yield from ((start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text))
 
-    def _learn(self, name: str, text: str, depth: int) -> None:
-        """Find the secrets of a text before any is replaced, so that bare places are known too."""
-        for start, end, kind in self._spans(name, text):
-            self._placeholder(text[start:end], kind)
-        if depth and text[:1] in _JSON:
-            for inner_name, inner in texts_in(_json_in(text)):
-                self._learn(inner_name, inner, depth - 1)
-        if depth and len(text) >= 24:
-            for match in _BASE64.finditer(text):
-                if (plain := _unpacked(match[0])) is not None:
-                    self._learn("", plain, depth - 1)
-
     def _learn_seam(self, before: str, after: str) -> None:
-        """Find a secret that begins at the end of one message and ends in the next. Where its first half is
-        a secret by itself, the second belongs to it only if it is no word."""
+        """Find a secret that begins at the end of one message and ends in the next. Where its first half is a secret by
+        itself, the second belongs to it only if it is no word."""
         left, right = before[-_SEAM:], after[:_SEAM]
         for start, end, kind in self._spans("", left + right) if left else ():
             if not start < len(left) < end:
@@ -155,14 +146,14 @@ class Redactor:
             self._placeholders[secret], self._kinds[placeholder] = placeholder, kind
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
-                forms = (secret, escaped, json.dumps(escaped)[1:-1])
-                self._bare |= dict.fromkeys(forms, placeholder)
-                self._bare_pattern = None
+                self._alone |= dict.fromkeys((secret, escaped, json.dumps(escaped)[1:-1]), placeholder)
+                self._alone_pattern = None
         return self._placeholders[secret]
 
     # ------------------------------------------------------------ replacing
 
-    def _redacted(self, name: str, text: str, depth: int) -> str:
+    def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
+        """A text that stands under a name, without secrets; JSON and base64 in it are opened so often."""
         if name in _MESSAGES:
             text = self._without_halves(text)
         pieces, position = [], 0
@@ -170,16 +161,14 @@ class Redactor:
             pieces += [text[position:start], self._counted(self._placeholder(text[start:end], kind))]
             position = end
         text = "".join([*pieces, text[position:]])
-        if self._bare:
-            if self._bare_pattern is None:
-                self._bare_pattern = re.compile(any_of(sorted(self._bare, key=len, reverse=True)))
-            text = self._bare_pattern.sub(lambda match: self._counted(self._bare[match[0]]), text)
-        if depth and text[:1] in _JSON and (value := _json_in(text)) is not None:
+        if self._alone:
+            if self._alone_pattern is None:
+                self._alone_pattern = re.compile(any_of(sorted(self._alone, key=len, reverse=True)))
+            text = self._alone_pattern.sub(lambda match: self._counted(self._alone[match[0]]), text)
+        if depth and (value := _json_in(text)) is not None:
             clean = _rewritten(value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1))
             text = text if clean is value else compact_json(clean)
-        if not depth or len(text) < 24:
-            return text
-        return _BASE64.sub(lambda match: self._repacked(match[0], depth), text)
+        return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
     def _without_halves(self, text: str) -> str:
         head, tail = self._heads.get(text), self._tails.get(text)
@@ -189,9 +178,13 @@ class Redactor:
 
     def _repacked(self, packed: str, depth: int) -> str:
         """A text in base64, redacted and packed again in the same alphabet and padding."""
-        plain = _unpacked(packed)
-        clean = None if plain is None else self._redacted("", plain, depth - 1)
-        if clean is None or clean == plain:
+        body = packed.rstrip("=").replace("-", "+").replace("_", "/")
+        try:
+            plain = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode("utf-8")
+        except ValueError:
+            return packed
+        clean = self._redacted("", plain, depth - 1) if all(map(_is_printable, plain)) else plain
+        if clean == plain:
             return packed
         again = base64.b64encode(clean.encode()).decode()
         if "-" in packed or "_" in packed:
@@ -204,8 +197,8 @@ class Redactor:
 
 
 def any_of(texts: Sequence[str], depth: int = 4) -> str:
-    """A pattern for the first of some texts that fits, as a tree of first characters: the time of a search
-    hardly grows with their number.
+    """A pattern for the first of some texts that fits, as a tree of first characters: the time of a search hardly grows
+    with their number.
 
     >>> any_of(["abc", "abd", "x"], depth=2)
     'a(?:b(?:c|d))|x(?:)'
@@ -218,25 +211,9 @@ def any_of(texts: Sequence[str], depth: int = 4) -> str:
     return "|".join(f"{re.escape(first)}(?:{any_of(rest, depth - 1)})" for first, rest in by_first.items())
 
 
-def texts_in(value: Any) -> list[tuple[str, str]]:
-    """Every text in a value, each with the name that it stands under; keys of mappings have none.
-
-    >>> texts_in({"a": ["x", 1], "headers": [{"name": "cookie", "value": "y"}]})
-    [('', 'a'), ('a', 'x'), ('', 'headers'), ('', 'name'), ('name', 'cookie'), ('', 'value'), ('cookie', 'y')]
-    """
-    texts: list[tuple[str, str]] = []
-
-    def note(name: str, text: str) -> str:
-        texts.append((name, text))
-        return text
-
-    _rewritten(value, note)
-    return texts
-
-
 def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """The value with each text as `change` makes it of its name and itself; what does not change stays
-    the same object."""
+    """The value with each text as `change` makes it of the name that it stands under and itself; keys of mappings have
+    no name. What does not change stays the same object."""
     if isinstance(value, str):
         return change(name, value)
     if isinstance(value, msgspec.Struct):
@@ -264,7 +241,7 @@ def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") ->
 def _json_in(text: str) -> Any:
     """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any other."""
     try:
-        value = json.loads(text)
+        value = json.loads(text) if text[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):
         return None
     if isinstance(value, str) and value[:1] in ("{", "["):
@@ -272,11 +249,5 @@ def _json_in(text: str) -> Any:
     return value if isinstance(value, dict | list) and not too_deep(value, _NESTED) else None
 
 
-def _unpacked(packed: str) -> str | None:
-    """The printable text that base64 in either alphabet holds; None where it is none."""
-    body = packed.rstrip("=").replace("-", "+").replace("_", "/")
-    try:
-        text = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode("utf-8")
-    except ValueError:
-        return None
-    return text if all(char.isprintable() or char in "\r\n\t" for char in text) else None
+def _is_printable(char: str) -> bool:
+    return char.isprintable() or char in "\r\n\t"

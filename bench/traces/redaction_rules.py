@@ -1,4 +1,4 @@
-"""The rules by which secrets are found: gitleaks.toml, own_rules.toml, and the checks that they name."""
+"""The rules by which secrets are found (gitleaks.toml, own_rules.toml), and the checks that they name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache
 from importlib.resources import files
 from typing import Any
+
+import msgspec
 
 _PLACEHOLDER = re.compile(
     r"REDACTED_|^[$%<{*\[]|[}>*]$|\.\.\.|^(?:x{3,}|password|passwd|pass|secret|token|none|null|true|false|undefined)$"
@@ -28,10 +29,8 @@ _PATH = re.compile(r"[\w.]*/[\w./-]*|[a-z_]+\.[a-z_.]+\d*")
 def is_placeholder(text: str) -> bool:
     """True if a text only marks the place of a secret: a variable, a word, stars, a placeholder of ours.
 
-    >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****")
-    (True, True, True)
-    >>> is_placeholder("hunter2!")
-    False
+    >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****"), is_placeholder("hunter2!")
+    (True, True, True, False)
     """
     return bool(_PLACEHOLDER.search(text)) or len(set(text)) < 4
 
@@ -47,8 +46,7 @@ def is_mixed(text: str) -> bool:
 
 
 def is_random(text: str) -> bool:
-    """True if a text has letters and digits, or letters of both cases that are no words, and at
-    least 3 bits a character.
+    """True if a text has letters and digits, or letters of both cases that are no words, and 3 bits a character.
 
     >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
     (True, False, False)
@@ -91,46 +89,50 @@ def is_login(text: str) -> bool:
     return bool(name and password) and name.isprintable() and password.isprintable()
 
 
-def _has_entropy(text: str, least: float) -> bool:
-    return not is_placeholder(text) and entropy(text) >= least
+CHECKS: dict[str, Callable[[str], bool]] = {
+    check.__name__: check for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)
+}
 
 
-@dataclass(frozen=True)
-class Rule:
-    """One kind of secret. A text without any of `hints` (small letters) is not searched; `group` is
-    the secret in a match, `each` finds several within it, and `check` says if it is one."""
+class Rule(msgspec.Struct, frozen=True):
+    """One kind of secret. A text without any of `keywords` (small letters) is not searched with `regex`; `group` is the
+    secret in a match (else the group `secret`, else all of it), `each` finds several within it. It is one where `check`
+    says so; without a check, where it has so many bits of `entropy` a character and is no placeholder."""
 
-    kind: str
-    expression: str
-    hints: tuple[str, ...]
-    check: Callable[[str], bool]
-    each: str | None
-    group: int | str
+    id: str
+    regex: str
+    keywords: tuple[str, ...]
+    check: str | None = None
+    each: str | None = None
+    entropy: float | None = None
+    group: int | None = None
 
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The expression, compiled when a text has a hint."""
-        return re.compile(self.expression)
+    @property
+    def kind(self) -> str:
+        """The name in placeholders and counts."""
+        return self.id.replace("-", "_")
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The places of secrets of this kind in a text."""
-        for match in self.pattern.finditer(text):
-            spans = [match.span(self.group)]
+        pattern = _pattern(self.regex)
+        group = self.group if self.group is not None else "secret" if "secret" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            spans = [match.span(group)]
             if self.each is not None:
-                spans = [inner.span("secret") for inner in re.compile(self.each).finditer(text, *spans[0])]
-            yield from ((start, end) for start, end in spans if self.check(text[start:end]))
+                spans = [inner.span("secret") for inner in _pattern(self.each).finditer(text, *spans[0])]
+            yield from (span for span in spans if self._accepts(text[slice(*span)]))
+
+    def _accepts(self, text: str) -> bool:
+        if self.check is not None:
+            return CHECKS[self.check](text)
+        if self.entropy is None and self.group is None:
+            return True
+        return not is_placeholder(text) and entropy(text) >= (self.entropy or 0.0)
 
 
-_CHECKS = {check.__name__: check for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)}
-
-
-def _rule(entry: dict[str, Any]) -> Rule:
-    expression, check = entry["regex"], _CHECKS.get(entry.get("check", ""), lambda text: True)
-    if "entropy" in entry or "group" in entry:
-        check = partial(_has_entropy, least=entry.get("entropy", 0.0))
-    group = entry.get("group", "secret" if "(?P<secret>" in expression else 0)
-    kind = entry["id"].replace("-", "_")
-    return Rule(kind, expression, tuple(entry["keywords"]), check, entry.get("each"), group)
+@cache
+def _pattern(regex: str) -> re.Pattern[str]:
+    return re.compile(regex)
 
 
 def _file(name: str) -> dict[str, Any]:
@@ -138,8 +140,8 @@ def _file(name: str) -> dict[str, Any]:
 
 
 _own = _file("own_rules.toml")
-*_FORMATS, _ASSIGNED, EMAILS, HOMES = map(_rule, _own["rules"])
-RULES: tuple[Rule, ...] = (*_FORMATS, *map(_rule, _file("gitleaks.toml")["rules"]), _ASSIGNED)
+*_FORMATS, _ASSIGNED, EMAILS, HOMES = msgspec.convert(_own["rules"], list[Rule])
+RULES = (*_FORMATS, *msgspec.convert(_file("gitleaks.toml")["rules"], list[Rule]), _ASSIGNED)
 """The rules in their order: where two find the same text, the first names it."""
 
 SECRET_NAMES = re.compile(_own["secret_names"])

@@ -13,9 +13,6 @@ CUT = "stream_cut"
 """The reason why an answer ended where its stream broke off before it said one."""
 
 _DONE = ("response.completed", "response.incomplete", "response.failed")
-_BARE = ("outputText", "generation", "completion", "text")
-_ENDS = ("completionReason", "stop_reason", "finish_reason")
-_METRICS = "amazon-bedrock-invocationMetrics"
 _JOINED = {"text": "text", "thinking": "thinking", "partial_json": "json", "signature": "signature"}
 
 
@@ -64,14 +61,6 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
         return next((put(told) for put, is_of in _FORMS if any(map(is_of, told))), None)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError):
         return None
-
-
-def _bare(events: list[dict[str, Any]]) -> dict[str, Any]:
-    text = "".join(event.get(key) or "" for event in events for key in _BARE)
-    ended = next((event[key] for event in reversed(events) for key in _ENDS if event.get(key)), CUT)
-    told = (event.get(_METRICS) for event in events if len(event) > 1)
-    usage = next((metrics for metrics in told if metrics is not None), None)
-    return {"outputText": text, "stop_reason": ended, "usage": usage}
 
 
 def _responses(events: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -205,11 +194,6 @@ def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     return {**whole, "choices": [{"message": message, "finish_reason": reason or CUT}]}
 
 
-def _is_bare(event: dict[str, Any]) -> bool:
-    keys = [key for key in _BARE if key != "text" or "is_finished" in event]
-    return any(isinstance(event.get(key), str) for key in keys)
-
-
 def _is_chunk(event: dict[str, Any]) -> bool:
     choices = event.get("choices")
     return isinstance(choices, list) and any({"delta", "text"} & choice.keys() for choice in choices)
@@ -221,7 +205,6 @@ _FORMS: tuple[tuple[Callable[[list[dict[str, Any]]], dict[str, Any] | None], Cal
     (_cohere, lambda event: event.get("type") == "message-start"),
     (_gemini, lambda event: "candidates" in event),
     (_converse, lambda event: "messageStart" in event),
-    (_bare, _is_bare),
     (_chat, _is_chunk),
 )
 """The functions that put the events of an interface together, each with the one that tells such an event; the first that fits."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..model import Trace
-from ..text.wording import counted, listed, visible
+from ..model.errors import visible
+from ..text.wording import counted, listed
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,13 @@ class ReadSummary:
             f"skipped {_listed(self.skipped)}",
             f"cut {counted(self.cut, 'result') if self.cut else 0}",
             f"unknown {_listed(self.unknown)}",
-            *([f"secrets removed {listed(redacted)}"] if redacted else []),
+            *([f"secrets removed {listed(redacted, 99)}"] if redacted else []),
         ]
         return "; ".join(parts)
 
 
 def _listed(counts: Counter[str]) -> str:
-    return listed([f"{count} {visible(kind)}" for kind, count in sorted(counts.items())]) if counts else "nothing"
+    return listed([f"{count} {visible(kind)}" for kind, count in sorted(counts.items())], 99) if counts else "nothing"
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:

@@ -1,1 +1,1 @@
-"""Tests of the new page in a real browser."""
+"""Tests of the page in a real browser."""

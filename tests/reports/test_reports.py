@@ -35,7 +35,7 @@ from bench.reports.audit_events import UNSEEN
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.places import placed, width_of
 from bench.reports.reading import Reading
-from bench.reports.terminal import WIDTH, terminal_text
+from bench.reports.text import WIDTH, terminal_text
 
 SIZES = {
     "empty": empty, "judged": judged, "stored": lambda: judged("stored"), "routed": lambda: judged("routed"),
@@ -103,7 +103,7 @@ def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
     ET.fromstring(rendered([compared], "junit"))
     terminal_text([compared], verbose=True)
     assert len(repr(compared)) < 500
-    Page(compared._repr_html_())
+    assert compared._repr_markdown_()
 
 
 @pytest.mark.parametrize("panel", panel_modules(), ids=lambda panel: panel.__name__.rsplit(".", 1)[1])

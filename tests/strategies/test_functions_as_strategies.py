@@ -153,16 +153,6 @@ def test_an_async_function_works_where_a_loop_runs_already():
 # ---------------------------------------------------------------- what lies beside the file
 
 
-def test_files_beside_it_are_found_and_two_folders_do_not_meet(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        write(tmp_path / name, f"CUT = '{name}'\n", "rules.py")
-        write(tmp_path / name, "from rules import CUT\ndef f(text: str):\n    return CUT + CUT\n")
-    once = opened([result("x", index=2)])
-    found = [shown(ran(once, f"m=summarizer={name}/mine.py:f")) for name in "aba"]
-    assert found == [["aa"], ["bb"], ["aa"]]
-
-
 def test_a_file_that_cannot_be_imported_says_where_and_what_next(tmp_path):
     write(tmp_path, "import json\n\nimport nothing_like_it\n")
     with pytest.raises(SpecError):

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
-from handmade import opened, shell
+from handmade import opened, result, shell
 from measured import ran
 from theirs import one, run_of, said, shown, write
+
+import bench
+from bench.cli import main
+from bench.model import ModelTurn
+from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- where it lies
 
@@ -58,6 +64,42 @@ def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
     assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in said(
         tmp_path, "summarizer=agent/tools/named.py:short"
     )
+
+
+def by_command(path, strategies):
+    written = [f"--strategy={name}={'+'.join(map('='.join, slots.items()))}" for name, slots in strategies.items()]
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(path), *written, "-o", "out.json"])
+    assert ended.value.code == 0
+    return msgspec.json.decode(Path("out.json").read_bytes())["totals"]
+
+
+def by_function(path, strategies):
+    return msgspec.to_builtins(bench.compare(str(path), strategies).totals)
+
+
+@pytest.mark.parametrize("door", [by_command, by_function])
+def test_two_folders_with_files_of_the_same_names_do_not_meet(tmp_path, monkeypatch, door):
+    monkeypatch.chdir(tmp_path)
+    text = "there are 4711 rows in data/walls.csv, and 905 in data/doors.csv"
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(encode_trace(opened([result(text, index=2), ModelTurn(index=3, content="905, and 4711.")])))
+    for folder, chars in (("a", 20), ("b", 50)):
+        write(tmp_path, f"CHARS = {chars}\n", f"{folder}/limits.py")
+        write(
+            tmp_path, "from limits import CHARS\ndef cut(text: str):\n    return text[:CHARS]\n", f"{folder}/rules.py"
+        )
+    slots = {name: f"{name}/rules.py:cut" for name in "ab"}
+    strategies = {name: {"summarizer": spec, "store": spec} for name, spec in slots.items()}
+    strategies["mixed"] = {"summarizer": slots["a"], "store": slots["b"]}
+    together = door(path, strategies)
+    measures = ("cost.prompt_tokens", "loss.fact_recall.shown", "loss.fact_recall.stored")
+    found = {name: [together[name][measure] for measure in measures] for name in strategies}
+    assert all(mine != other for mine, other in zip(found["a"], found["b"], strict=True))
+    assert found["mixed"] == [*found["a"][:2], found["b"][2]]
+    for name in "ab":
+        alone = door(path, {name: strategies[name]})
+        assert [alone[name][measure] for measure in measures] == found[name]
 
 
 # ---------------------------------------------------------------- what it is

@@ -27,7 +27,7 @@ from bench.model import (
 )
 from bench.traces import TraceSource, load
 from bench.traces.formats.native import encode_trace, write_trace
-from bench.traces.redaction import Redactor, texts_in
+from bench.traces.redaction import Redactor
 
 PLANTED = secrets(0)
 IDS = [kind for kind, _, _ in PLANTED]
@@ -68,9 +68,18 @@ def places(text: str) -> dict[str, Trace]:
     return made
 
 
+def texts_in(value) -> list[str]:
+    """Every text and key in a value."""
+    value = msgspec.to_builtins(value)
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    inside = value if isinstance(value, list | tuple) else ()
+    return [value] if isinstance(value, str) else [text for item in inside for text in texts_in(item)]
+
+
 def everything(trace: Trace) -> str:
     """All that a trace says, with what base64 hides."""
-    said = "\n".join(text for _, text in texts_in(trace))
+    said = "\n".join(texts_in(trace))
     hidden = [base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8", "replace") for run in re.findall(r"[\w+/]{24,}", said)
               if len(run) % 4 != 1 and "_" not in run]  # fmt: skip
     return "\n".join((said, *hidden)).replace("\\", "")
@@ -101,7 +110,7 @@ def test_hardly_anything_is_removed_from_recorded_traces(shared_traces: Path):
     removed, count, size = {}, 0, 0
     for trace in TraceSource([f"{WHO_AND_WHEN}:{shared_traces / 'who-and-when' / 'Algorithm-Generated'}"]):
         count += 1
-        size += sum(len(text.encode("utf-8", "replace")) for _, text in texts_in(trace))
+        size += sum(len(text.encode("utf-8", "replace")) for text in texts_in(trace))
         if found := redacted(trace).meta.get("redacted"):
             removed[trace.id] = found
     print(f"{count} traces, {size / 1e6:.1f} MB of text; removed: {removed}")

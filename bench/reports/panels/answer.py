@@ -1,43 +1,24 @@
-"""The answer: one sentence, three figures, one chart, one table.
-
-Then the change by run and by setting.
-"""
+"""The answer: a sentence, three figures, a chart, a table; then changes by run and setting."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...model.advice import Price, Ranked
-from ..blocks import (
-    TONE_OF,
-    Cell,
-    Code,
-    Column,
-    Figure,
-    Figures,
-    Interval,
-    Mark,
-    Point,
-    Prose,
-    Row,
-    Scatter,
-    Section,
-    Sentence,
-    Span,
-    Table,
-    Text,
-    Tone,
-)
-from ..labels import rule_failed, sentence_case, why
-from ..measured import measured_figures, measured_table
+from ..blocks import TONE_OF, Block, Cell, Code, Column, Figure, Figures, Section, Sentence, Span, Text, muted, number
+from ..charts import Interval, Point, Scatter
+from ..labels import sentence_case, why
+from ..measured import measured_figures, measured_numbers
 from ..numbers import change, count, dollars, listed, percent, rule_out
 from ..reading import FAR, MISSED, RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
+from ..strategies import Numbers, strategies
 
 ORDER = 10
-_BOLD = re.compile(r"^(.+?[.:?])(\s|$)(.*)$", re.DOTALL)
+_FIRST_CLAUSE = re.compile(r"^(.+?[.:?])(\s|$)(.*)$", re.DOTALL)
+_MISSED_TURNS = "turns that would have missed something"
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -48,47 +29,43 @@ def sections(reading: Reading) -> Iterator[Section]:
         yield from sweep_sections(reading)
 
 
-def _blocks(reading: Reading) -> Iterator[Sentence | Figures | Code | Table | Prose]:
-    advice = reading.advice
-    yield Sentence(said(reading))
+def _blocks(reading: Reading) -> Iterator[Block]:
+    yield Sentence(answer_sentence(reading))
     if not reading.compared.strategies:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
     yield _savings(reading) if savings else measured_figures(reading)
-    named = reading.by_name.get(advice.advised or "")
-    if named is not None and (
-        code := named.code or ((spec := reading.spec(named.strategy)) and f'{named.strategy} = "{spec}"')
-    ):
-        yield Code("In a scenario:", code)
-    yield _table(reading) if savings else measured_table(reading)
+    advised = reading.by_name.get(reading.advice.advised or "")
+    if advised is not None and (spec := advised.code or reading.spec(advised.strategy)):
+        yield Code("In a scenario:", advised.code or f'{advised.strategy} = "{spec}"')
+    yield from strategies(reading, "All strategies", _numbers(reading) if savings else measured_numbers(reading))
     if note := _note(reading):
-        yield Prose((Span(note, "muted"),))
+        yield muted(note)
 
 
-def said(reading: Reading) -> Text:
+def answer_sentence(reading: Reading) -> Text:
     """The sentence of the advice, its first clause set off."""
-    sentence = reading.advice.sentence or (
-        "Nothing was compared." if not reading.compared.strategies else "No advice was made."
-    )
-    found = _BOLD.match(sentence)
+    nothing = "No advice was made." if reading.compared.strategies else "Nothing was compared."
+    sentence = reading.advice.sentence or nothing
+    found = _FIRST_CLAUSE.match(sentence)
     if found is None:
         return (Span(sentence, strong=True),)
-    tone: Tone = "good" if reading.advice.advised else ""
-    return (Span(found[1], tone, strong=True), *((f" {found[3]}",) if found[3] else ()))
+    first = Span(found[1], "good" if reading.advice.advised else "", strong=True)
+    return (first, f" {found[3]}") if found[3] else (first,)
 
 
-# ---------------------------------------------------------------- savings
+# ---------------------------------------------------------------- figures
 
 
 def _price(reading: Reading, price: Price | None) -> str:
     if price is None:
         return "not priced"
-    runs, _ = reading.prices_by
-    return dollars(price.per_run * runs) if price.unit == "usd" else count(round(price.per_run))
+    per_run = price.per_run * reading.prices_by[0]
+    return dollars(per_run) if price.unit == "usd" else count(round(per_run))
 
 
-def _words(reading: Reading) -> str:
-    """What prices are given in, after the number: per 1,000 runs, tokens a run."""
+def _unit(reading: Reading) -> str:
+    """The words after a price: per 1,000 runs, tokens a run."""
     words = reading.prices_by[1]
     return f"tokens {words}" if reading.counts_tokens else words
 
@@ -97,76 +74,68 @@ def _bounds(price: Price | None) -> tuple[float, float] | None:
     """The 95 % interval of the ratio; None where there is none."""
     if price is None or not price.ratio or not price.high or not math.isfinite(price.high):
         return None
-    ends = sorted((price.ratio * price.ratio / price.high, price.high))
-    return ends[0], ends[1]
+    low, high = sorted((price.ratio * price.ratio / price.high, price.high))
+    return low, high
 
 
-def _from_to(reading: Reading, item: Ranked) -> str:
+def _today(reading: Reading) -> Price | None:
     today = reading.by_name.get(reading.compared.today)
-    now, before = reading.price(item), reading.price(today) if today else None
-    if now is None:
-        return ""
-    start = f"{_price(reading, before)} → " if before is not None and before is not now else ""
-    return f"{start}{_price(reading, now)} {_words(reading)}"
-
-
-def _savings(reading: Reading) -> Figures:
-    advice, item = reading.advice, reading.candidate
-    today = reading.by_name.get(reading.compared.today)
-    shown = item or today or reading.ranked[0]
-    price, bounds = reading.price(shown), _bounds(reading.price(shown))
-    advised = item is not None and item.strategy == advice.advised
-    if item is not None and price is not None and price.ratio is not None:
-        note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
-        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
-        first = Figure(name, change(price.ratio), "good" if advised else "", _from_to(reading, item), note)
-    else:
-        first = Figure("Price today", _price(reading, price), "", _words(reading), reading.with_cache)
-    return Figures(
-        (first, _missed(reading, shown), _rejected(reading)),
-        "Price against missed turns",
-        *_scatter(reading),
-    )
-
-
-def _missed(reading: Reading, item: Ranked) -> Figure:
-    limit = _limit(reading, "needed")
-    turns, rate = reading.number(item.strategy, MISSED), reading.number(item.strategy, RATE)
-    of = count(turns.value) if turns and turns.value is not None else ""
-    of += f" of {count(rate.weight)}" if of and rate and rate.weight else ""
-    line = ", ".join(filter(None, [of, f"limit {percent(limit)}" if limit is not None else ""]))
-    share = reading.advice.cannot_rule_out
-    note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
-    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure("Turns that would have missed something", percent(item.missed_turns), tone, line, note)
-
-
-def _rejected(reading: Reading) -> Figure:
-    advice, least = reading.advice, reading.advice.theoretical_minimum
-    item = reading.by_name.get(advice.cheapest_rejected or "")
-    runs, _ = reading.prices_by
-    today = reading.by_name.get(reading.compared.today)
-    now = reading.price(today) if today else None
-    floor = ""
-    if least is not None and now is not None:
-        price = dollars(least * runs) if now.unit == "usd" else count(round(least))
-        floor = f"{price} {_words(reading)}" + (f" ({change(least / now.per_run)})" if now.per_run else "")
-    if item is not None:
-        price_of = reading.price(item)
-        value = change(price_of.ratio) if price_of and price_of.ratio is not None else item.verdict
-        why = "; ".join(filter(None, (rule_failed(rule) for rule in item.rules if not rule.passed)))
-        note = f"theoretical minimum: {floor}" if floor else ""
-        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why or item.verdict, note)
-    if floor and least is not None and now is not None and now.per_run:
-        return Figure("Theoretical minimum", change(least / now.per_run), "", floor, "with perfect foresight")
-    tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
-    return Figure("Rejected", "none", "", f"of {count(tried)} tried", "")
+    return reading.price(today) if today else None
 
 
 def _limit(reading: Reading, rule: str) -> float | None:
     found = (item.limit for entry in reading.ranked for item in entry.rules if item.rule == rule)
     return next((limit for limit in found if limit is not None), None)
+
+
+def _savings(reading: Reading) -> Figures:
+    item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
+    price, today = reading.price(item), _today(reading)
+    advised = item.strategy == reading.advice.advised
+    if reading.candidate is not None and price is not None and price.ratio is not None:
+        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
+        start = f"{_price(reading, today)} → " if today is not None else ""
+        line = f"{start}{_price(reading, price)} {_unit(reading)}"
+        bounds = _bounds(price)
+        note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
+        first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
+    else:
+        first = Figure("Price today", _price(reading, price), "", _unit(reading), reading.with_cache)
+    chart, note = _scatter(reading)
+    figures = (first, _missed(reading, item), _rejected(reading))
+    return Figures(figures, "Price against missed turns", chart, note)
+
+
+def _missed(reading: Reading, item: Ranked) -> Figure:
+    limit = _limit(reading, "needed")
+    turns, rate = reading.value(item.strategy, MISSED), reading.number(item.strategy, RATE)
+    counted = "" if turns is None else count(turns) + (f" of {count(rate.weight)}" if rate and rate.weight else "")
+    line = ", ".join(filter(None, [counted, f"limit {percent(limit)}" if limit is not None else ""]))
+    share = reading.advice.cannot_rule_out
+    note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
+    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
+    good = item.strategy == reading.advice.advised
+    return Figure(
+        sentence_case(_MISSED_TURNS), percent(item.missed_turns), "bad" if bad else "good" if good else "", line, note
+    )
+
+
+def _rejected(reading: Reading) -> Figure:
+    least, today = reading.advice.theoretical_minimum, _today(reading)
+    item = reading.by_name.get(reading.advice.cheapest_rejected or "")
+    floor = less = ""
+    if least is not None and today is not None and today.per_run:
+        less = change(least / today.per_run)
+        floor = f"{_price(reading, Price(unit=today.unit, per_run=least))} {_unit(reading)}"
+    if item is not None:
+        price = reading.price(item)
+        value = change(price.ratio) if price and price.ratio is not None else item.verdict
+        note = f"theoretical minimum: {floor} ({less})" if floor else ""
+        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why(item) or item.verdict, note)
+    if floor:
+        return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
+    tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
+    return Figure("Rejected", "none", "", f"of {count(tried)} tried")
 
 
 def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
@@ -175,84 +144,80 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
         price = reading.price(item)
         if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
             continue
-        name, mark = reading.shown(item.strategy), reading.mark(item.strategy)
+        name = reading.title(item.strategy)
         title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
-        points.append(Point(name, price.per_run * runs, item.missed_turns, mark, title))
+        points.append(Point(name, price.per_run * runs, item.missed_turns, reading.mark(item.strategy), title))
     if len(points) < 2:
         return None, ""
-    unit = "tokens" if reading.counts_tokens else "usd"
-    limit = _limit(reading, "needed")
-    sweeps = [[name for _, name in found] for _, found in swept(reading)]
-    axis = ", ".join(filter(None, [f"{'price' if unit == 'usd' else 'tokens'} {words}", reading.with_cache]))
-    alt = f"{sentence_case(axis)}, against the share of turns that would have missed something. "
+    limit, sweeps = _limit(reading, "needed"), swept(reading)
+    axis = ", ".join(filter(None, [f"{'tokens' if reading.counts_tokens else 'price'} {words}", reading.with_cache]))
+    alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
     alt += "; ".join(point.title for point in points[:8]) + "."
-    caption = "Left is cheaper, low is safer."
-    caption += " Above the limit a strategy loses too much." if limit is not None else ""
     below = [
         item.strategy
         for item in reading.ranked
         if item.verdict in REFUSED and limit is not None and (item.missed_turns or 0.0) <= limit
     ]
+    notes = ["Left is cheaper, low is safer."]
+    notes += ["Above the limit a strategy loses too much."] if limit is not None else []
     if below:
-        caption += f" {listed(below, 3)} {'is' if len(below) == 1 else 'are'} rejected for other reasons; the table says which."
+        verb = "is" if len(below) == 1 else "are"
+        notes.append(f"{listed(below, 3)} {verb} rejected for other reasons; the table says which.")
     if sweeps:
-        caption += f" A line joins the settings of {listed([setting for setting, _ in swept(reading)])}."
-    lines = tuple(tuple(names) for names in sweeps)
-    return Scatter(alt, tuple(points), unit, axis, "turns that would have missed something", limit, lines), caption
+        notes.append(f"A line joins the settings of {listed([setting for setting, _ in sweeps])}.")
+    lines = tuple(tuple(name for _, name in found) for _, found in sweeps)
+    unit = "tokens" if reading.counts_tokens else "usd"
+    return Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines), " ".join(notes)
 
 
-def _table(reading: Reading) -> Table:
-    other_words = {"cached": "without cache", "uncached": "with cache"}.get(reading.advice.basis, "")
-    both = bool(other_words) and any(item.cached and item.uncached for item in reading.ranked)
-    bounds = [found for item in reading.ranked if (found := _bounds(reading.price(item)))]
-    scale = (
-        min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
-    )  # fmt: skip
-    intervals = bool(bounds)
-    words = _words(reading) if reading.counts_tokens else f"price {reading.prices_by[1]}"
-    main = ", ".join(filter(None, [words, reading.with_cache]))
-    columns = [
-        Column("strategy"),
-        Column(main, True, "tokens" if reading.counts_tokens else "price"),
-    ]
-    columns += [Column("change, 95% interval", card="-")] if intervals else []
-    columns += [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")] if both else []
-    columns += [
-        Column("missed turns", True, "missed"),
-        Column("kept from far back", True, "far kept"),
-    ]
-    columns += [Column("verdict", card=" ")]
-    rows = []
-    for place, item in enumerate(reading.ranked, 1):
+# ---------------------------------------------------------------- table
+
+
+def _numbers(reading: Reading) -> Numbers:
+    """Prices with and without the cache, the interval, the misses; no column without a value."""
+    basis, ranked = reading.advice.basis, reading.ranked
+    bounds = [found for item in ranked if (found := _bounds(reading.price(item)))]
+    scale = min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
+    tokens = reading.counts_tokens
+    title = _unit(reading) if tokens else ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
+
+    def priced(item: Ranked, price: Price | None) -> Cell:
+        mark = reading.mark(item.strategy)
+        ratio = None if price is None or mark == "today" else price.ratio
+        return Cell(_price(reading, price), change(ratio), TONE_OF[mark] if price is reading.price(item) else "")
+
+    def interval(item: Ranked) -> Cell:
         mark, price = reading.mark(item.strategy), reading.price(item)
-        today, tone = mark == "today", TONE_OF[mark]
-        number = f"{place} " if len(reading.ranked) > 12 else ""
-        about = "what runs today" if today else reading.spec(item.strategy)
-        ratio = None if price is None else price.ratio
-        cells = [Cell(number + reading.shown(item.strategy), about, mark=mark)]
-        cells.append(Cell(_price(reading, price), "" if today else change(ratio), tone))
-        if intervals:
-            cells.append(_interval(_bounds(price), ratio, scale, mark))
-        if both:
-            other = item.cached if reading.advice.basis == "uncached" else item.uncached
-            cells.append(Cell(_price(reading, other), "" if today or other is None else change(other.ratio)))
-        cells += [Cell(percent(item.missed_turns)), Cell(percent(_far(reading, item)))]
-        cells.append(Cell((Span(item.verdict, tone, strong=True),), why(item)))
-        rows.append(Row(tuple(cells), chosen=mark == "advised"))
-    return Table("All strategies", tuple(columns), tuple(rows), "cards")
+        found = _bounds(price)
+        if mark == "today":
+            return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
+        if found is None or price is None or price.ratio is None:
+            return Cell("")
+        alt = f"{change(found[0])} to {change(found[1])}"
+        return Cell(alt, chart=Interval(alt, found[0] - 1, price.ratio - 1, found[1] - 1, scale, mark))
+
+    columns: list[tuple[Column, Callable[[Ranked], Cell]]] = [
+        (number(title, "tokens" if tokens else "price"), lambda item: priced(item, reading.price(item)))
+    ]
+    if bounds:
+        columns.append((Column("change, 95% interval", card="-"), interval))
+    if basis in ("cached", "uncached") and any(item.cached and item.uncached for item in ranked):
+        name, card = ("with cache", "cache") if basis == "uncached" else ("without cache", "no cache")
+        columns.append(
+            (number(name, card), lambda item: priced(item, item.cached if basis == "uncached" else item.uncached))
+        )
+    columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
+    if any(_far(reading, item) is not None for item in ranked):
+        columns.append((number("kept from far back", "far kept"), lambda item: _share(_far(reading, item))))
+    return columns
+
+
+def _share(value: float | None) -> Cell:
+    return Cell("–" if value is None else percent(value))
 
 
 def _far(reading: Reading, item: Ranked) -> float | None:
     return item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
-
-
-def _interval(bounds: tuple[float, float] | None, ratio: float | None, scale: tuple[float, float], mark: Mark) -> Cell:
-    if mark == "today":
-        return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
-    if bounds is None or ratio is None:
-        return Cell("")
-    alt = f"{change(bounds[0])} to {change(bounds[1])}"
-    return Cell(alt, chart=Interval(alt, bounds[0] - 1, ratio - 1, bounds[1] - 1, scale, mark))
 
 
 def _note(reading: Reading) -> str:

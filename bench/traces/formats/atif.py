@@ -10,10 +10,10 @@ import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
 from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from ..claude_code_files import tool_run
 from ..content import Blocks
 from ..parts import simple
 from ..records import dict_in, text, time_of, typed
-from ..session_log import claude_code_run
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -236,7 +236,7 @@ class _Trajectories(Steps):
             blocks = Blocks()
             blocks.add_all([{"tool_use_id": call, **raw, "type": "tool_result"}], self.unread)
             said = blocks.results[0]
-            self.ran[said.call_id] = claude_code_run(metadata.get("tool_use_result"), text_of(said.content))
+            self.ran[said.call_id] = tool_run(metadata.get("tool_use_result"), text_of(said.content))
             self.say(said, thread, agent, t)
             return
         content = self._content(result.content)

@@ -1,72 +1,43 @@
-"""Sessions of Claude Code: the files below `~/.claude/projects`, those of the web (`loglines`), and what
-`claude -p` writes as JSON."""
+"""Sessions of Claude Code: the files below `~/.claude/projects`, and what `claude -p` writes as JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
-from .. import Confidence, Document, Keeps, Traces, certain_if, register
-from ..claude_code_files import MAIN, agent_files, loglines, refuse_part, session_id, threads
-from ..content import Blocks
+from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
+from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from ..branches import paired, way_to
+from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
+from ..messages import message
 from ..records import dict_in, objects_of, text, time_of, typed
-from ..session_log import claude_code_run, usage_beside_cache
 from ..steps import Said, Steps
 
-_NOT_IN_PROMPTS = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
-                   "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state", "attribution-snapshot",
-                   "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary", "auth_status"}  # fmt: skip
+_NOT_IN_PROMPTS = {
+    "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
+    "pr-link", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state",
+    "attribution-snapshot", "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary",
+    "auth_status",
+}  # fmt: skip
 """Types of lines of which nothing is in a prompt."""
-_NOTES = {"init", "turn_duration", "local_command", "informational", "api_error", "stop_hook_summary", "status", "hook_started",
-          "hook_response", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved", "api_metrics", "task_started", "task_progress",
-          "task_notification", "files_persisted", "hook_progress", "session_state_changed"}  # fmt: skip
+_NOTES = {
+    "init", "turn_duration", "local_command", "informational", "api_error", "stop_hook_summary", "status",
+    "hook_started", "hook_response", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved",
+    "api_metrics", "task_started", "task_progress", "task_notification", "files_persisted", "hook_progress",
+    "session_state_changed",
+}  # fmt: skip
 """Subtypes of system lines that the model does not see."""
 _CLEARED = "[Old tool result content cleared]"
 _SUB_AGENT = "sub-agent"
-_META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd", "gitBranch": "git_branch"}  # fmt: skip
-_ENDED = ("total_cost_usd", "num_turns", "duration_ms", "usage", "modelUsage")
-
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class CacheCreation(msgspec.Struct):
-    """Written tokens by how long the cache keeps them."""
-
-    ephemeral_1h_input_tokens: Count | None = None
-    ephemeral_5m_input_tokens: Count | None = None
-
-
-class LineUsage(msgspec.Struct):
-    """The usage that an answer's line repeats."""
-
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    cache_read_input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    cache_creation: CacheCreation | None = None
-
-
-class Message(msgspec.Struct):
-    """The message of a line, in the form of Anthropic's interface."""
-
-    role: str | None = None
-    content: Any = None
-    id: str | None = None
-    type: Any = None
-    model: str | None = None
-    stop_reason: str | None = None
-    stop_sequence: Any = None
-    stop_details: Any = None
-    usage: LineUsage | None = None
-    container: Any = None
-    context_management: Any = None
+_META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd",
+         "gitBranch": "git_branch", "total_cost_usd": "cost_usd", "num_turns": "num_turns",
+         "duration_ms": "duration_ms"}  # fmt: skip
 
 
 class Line(msgspec.Struct, rename="camel"):
-    """One line of a session."""
+    """One line of a session, or of a stream."""
 
     type: str = ""
     subtype: str | None = None
@@ -75,38 +46,19 @@ class Line(msgspec.Struct, rename="camel"):
     logical_parent_uuid: str | None = None
     timestamp: Any = None
     message: dict[str, Any] | None = None
-    is_sidechain: Any = None
-    agent_id: str | None = None
-    parent_tool_use_id: str | None = msgspec.field(default=None, name="parent_tool_use_id")
     is_compact_summary: Any = None
     is_visible_in_transcript_only: Any = None
     is_error: Any = msgspec.field(default=None, name="is_error")
     tool_use_result: Any = None
     streamed_result: Any = msgspec.field(default=None, name="tool_use_result")
-    attachment: dict[str, Any] | None = None
-    compact_metadata: Any = None
-    microcompact_metadata: Any = None
-
-    @property
-    def result(self) -> Any:
-        """What the tool gave, beside what the model saw of it."""
-        return self.streamed_result if self.tool_use_result is None else self.tool_use_result
-
-
-@dataclass
-class Entry:
-    """A line, its thread, its message where it has one, and its keys as written."""
-
-    line: Line
-    thread: str
-    message: Message | None
-    raw: dict[str, Any]
-    number: int
+    attachment: dict[str, Any] = {}
+    compact_metadata: dict[str, Any] = {}
+    microcompact_metadata: dict[str, Any] = {}
 
     @property
     def answer_id(self) -> str:
         """The id of the answer that the line is a part of."""
-        return (self.message.id if self.message else None) or f"line {self.number}"
+        return text(dict_in(self.message).get("id")) or self.uuid or str(id(self))
 
 
 @register("reader", "claude_code")
@@ -130,20 +82,15 @@ class ClaudeCode:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        lines = loglines(document.first_objects)
-        turns = [
-            line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")
-        ]
-        session = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
-        messages = any("parts" not in message for message in turns)
-        return certain_if(messages and session)
+        lines = document.first_objects
+        turns = [dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")]
+        session = any({"sessionId", "session_id"} & line.keys() for line in lines)
+        return certain_if(session and any(turn and "parts" not in turn for turn in turns))
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        run = _Session(document)
-        entries, files = run.entries_of_session()
-        run.add_all(entries)
-        run.meta |= {"files": files} if files else {}
+        run = _Session()
+        run.add_all(run.lines_of_session(document))
         yield run.trace(document, "claude_code")
 
 
@@ -151,169 +98,137 @@ class _Session(Steps):
     """One session on its way to a trace: the chain of its lines' parents shows where it was compacted, or
     gone back in."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.document = document
-        self.answers: dict[tuple[str, str], list[Entry]] = {}
+        self.answers: dict[tuple[str, str], list[Line]] = {}  # by thread and id
         self.agents: dict[str, str] = {}  # a sub-agent's name, by the call it came from and by its own id
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
 
-    # ---- the lines of a session's files
-
-    def entries_of_session(self) -> tuple[list[Entry], dict[str, str]]:
-        """The lines of the session in the order they happened, and the sha256 of each sub-agent's file read
-        with it. A sub-agent's lines come before the result that they led to; its own file belongs to its
-        session: PartOf where both are given."""
-        lines = self._lines(self.document)
+    def lines_of_session(self, document: Document) -> list[tuple[dict[str, Any], str]]:
+        """The lines of a session and its sub-agents, each with its thread, in the order they happened: a
+        sub-agent's come before the result that they led to. PartOf for the file of one where its session's is
+        given too. The sha256 of each sub-agent's file is in `meta`."""
+        lines = objects_of(document, self.unread)
         session = session_id(lines)
         if all(line.get("isSidechain") is True for line in lines if "message" in line):
-            refuse_part(self.document, session)
-            return self._entries([(line, MAIN) for line in lines]), {}
+            refuse_part(document, session)
+            return [(line, MAIN) for line in lines]
+        agents = {agent.path.stem.removeprefix("agent-"): agent for agent in agent_files(document, session)}
+        if agents:
+            self.meta["files"] = {agent.path.name: agent.sha256 for agent in agents.values()}
         ordered: list[tuple[dict[str, Any], str]] = []
-        agents = {agent.path.stem.removeprefix("agent-"): agent for agent in agent_files(self.document, session)}
-        files: dict[str, str] = {}
-
-        def take(agent: str) -> None:
-            file = agents.pop(agent)
-            ordered.extend((line, agent) for line in self._lines(file))
-            files[file.path.name] = file.sha256
-
         for line, thread in threads(lines):
-            agent = str(dict_in(line, "toolUseResult").get("agentId"))
-            if agent in agents:
-                take(agent)
+            name = str(dict_in(line, "toolUseResult").get("agentId"))
+            if agent := agents.pop(name, None):
+                ordered.extend((own, name) for own in objects_of(agent, self.unread))
             ordered.append((line, thread))
-        for agent in list(agents):
-            take(agent)
-        return self._entries(ordered), files
+        ordered.extend((own, name) for name, agent in agents.items() for own in objects_of(agent, self.unread))
+        return ordered
 
-    def _lines(self, document: Document) -> list[dict[str, Any]]:
-        lines = loglines(objects_of(document, self.unread))
-        if not lines:
-            raise document.fail("expected lines of a session, got none — nothing was recorded")
-        return lines
-
-    def _entries(self, lines: list[tuple[dict[str, Any], str]]) -> list[Entry]:
-        """The lines that were not there before (a session that is taken up again repeats lines)."""
-        entries = []
-        for number, (raw, thread) in enumerate(lines):
+    def add_all(self, lines: list[tuple[dict[str, Any], str]]) -> None:
+        """Add the lines as steps; a session that is taken up again repeats lines, which count once."""
+        entries: list[tuple[Line, str]] = []
+        for raw, thread in lines:
             line = typed(raw, Line, self.unread)
             if line.uuid is not None:
                 if line.uuid in self.parents:
                     continue
                 self.parents[line.uuid] = line.parent_uuid or line.logical_parent_uuid
-            message = None if line.message is None else typed(line.message, Message, self.unread, "a message")
-            entries.append(Entry(line, thread, message, raw, number))
-        return entries
+            for key, name in _META.items():
+                if value := raw.get(key):
+                    self.meta.setdefault(name, value)
+            self._note_agents(line)
+            if line.type == "assistant":
+                self.answers.setdefault((thread, line.answer_id), []).append(line)
+            entries.append((line, thread))
+        for line, thread in entries:
+            self._add(line, thread)
 
-    # ---- steps
-
-    def add_all(self, entries: list[Entry]) -> None:
-        """Add the lines as steps."""
-        for entry in entries:
-            self._prepare(entry)
-        for entry in entries:
-            self._add(entry)
-
-    def _prepare(self, entry: Entry) -> None:
-        """Note what has to be known of all lines before the first becomes a step."""
-        for key, name in _META.items():
-            if value := text(entry.raw.get(key)):
-                self.meta.setdefault(name, value)
-        if entry.message is None:
-            return
-        content = entry.message.content
-        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-        if entry.line.type == "assistant":
-            self.answers.setdefault((entry.thread, entry.answer_id), []).append(entry)
-            for block in blocks:
-                if block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
-                    self.agents[str(block.get("id"))] = str(block["input"].get("subagent_type") or _SUB_AGENT)
-        agent = dict_in(entry.line.tool_use_result).get("agentId")
-        if isinstance(agent, str) and blocks:
+    def _note_agents(self, line: Line) -> None:
+        """Note which sub-agents a line's calls start, or its result is of."""
+        blocks = dicts(dict_in(line.message).get("content"))
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                name = text(dict_in(block, "input").get("subagent_type")) or _SUB_AGENT
+                self.agents[str(block.get("id"))] = name
+        agent = text(dict_in(line.tool_use_result).get("agentId"))
+        if agent and blocks:
             self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
 
-    def _add(self, entry: Entry) -> None:
-        line = entry.line
-        if line.type == "user" and entry.message is not None:
-            self._user(entry, entry.message)
-        elif line.type == "assistant" and entry.message is not None:
-            self._assistant(entry)
+    def _add(self, line: Line, thread: str) -> None:
+        if line.type == "user" and line.message is not None:
+            self._user(line, line.message, thread)
+        elif line.type == "assistant" and line.message is not None:
+            self._assistant(line, thread)
         elif line.type == "attachment":
-            prompt = (line.attachment or {}).get("prompt")
-            queued = (line.attachment or {}).get("type")
-            if queued == "queued_command" and isinstance(prompt, str):
-                self._became(line, self.say(Said("user", prompt), *self._place(entry)))
+            prompt = text(line.attachment.get("prompt"))
+            if line.attachment.get("type") == "queued_command" and prompt:
+                self._became(line, self.say(Said("user", prompt), *self._place(line, thread)))
             else:
-                self.unread.kind("attachment", queued)
+                self.unread.kind("attachment", line.attachment.get("type"))
         elif line.type == "result":
-            self.outcome = Outcome(
-                success=line.subtype == "success" and line.is_error is not True, said_by="claude_code"
-            )
-            self.meta |= {key: entry.raw[key] for key in _ENDED if entry.raw.get(key) is not None}
+            success = line.subtype == "success" and line.is_error is not True
+            self.outcome = Outcome(success=success, said_by="claude_code")
         elif line.type == "system" and line.subtype == "compact_boundary":
             self.boundary = line
         elif line.type == "system" and line.subtype == "microcompact_boundary":
-            self._cleared(line, entry.thread)
+            self._cleared(line, thread)
         elif line.type == "system" and str(line.subtype) not in _NOTES:
             self.unread.kind("system line", line.subtype)
         elif line.type != "system" and line.type not in _NOT_IN_PROMPTS:
             self.unread.kind("line", line.type or None)
 
-    def _place(self, entry: Entry) -> tuple[str, str, float | None]:
-        agent = "agent" if entry.thread == MAIN else self.agents.get(entry.thread, _SUB_AGENT)
-        return entry.thread, agent, time_of(entry.line.timestamp, self.unread)
-
-    def _blocks(self, messages: list[Message]) -> Blocks:
-        blocks = Blocks()
-        for message in messages:
-            blocks.add_all(message.content, self.unread)
-        return blocks
-
-    def _user(self, entry: Entry, message: Message) -> None:
-        line, blocks = entry.line, self._blocks([message])
-        place = self._place(entry)
-        self.unread.add("call in a user's message", len(blocks.calls))
-        if line.is_compact_summary is True:
-            self._reset(line, Said("user", blocks.content).text)
-        elif line.is_visible_in_transcript_only is not True:
-            self._compacted(line, place[0])
-            for result in blocks.results:
-                self.ran[result.call_id] = claude_code_run(line.result, result.text)
-                self._became(line, self.say(result, *place))
-            if blocks.parts or not blocks.results:
-                self._went_back(line, place[0])
-                self._became(line, self.say(Said("user", _parts(blocks)), *place))
-
-    def _assistant(self, entry: Entry) -> None:
-        entries = self.answers.pop((entry.thread, entry.answer_id), None)
-        if entries is None:
-            return
-        messages = [part.message for part in entries if part.message is not None]
-        if messages[0].model == "<synthetic>":
-            self.unread.add("message of Claude Code in the model's place")
-            return
-        place = self._place(entry)
-        self._compacted(entry.line, place[0])
-        blocks = self._blocks(messages)
-        reasons = [message.stop_reason for message in messages if message.stop_reason]
-        usages = [usage for message in messages if (usage := _usage(message.usage)) is not None]
-        self.unread.add("count of output tokens from before the answer ended", bool(usages) and not reasons)
-        usage = max(usages, key=lambda usage: usage.completion_tokens, default=None)
-        turn = Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning)
-        reason = reasons[-1] if reasons else None
-        index = self.say(turn, *place, model=messages[0].model, finish_reason=reason, usage=usage)
-        for part in entries:
-            self._became(part.line, index)
-        self.tell(blocks.results, *place)
-
-    # ---- compacted, or gone back in
+    def _place(self, line: Line, thread: str) -> tuple[str, str, float | None]:
+        agent = "agent" if thread == MAIN else self.agents.get(thread, _SUB_AGENT)
+        return thread, agent, time_of(line.timestamp, self.unread)
 
     def _became(self, line: Line, index: int) -> None:
         if line.uuid is not None:
             self.step_of[line.uuid] = index
+
+    def _user(self, line: Line, fields: dict[str, Any], thread: str) -> None:
+        place = self._place(line, thread)
+        messages = message({**fields, "role": "user"}, self.unread)
+        if line.is_compact_summary is True:
+            self._reset(line, messages[-1].text)
+            return
+        if line.is_visible_in_transcript_only is True:
+            return
+        self._compacted(line, thread)
+        result = line.streamed_result if line.tool_use_result is None else line.tool_use_result
+        for said in messages:
+            if said.role == "tool":
+                said = replace(said, ran=tool_run(result, said.text))
+            else:
+                self._went_back(line, thread)
+            self._became(line, self.say(said, *place))
+
+    def _assistant(self, line: Line, thread: str) -> None:
+        """Add an answer, at the first of its lines: the last count of its usage is that of all of it."""
+        lines = self.answers.pop((thread, line.answer_id), None)
+        if lines is None:
+            return
+        parts = [dict_in(part.message) for part in lines]
+        if parts[0].get("model") == "<synthetic>":
+            self.unread.add("message of Claude Code in the model's place")
+            return
+        contents = [part.get("content") for part in parts]
+        blocks = [block for held in contents for block in (held if isinstance(held, list) else [held])]
+        reasons = [reason for part in parts if (reason := part.get("stop_reason"))]
+        usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
+        self.unread.add("count of output tokens from before the answer ended", bool(usage) and not reasons)
+        whole = {**parts[0], "role": "assistant", "content": blocks, "stop_reason": (reasons or [None])[-1]}
+        turn, *results = message({**whole, "usage": usage}, self.unread)
+        place = self._place(line, thread)
+        self._compacted(line, thread)
+        index = self.say(turn, *place)
+        for part in lines:
+            self._became(part, index)
+        self.tell(results, *place)
+
+    # ---- compacted, cleared, or gone back in
 
     def _compacted(self, line: Line, thread: str) -> None:
         if thread == MAIN and self.boundary is not None:
@@ -323,15 +238,14 @@ class _Session(Steps):
         """Add the history as compaction left it: the summary, and the segment that the mark says it kept."""
         boundary, self.boundary = self.boundary, None
         segment = dict_in(boundary.compact_metadata if boundary else None, "preservedSegment")
-        ends = [str(segment.get(key)) for key in ("headUuid", "tailUuid")]
-        places = [self.step_of[end] for end in ends if end in self.step_of]
-        kept = tuple(range(places[0], places[1] + 1)) if len(places) == 2 else ()
+        ends = [self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid")]
+        kept = tuple(range(ends[0], ends[1] + 1)) if ends[0] is not None and ends[1] is not None else ()
         t = time_of(line.timestamp, self.unread)
         self._became(line, self.add(ContextReset(index=self.index, t=t, summary=summary, kept=kept)))
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add the clearing of the results that a mark names: prompts after it show a notice in their place."""
-        named = dict_in(line.microcompact_metadata).get("compactedToolIds")
+        named = line.microcompact_metadata.get("compactedToolIds")
         calls = set(map(str, named)) if isinstance(named, list) else set()
         results = (step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread)
         if shown := {step.index: _CLEARED for step in results if step.call_id in calls}:
@@ -343,33 +257,19 @@ class _Session(Steps):
         going back."""
         steps = (step for step in reversed(self.steps) if step.thread == thread)
         last = next((step for step in steps if isinstance(step, ModelTurn | ContextReset)), None)
-        above = line.parent_uuid
-        if not isinstance(last, ModelTurn) or above is None:
+        if not isinstance(last, ModelTurn):
             return
-        chain: set[str] = set()
-        while above is not None and above in self.parents and above not in chain:
-            if self.step_of.get(above) == last.index:  # nearly always at once: the chain of each prompt is long
+        way: list[str] = []
+        for uuid in way_to(line.parent_uuid, self.parents):
+            if self.step_of.get(uuid) == last.index:  # nearly always at once
                 return
-            chain.add(above)
-            above = self.parents[above]
-        if above is None:
-            kept = {self.step_of[uuid] for uuid in chain if uuid in self.step_of}
-            turns = [step for step in self.steps if step.index in kept and isinstance(step, ModelTurn)]
-            calls = {call.id for turn in turns for call in turn.tool_calls}
-            kept |= {step.index for step in self.steps if isinstance(step, ToolResult) and step.call_id in calls}
-            self.add(ContextReset(index=self.index, t=time_of(line.timestamp, self.unread), kept=tuple(sorted(kept))))
+            way.append(uuid)
+        if way and self.parents[way[-1]] is None:
+            kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
+            t = time_of(line.timestamp, self.unread)
+            self.add(ContextReset(index=self.index, t=t, kept=paired(self.steps, kept)))
 
 
-def _parts(blocks: Blocks) -> Any:
-    """The content of a user's message: its one text, or its parts as they are."""
-    from ..parts import simple
-
-    return simple(tuple(blocks.parts))
-
-
-def _usage(usage: LineUsage | None) -> Usage | None:
-    if usage is None:
-        return None
-    hour = usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation else None
-    written = usage.cache_creation_input_tokens
-    return usage_beside_cache(usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, written, hour)
+def _output_tokens(usage: dict[str, Any]) -> float:
+    count = usage.get("output_tokens")
+    return count if isinstance(count, int | float) else -1

@@ -151,10 +151,9 @@ def _logged_calls(document: Document) -> Traces:
         call = call_of(request, value.get("fncall_response") or value["response"])
         call.unread.extra_keys(value, _LOG, "the file")
         call.answered = time_of(value.get("timestamp"), call.unread)
-        seconds, cost = value.get("latency_sec"), value.get("cost")
+        seconds = value.get("latency_sec")
         if call.answered is not None and isinstance(seconds, int | float):
             call.asked = call.answered - seconds
-        call.cost_usd = cost if isinstance(cost, int | float) else None
         calls.add(call)
     yield from calls.traces()
 

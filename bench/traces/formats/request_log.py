@@ -21,7 +21,7 @@ class RequestLog:
     streamed answers are put together. A call whose prompt begins with an earlier one's is of the same run; a prompt
     that is such a one shortened is a ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's
     user id) are one trace; without one each conversation is a trace. In a folder, files of one call each are read
-    together, as the first of them. Costs are in `meta` by step.
+    together, as the first of them.
 
     Source: docs.litellm.ai, "StandardLoggingPayload Specification"
     """

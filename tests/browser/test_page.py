@@ -14,22 +14,22 @@ SMALL = """() => [...document.querySelectorAll('body *')].filter((node) => {
   const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
   return own && !node.closest('script, .vh, title') && node.checkVisibility() && parseFloat(getComputedStyle(node).fontSize) < 14;
 }).map((node) => node.outerHTML.slice(0, 120))"""
-OUTSIDE = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.checkVisibility()).flatMap((svg) => {
-  const box = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter((text) => {
+OUTSIDE = """() => [...document.querySelectorAll('[role=img]')].filter((chart) => chart.checkVisibility()).flatMap((chart) => {
+  const box = chart.getBoundingClientRect();
+  return [...chart.querySelectorAll('text, .t')].filter((text) => {
     const own = text.getBoundingClientRect();
     return own.left < box.left - 3 || own.right > box.right + 3;
-  }).map((text) => text.textContent + ' in ' + svg.getAttribute('aria-label'));
+  }).map((text) => text.textContent + ' in ' + chart.getAttribute('aria-label'));
 })"""
-OVERLAP = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.checkVisibility()).flatMap((svg) => {
-  const texts = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+OVERLAP = """() => [...document.querySelectorAll('[role=img]')].filter((chart) => chart.checkVisibility()).flatMap((chart) => {
+  const texts = [...chart.querySelectorAll('text, .t')].map((text) => [text.textContent, text.getBoundingClientRect()]);
   return texts.flatMap(([a, one], at) => texts.slice(at + 1).filter(([, two]) =>
     one.left < two.right - 2 && two.left < one.right - 2 && one.top < two.bottom - 5 && two.top < one.bottom - 5
   ).map(([b]) => a + ' | ' + b));
 })"""
-EMPTY = """() => [...document.querySelectorAll('section, figure, .stack, p, h1, h2, h3, h4, dd, li, .diff > div')].filter((node) =>
-  !node.textContent.trim() && !node.querySelector('svg')).map((node) => node.outerHTML.slice(0, 120))"""
-UNNAMED = """() => [...document.querySelectorAll('svg')].filter((svg) => svg.getAttribute('aria-hidden') !== 'true'
+EMPTY = """() => [...document.querySelectorAll('section, figure, .group, p, h1, h2, h3, h4, dd, li, .diff > div')].filter((node) =>
+  !node.textContent.trim() && !node.querySelector('[role=img]')).map((node) => node.outerHTML.slice(0, 120))"""
+UNNAMED = """() => [...document.querySelectorAll('svg, [role=img]')].filter((svg) => svg.getAttribute('aria-hidden') !== 'true'
   && !svg.getAttribute('aria-label')).length"""
 
 each_page = pytest.mark.parametrize("name", PAGES)
@@ -108,5 +108,5 @@ def test_the_keyboard_reaches_everything(visit: Visit) -> None:
 def test_a_page_is_whole_without_its_script(visit: Visit, name: str) -> None:
     page = visit(name, folded=True, java_script_enabled=False)
     assert page.locator("h1").is_visible()
-    assert page.locator(".say").first.is_visible()
+    assert page.locator(".lead-text").first.is_visible()
     assert page.locator("button").count() == 0

@@ -1,0 +1,127 @@
+"""A report as text.
+
+For a terminal, where the answer comes last, and for a file, where it comes first.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..model.compared import Compared
+from ..model.errors import visible
+from .blocks import Block, Cell, Code, Fold, Gates, Heading, Prose, Report, Table, plain
+from .outline import DOTS, Items, Lines, Part, outline
+
+WIDTH = 100
+
+
+def render(reports: Sequence[Report]) -> Iterator[str]:
+    """Every section in order, 100 columns wide."""
+    for report in reports:
+        rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
+        yield "\n".join([*_wrapped(report.title, WIDTH), rule, *_wrapped(report.about, WIDTH), "", ""])
+        for section in report.sections:
+            head = [section.heading, "-" * len(section.heading), ""] if section.heading else []
+            yield "\n".join([*head, *lines_of(section.blocks, WIDTH), ""])
+        if report.footer and report is reports[0]:
+            yield report.footer + "\n"
+
+
+def terminal_text(
+    comparisons: Sequence[Compared], *, verbose: bool = False, width: int = WIDTH, colour: bool = False
+) -> str:
+    """The output of `bench run`: the table, then the answer, which stays on the screen.
+
+    Of several scenarios one line each. `verbose` prints every section before it.
+    """
+    from . import reports
+
+    found = reports(comparisons)
+    lines = [*"".join(render(found)).splitlines(), ""] if verbose else []
+    if len(comparisons) > 1:
+        for compared, report in zip(comparisons, found[1:], strict=True):
+            sign = "✕" if _failed(compared) else "·"
+            lines += _wrapped(f"{sign} {report.title}: {report.verdict}", width, "  ")
+        lines.append("")
+    elif not verbose:
+        lines += [*_wrapped(f"{found[0].title} ({found[0].about})", width), ""]
+        lines += lines_of(_first_screen(found[0]), width)
+    if len(comparisons) == 1 and _failed(comparisons[0]) and (advice := comparisons[0].advice):
+        lines += _wrapped(advice.sentence, width)
+    answer = _wrapped(found[0].verdict, width)
+    return "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)]) + "\n"
+
+
+def _failed(compared: Compared) -> bool:
+    return any(gate.outcome in ("fail", "undecided") for gate in compared.gates)
+
+
+def _first_screen(report: Report) -> list[Block]:
+    """The table and the line to copy, then the gates that failed."""
+    kinds = {"answer": (Table, Code), "gates": (Gates,)}
+    sections = {section.anchor: section.blocks for section in report.sections}
+    return [
+        block for anchor, wanted in kinds.items() for block in sections.get(anchor, ()) if isinstance(block, wanted)
+    ]
+
+
+def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
+    """Blocks as lines, each part with an empty line after it."""
+    found: list[str] = []
+    for part in outline(blocks):
+        lines = list(_part(part, width))
+        found += [*lines, ""] if lines else []
+    return found
+
+
+def _part(part: Part, width: int) -> Iterator[str]:
+    match part:
+        case Heading(text) | Prose(text):
+            yield from _wrapped(plain(text), width)
+        case Items(texts):
+            for text in texts:
+                yield from _wrapped(plain(text), width, "  ")
+        case Table():
+            yield from _table(part, width)
+        case Lines(lines):
+            for line in lines:
+                yield from _wrapped(f"{line.sign or ' '} {line.who} {plain(line.text)}", width, "    ")
+        case Fold(title, blocks):
+            yield from [*_wrapped(title, width), *lines_of(blocks, width)[:-1]]
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    flat = " ".join(visible(text).split())
+    return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
+
+
+def _table(table: Table, width: int) -> Iterator[str]:
+    """The table as rich lays it out, without the columns that only a page draws."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text as RichText
+
+    keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place in keep:
+        column = table.columns[place]
+        drawn.add_column(RichText(column.title), justify="right" if column.number else "left", overflow="fold")
+    for row in table.rows:
+        if row.group:
+            drawn.add_row(RichText(row.group))
+        drawn.add_row(*(RichText(_cell(row.cells[at], table.columns[at].number, at == keep[0])) for at in keep))
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={})
+    with console.capture() as capture:
+        console.print(drawn)
+    yield from (line.rstrip() for line in capture.get().splitlines())
+    yield from _wrapped(table.caption, width)
+
+
+def _cell(cell: Cell, number: bool, first: bool) -> str:
+    sign = f"{DOTS[cell.mark]} " if cell.mark else ""
+    text = plain(cell.text)
+    note = "" if first or not cell.note else f"{' ' if number else ': '}{cell.note}" if text else cell.note
+    return sign + " ".join(visible(text + note).split())
