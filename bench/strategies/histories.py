@@ -1,197 +1,46 @@
-"""Shared parts of compactors: parameter types, their base classes, cuts of a history, and writers."""
+"""Parts of a history, and messages that are written anew."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, dataclass_transform
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from ..model import Message, ToolCall
-from ..plugins.registry import build
-from . import Edits, Window, Written
-from .units import joined, pydantic_ai_tokens, requests_of, run_cut
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
-"""A setting that counts something: a whole number from 0 up."""
-
-Turns = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
-"""A setting that counts turns between two moves of a boundary: a whole number from 1 up."""
-
-Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
-"""A setting that is a fraction: above 0, up to 1."""
-
-Portion = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A setting that is a fraction or nothing: from 0 to 1."""
-
-PerToken = Annotated[float, msgspec.Meta(ge=0.1, le=100)]
-"""A setting that estimates tokens: characters a token."""
-
-Factor = Annotated[float, msgspec.Meta(gt=0, le=100)]
-"""A setting that a limit is multiplied by."""
-
-PromptMessages = list[Message] | None
-"""The answer of a per-call compactor: the messages of this prompt, or None for the full history."""
+Calls = Mapping[str, tuple[Message, ToolCall]]
+"""Each call by its id, with the message that makes it."""
 
 
-# ---------------------------------------------------------------- base classes
+def callers(messages: Iterable[Message]) -> dict[str, tuple[Message, ToolCall]]:
+    """Each call by its id, with the message that makes it. An id that comes again is the later one."""
+    return {call.id: (message, call) for message in messages for call in message.tool_calls}
 
 
-def state(empty: Callable[[], Any]) -> Any:
-    """Return a field for what a compactor remembers from one prompt to the next, and that is no setting: `seen: set[str] = state(set)`."""
-    return field(default_factory=empty, init=False)
+def tool_name(message: Message, calls: Calls) -> str | None:
+    """The tool that gave a result; None where its call is not known."""
+    found = calls.get(message.call_id or "")
+    return None if found is None else found[1].name
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(state, field))
-class Compactor(ABC):
-    """Base of a compactor: its annotated fields are its settings, and it gives the same replacement of a message each time.
+def results_of(messages: Iterable[Message]) -> dict[str | None, Message]:
+    """Each tool result by the id of its call; the last one of an id."""
+    return {message.call_id: message for message in messages if message.kind == "result"}
 
-    So a prompt repeats the messages of the one before it, and the prefix that a provider has cached holds.
 
-    >>> class Last(View):
-    ...     def view(self, window):
-    ...         return [self.rewritten(message, "[cleared]") for message in window.messages]
-    >>> one = Message(role="tool", text="a long result", kind="result", step=3)
-    >>> last = Last()
-    >>> last.rewritten(one, "[cleared]") is last.rewritten(one, "[cleared]"), last.rewritten(one, "[cleared]").step
-    (True, 3)
+def older(items: list[Any], keep_last: int) -> list[Any]:
+    """All items of a list but the last ones.
+
+    >>> older([1, 2, 3], 1), older([1, 2, 3], 9)
+    ([1, 2], [])
     """
-
-    def __init_subclass__(cls) -> None:
-        dataclass(kw_only=True)(cls)
-
-    def __post_init__(self) -> None:
-        self._known: dict[tuple[Message, str], Message] = {}
-
-    @abstractmethod
-    def compact(self, window: Window) -> Edits | PromptMessages:
-        """Return the new history, its edits, or None for no change."""
-
-    def rewritten(self, message: Message, text: str) -> Message:
-        """Return the message with this text; role, call and step stay."""
-        return self._known.setdefault((message, text), with_text(message, text))
-
-    def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
-        return tried(self, *lines, tokens=tokens, max_tokens=max_tokens)
+    return items[: max(0, len(items) - keep_last)]
 
 
-class Boundary(Compactor):
-    """Base of a compactor whose boundary moves at every `every`-th prompt only: in between the prefix that a provider has cached holds."""
-
-    every: Turns = 1
-    _prompts: int = state(int)
-
-    def due(self) -> bool:
-        """True if the boundary moves at this prompt. Call it once a prompt."""
-        self._prompts += 1
-        return self._prompts % self.every == 0
-
-
-class Batched(Boundary):
-    """Base of a compactor that rewrites the history when its boundary moves. A subclass defines `edit`."""
-
-    def compact(self, window: Window) -> Edits | None:
-        return self.edit(window) if self.due() else None
-
-    @abstractmethod
-    def edit(self, window: Window) -> Edits | None:
-        """Return the edits of a prompt at which the boundary moves."""
-
-
-class View(Boundary):
-    """Base of a per-call compactor whose boundary moves at every `every`-th prompt only. A subclass defines `view`.
-
-    Between two moves a prompt is the last view and all messages that joined since.
-
-    >>> class Newest(View):
-    ...     def view(self, window):
-    ...         return window.messages[-1:]
-    >>> view = Newest(every=2)
-    >>> told = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> windows = [Window(n, "main", told[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
-    >>> [[message.text for message in view.compact(window) or []] for window in windows]
-    [[], ['b'], ['b', 'c']]
-    """
-
-    mode = "per_call"
-    _last: PromptMessages = state(lambda: None)
-    _seen: int = state(int)  # the length of the history at the last move
-
-    def compact(self, window: Window) -> PromptMessages:
-        if self.due():
-            self._last, self._seen = self.view(window), len(window.messages)
-            return self._last
-        return None if self._last is None else [*self._last, *window.messages[self._seen :]]
-
-    @abstractmethod
-    def view(self, window: Window) -> PromptMessages:
-        """Return the prompt at a move of the boundary."""
-
-
-class AtShare(Compactor):
-    """Base of a compactor that acts at a share of `max_tokens`, or of the model's window where that is None."""
-
-    threshold: Share = 0.9
-    max_tokens: Count | None = None
-
-    def limit(self, window: Window, share: float | None = None) -> float:
-        """Return the prompt tokens of a share, by default of the threshold."""
-        return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
-
-
-class Repeated(AtShare):
-    """Base of a rule that acts above a share of the window, and up to three times more while that helps. A subclass defines `shown`."""
-
-    @abstractmethod
-    def shown(self, messages: list[Message]) -> list[Message]:
-        """Return a history after the rule acted on it once."""
-
-    def compact(self, window: Window) -> Edits | None:
-        limit, messages, tokens = self.limit(window), list(window.messages), window.tokens
-        if tokens <= limit:
-            return None
-        for _ in range(4):
-            left = self.shown(messages)
-            fewer = tokens - total(window.count, messages) + total(window.count, left)
-            helped, messages, tokens = fewer < tokens, left, fewer
-            if tokens <= limit or not helped:
-                break
-        ends = "" if tokens <= limit else ": the original ends the run here"
-        return Edits(messages=messages, notes=(f"{window.tokens} tokens, now {tokens}{ends}",))
-
-
-class Summarising(Compactor):
-    """Base of a compactor whose parameter `writer` names what writes its summaries."""
-
-    writer: str = "extractive"
-    _write: Callable[..., str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        plugin = build("writer", self.writer)
-        write: Callable[..., str] = plugin.start()[1]
-        self._write = write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)
-
-    def write(self, read: Sequence[Message], window: Window) -> Written:
-        """Return the summary of some messages, with the messages that the writer read."""
-        return Written(read, self._write(read, window))
-
-    def summarised(
-        self,
-        window: Window,
-        before: Iterable[Message],
-        old: Sequence[Message],
-        after: Iterable[Message],
-        note: str,
-        summary: Callable[[str], Message] | None = None,
-    ) -> Edits:
-        """Return `[before, summary of old, after]` as the new history; a user message holds the summary unless `summary` makes another."""
-        written = self.write(old, window)
-        made = (summary or summary_message)(written.text)
-        return Edits(messages=[*before, made, *after], written=(written,), notes=(note,))
-
-
-# ---------------------------------------------------------------- parts of a history
+def exchanged(messages: Iterable[Message], instead: Mapping[Message, Message]) -> list[Message]:
+    """A history with some messages exchanged for others."""
+    return [instead.get(message, message) for message in messages]
 
 
 def system_count(messages: Sequence[Message]) -> int:
@@ -216,6 +65,25 @@ def worth_summarising(old: Sequence[Message]) -> bool:
     return any(message.kind != "made" for message in old)
 
 
+def answered(messages: Sequence[Message], none: int = 0) -> int:
+    """The place behind the model's last message: what follows waits to be sent. `none` where the model said nothing."""
+    return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=none)
+
+
+def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int], *, least: int = 1) -> int:
+    """The place where the longest end of a history within a budget begins; at least the last `least` messages are in it.
+
+    >>> told = [Message(role="user", text=text, kind="user") for text in "abc"]
+    >>> within(told, 2, lambda message: 1), within(told, 0, lambda message: 1), within(told, 0, lambda message: 1, least=0)
+    (1, 2, 3)
+    """
+    cut = len(messages)
+    while cut and tokens(messages[cut - 1]) <= budget:
+        cut -= 1
+        budget -= tokens(messages[cut])
+    return min(cut, max(0, len(messages) - least))
+
+
 def total(count: Callable[[Message], int], messages: Iterable[Message]) -> int:
     """Return the tokens of some messages together."""
     return sum(map(count, messages))
@@ -231,6 +99,15 @@ def cut_to(message: Message, limit: int) -> Message:
     return message if len(message.text) <= limit else with_text(message, message.text[:limit])
 
 
+def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
+    """A model's message with empty arguments in these calls; a call that is written in its text stays."""
+    calls = (
+        msgspec.structs.replace(call, arguments={}) if call.id in cleared and not call.in_text else call
+        for call in message.tool_calls
+    )
+    return msgspec.structs.replace(message, tool_calls=tuple(calls))
+
+
 def summary_message(text: str) -> Message:
     """Return the user message that stands for older ones."""
     return Message(role="user", kind="made", text=text)
@@ -239,62 +116,3 @@ def summary_message(text: str) -> Message:
 def assistant_message(text: str) -> Message:
     """Return an assistant message written by the strategy."""
     return Message(role="assistant", kind="made", text=text)
-
-
-def tried(compactor: Any, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
-    """Return the prompt that a compactor makes of a conversation: an example in one line.
-
-    A line is `role: text` (system, user, assistant or tool), or `call NAME` for an assistant's tool call; a tool's line answers the latest call.
-    A message counts 4 tokens, the whole prompt `tokens`. Of each text in the answer the first line is given; without a compactor, all lines.
-
-    >>> from bench.strategies.documents.controls import none
-    >>> tried(none, "user: go", "call read", "tool: a.txt")
-    ['user: go', 'call read', 'tool: a.txt']
-    """
-    kinds: dict[str, Any] = {"system": "system", "user": "user", "assistant": "model", "tool": "result"}
-    told: list[Message] = []
-    for step, line in enumerate(lines):
-        role, colon, text = line.partition(": ")
-        calls = () if colon else (ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={}),)
-        role = role if colon else "assistant"
-        answers = next((call.id for message in reversed(told) for call in message.tool_calls), f"call {step}")
-        call_id = answers if role == "tool" else None
-        told.append(Message(role=role, text=text, kind=kinds[role], step=step, call_id=call_id, tool_calls=calls))
-    window = Window(len(told), "main", told, told, tokens, max_tokens, lambda item: 4)
-    given = getattr(compactor, "compact", compactor)(window)
-    if isinstance(given, Edits):
-        kept = told if given.messages is None else given.messages
-        given = [new for message in kept if (new := given.replace.get(message, message)) is not None] + [*given.append]
-    return [_line(message) for message in (told if given is None else given)]
-
-
-def _line(message: Message) -> str:
-    called = "".join(f"call {call.name}" for call in message.tool_calls)
-    return f"{message.role}: {message.text.partition(chr(10))[0]}" if message.text or not called else called
-
-
-class RequestWindow(Compactor):
-    """Above `max_messages`, `max_tokens` or `max_fraction` of the window: what is old, and the last `keep_messages`.
-
-    A message is an answer of the model, or all that comes between two answers; more stay where a call would be parted from a result.
-    """
-
-    max_messages: Count | None = None
-    max_tokens: Count | None = None
-    max_fraction: Share | None = None
-    keep_messages: Count = 40
-    preserve_first_user_message: bool = True
-
-    def parts(self, window: Window) -> tuple[list[Message], list[Message], list[Message]] | None:
-        """(The system messages and the first request, what is old, the end); None where nothing goes."""
-        messages, fraction, most = list(window.messages), self.max_fraction, self.max_messages
-        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
-        above = most is not None and len(requests_of(messages)) > most
-        if not above and (limit is None or pydantic_ai_tokens(messages) <= limit):
-            return None
-        start = system_count(messages)
-        runs = requests_of(messages[start:])
-        cut = run_cut(runs, self.keep_messages)
-        request = next((run for run in runs[:cut] if any(message.kind == "user" for message in run)), [])
-        head = [*messages[:start], *(request if self.preserve_first_user_message else [])]
-        return (head, joined(runs[:cut]), joined(runs[cut:])) if cut else None

@@ -92,7 +92,7 @@ def of_pydantic_ai(told: Sequence[Message]) -> tuple[list[Any], list[list[Messag
     """The package's messages, and ours that each stands for."""
     from pydantic_ai import messages as package
 
-    from bench.strategies.units import requests_of
+    from bench.strategies.policies.pydantic_ai import requests_of
 
     runs = requests_of(told)
     found: list[Any] = []

@@ -7,7 +7,7 @@ from field import answer, prompts, says, session, shape, spied_writer, talk, use
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
-from bench.strategies.units import langchain_tokens
+from bench.strategies.policies.langchain import langchain_tokens
 
 WIDE = 128_000
 OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
@@ -27,9 +27,6 @@ HANDMADE = [
     ("openhands summarises everything where no cut can be made", "openhands.summarize:max_tokens=300",
      session(1, "word " * 200, calls=6), WIDE, "0 user"),
     ("openhands masks by events", "openhands.mask:window=4", session(4), WIDE, "0-2 3~ 4 5~ 6-9"),
-    ("openhands drops calls", "openhands.mask:window=4,calls=dropped", session(4), WIDE, "0-1 user~ user~ 6-9"),
-    ("openhands puts the request back", "openhands.recent:max_events=4", session(6), WIDE, "0-1 12-13"),
-    ("openhands forgets", "openhands.amortized:max_size=10", session(6), WIDE, "0-1 10-13"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
     ("agent framework: a call and its results apart are one group", "agent_framework.selective:keep_last_tool_call_groups=0",
      PARTED, WIDE, "0-1 4"),
@@ -46,7 +43,6 @@ HANDMADE = [
     ("agent framework collapses", "agent_framework.context_window:max_output_tokens=0", session(20), 3600, "0-1 assistant*16 34-41"),
     ("agent framework collapses, then truncates", "agent_framework.context_window:max_output_tokens=0", session(20), 700, "0 38-41"),
     ("inspect clears all but three", "inspect.edit:threshold=0.01", SIX, 100, "0-2 3~ 4 5~ 6 7~ 8-14"),
-    ("inspect removes calls too", "inspect.edit:threshold=0.01,keep_tool_inputs=false", SIX, 100, "0-1 2~ 4~ 6~ 8-14"),
     ("inspect keeps four fifths and no orphans", "inspect.trim:max_tokens=400", session(10), WIDE, "0-1 6-21"),
     ("inspect's summary has no tail", "inspect.summary:max_tokens=400", session(12), WIDE, "0-1 user"),
     ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
@@ -95,7 +91,6 @@ WORDS = [
     ("openhands.mask:window=4", session(4), WIDE, 3, "<MASKED>"),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
     ("inspect.edit:threshold=0.01", SIX, 100, 3, "(Tool result removed)"),
-    ("inspect.edit:threshold=0.01,keep_tool_inputs=false", SIX, 100, 2, "[call of bash removed, with its result]"),
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
      "[the earlier conversation is too long to be summarised]"),  # one request and many tools: nothing is left to read
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
@@ -151,7 +146,6 @@ SEQUENCES = [
     ("clear_tool_uses:trigger=1,keep=1", session(6), [0, 0, 1, 2, 3, 4, 5]),
     ("clear_tool_uses:trigger=1,keep=1,every=3", session(6), [0, 0, 1, 1, 1, 4, 4]),
     ("swe_agent.last_n:n=2,polling=4", session(14), [0, 0, 0, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]),
-    ("pydantic_ai.clear:max_tokens=null,max_messages=8,keep_pairs=1", session(14), [0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11]),
     ("gemini.mask:protect_tokens=500,min_prunable_tokens=300", session(12, "z" * 800), [0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8]),
 ]  # fmt: skip
 """A spec, a session, and how many results are replaced in each prompt."""

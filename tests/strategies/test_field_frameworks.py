@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from bench.model import Message
 from bench.plugins.registry import build
-from bench.strategies.units import agent_framework_tokens as json_tokens
+from bench.strategies.policies.agent_framework import agent_framework_tokens as json_tokens
 
 # ---------------------------------------------------------------- agent framework, against the package
 
@@ -164,7 +164,7 @@ def test_edits_as_inspect_does(told: list[Message], keep: int, exclude: list[str
     )
     theirs, _ = asyncio.run(strategy.compact(None, of_inspect(told), []))
     compactor = build("compactor", f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}]").start()[0]
-    assert told_here(compactor.shown(list(told))) == told_by(theirs)
+    assert told_here(compactor.once(list(told))) == told_by(theirs)
 
 
 @given(told=histories(max_turns=8), preserve=st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
@@ -172,4 +172,4 @@ def test_trims_as_inspect_does(told: list[Message], preserve: float) -> None:
     module = pytest.importorskip("inspect_ai.model._trim", reason="inspect-ai is not installed")
     theirs = asyncio.run(module.trim_messages(of_inspect(told), preserve=preserve))
     compactor = build("compactor", f"inspect.trim:preserve={preserve}").start()[0]
-    assert told_here(compactor.shown(list(told))) == told_by(theirs)
+    assert told_here(compactor.once(list(told))) == told_by(theirs)

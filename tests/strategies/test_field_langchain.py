@@ -25,8 +25,7 @@ from field import (  # noqa: F401  # noqa: F401
 from hypothesis import given, strategies as st
 
 from bench.model import Message
-from bench.strategies.policies.summary import LangchainSummarize
-from bench.strategies.units import langchain_tokens
+from bench.strategies.policies.langchain import LangchainSummarize, langchain_tokens
 
 # ---------------------------------------------------------------- against the package
 

@@ -14,7 +14,7 @@ from bench.model import Message
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
 from bench.strategies import compose
-from bench.strategies.units import middle_cut as _cut
+from bench.strategies.policies.codex import middle_cut as _cut
 
 POLICIES = {
     "compactor": [
@@ -22,8 +22,7 @@ POLICIES = {
         "agent_framework.summarization", "agent_framework.tool_result", "agent_framework.truncation",
         "clear_tool_uses", "codex", "gemini.compress",
         "gemini.mask", "inspect.edit", "inspect.summary", "inspect.trim", "langchain.clear_tool_uses",
-        "langchain.summarize", "langchain.trim", "openhands.amortized", "openhands.mask",
-        "openhands.recent", "openhands.summarize", "pydantic_ai.clear", "pydantic_ai.sliding",
+        "langchain.summarize", "langchain.trim", "openhands.mask", "openhands.summarize", "pydantic_ai.clear", "pydantic_ai.sliding",
         "pydantic_ai.summarize", "swe_agent.last_n",
     ],
     "summarizer": ["codex.output", "deepagents.output", "mini_swe_agent.output"],
@@ -31,7 +30,7 @@ POLICIES = {
 
 VIEWS = [
     "clear_tool_uses", "langchain.clear_tool_uses", "langchain.trim",
-    "openhands.mask", "openhands.recent", "swe_agent.last_n",
+    "openhands.mask", "swe_agent.last_n",
 ]  # fmt: skip
 
 SUMMARISING = [
@@ -80,8 +79,7 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "swe_agent.last_n"])
 @given(told=histories(max_turns=6))
 def test_every_one_is_todays_rule_and_more_moves_less_often(name: str, told: list[Message]) -> None:
-    tight = {"openhands.mask": "window=2", "openhands.recent": "max_events=3",
-             "langchain.trim": "max_tokens=60"}.get(name, "trigger=1,keep=1")  # fmt: skip
+    tight = {"openhands.mask": "window=2", "langchain.trim": "max_tokens=60"}.get(name, "trigger=1,keep=1")  # fmt: skip
     plain, batched = prompts(f"{name}:{tight}", told), prompts(f"{name}:{tight},every=3", told)
     assert [said(prompt) for prompt in prompts(f"{name}:{tight},every=1", told)] == [said(prompt) for prompt in plain]
     for number in range(len(plain)):

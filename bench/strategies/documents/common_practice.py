@@ -16,15 +16,9 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
-from ..histories import (
-    Batched,
-    Boundary,
-    Compactor,
-    Count,
-    state,
-    system_count,
-    with_text,
-)
+from ..engines import Batched, Boundary, Compactor, state
+from ..histories import system_count, with_text
+from ..settings import Count
 
 
 @register("compactor", "mask_observations")

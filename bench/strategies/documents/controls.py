@@ -44,9 +44,9 @@ def drop_all(window: Window) -> Edits:
 
     Source: the control of an ablation: a prompt without any history
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(drop_all, "system: You help.", "user: go")
-    ['system: You help.']
+    >>> message = Message(role="user", text="go", kind="user")
+    >>> drop_all(Window(0, "main", [message], [message], 9, 100, len)).replace[message] is None
+    True
     """
     return Edits(replace={message: None for message in window.added if message.kind != "system"})
 

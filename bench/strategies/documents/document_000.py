@@ -10,7 +10,7 @@ from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from .. import Execution, Reply, Summary
-from ..histories import Count
+from ..settings import Count
 from . import FIRST, Noise, ScriptOutput, script_output, summarized, tables_of
 
 MARKS = ("✅", "❌")

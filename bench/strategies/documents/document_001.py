@@ -11,7 +11,7 @@ import msgspec
 from ...model import Message, ToolResult, compact_json
 from ...plugins.registry import register
 from .. import Summary
-from ..histories import Count
+from ..settings import Count
 from . import SHOWING, summarized
 
 

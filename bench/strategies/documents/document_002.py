@@ -10,26 +10,18 @@ from ...model import Message
 from ...model.errors import StrategyError
 from ...plugins.registry import register
 from .. import Edits, Window, Written
-from ..histories import (
-    AtShare,
-    Count,
-    Share,
-    Summarising,
-    cut_to,
-    split_old,
-    state,
-    summary_message,
-    total,
-    worth_summarising,
-)
+from ..engines import AtShare, Parts, Summarising, Summary, state
+from ..histories import cut_to, split_old, summary_message, total, worth_summarising
+from ..settings import Count, Share
 
 
 @register("compactor", "summarize_old")
-class SummarizeOld(AtShare, Summarising):
-    """`[system, summary, last 8]` once the prompt reaches a share of the window: everything older becomes one summary message.
+class SummarizeOld(AtShare, Summary):
+    """`[system, summary, last 8]` once the prompt reaches a share of the window.
 
-    All prompt tokens count, framing and tool definitions included. The rule counts messages, so a tool call can be cut from its result. An earlier
-    summary is old like the rest. Where nothing is older than the last `keep_last`, nothing changes and a note says so.
+    Everything older becomes one summary message, an earlier summary too. All prompt tokens count,
+    framing and tool definitions included. The rule counts messages, so a tool call can be cut from
+    its result. Where nothing is older than the last `keep_last`, nothing changes.
 
     Source: 002 Current Behavior
 
@@ -40,15 +32,11 @@ class SummarizeOld(AtShare, Summarising):
     threshold: Share = 0.8
     keep_last: Count = 8
 
-    def compact(self, window: Window) -> Edits | None:
+    def divided(self, window: Window) -> Parts | None:
         if window.tokens < self.limit(window):
             return None
-        system, old, recent = split_old(window.messages, self.keep_last)
-        if worth_summarising(old):
-            return self.summarised(
-                window, system, old, recent, f"{window.tokens} tokens: {len(old)} messages summarised"
-            )
-        return Edits(notes=(f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",))
+        parts = split_old(window.messages, self.keep_last)
+        return parts if worth_summarising(parts[1]) else None
 
 
 _EXECUTE = re.compile(r"execute:\s*(.+?)(?:\n|$)")

@@ -13,8 +13,8 @@ from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
 from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
 from .. import Summary
-from ..histories import Count
 from ..routing import current_step_index, is_critical, request_of, selected
+from ..settings import Count
 from . import Noise, summarized
 
 

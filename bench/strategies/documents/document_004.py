@@ -12,8 +12,8 @@ from ...model import Record, ToolResult, as_text
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
 from .. import untruncated_record
-from ..histories import Count
 from ..routing import current_step_index, is_critical, total_steps
+from ..settings import Count
 
 ENRICHMENT = "perform_enrichment_analyses"
 """The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""

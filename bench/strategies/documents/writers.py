@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...model import Message, lines_of
 from ...plugins.registry import register
 from ...text.facts import find_facts
-from ..histories import Count
+from ..settings import Count
 
 
 @register("writer", "extractive")

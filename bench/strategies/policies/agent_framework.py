@@ -1,76 +1,22 @@
-"""The policies of Agent Framework, which take out or replace whole groups: one message, or a call with all of its results."""
+"""The strategies of Agent Framework, which take out or replace whole groups."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import Batched, Compactor, Count, Share, Summarising, assistant_message, total
+from ..engines import Batched, Compactor, Summarising
+from ..histories import assistant_message, older, total
 from ..messages import arguments_mapping, own_calls
-from ..units import Group, agent_framework_tokens, groups_of, kind_of, older
+from ..settings import Count, Share
 
-
-def group_tokens(group: Group) -> int:
-    """The tokens of a group."""
-    return total(agent_framework_tokens, group)
-
-
-def left_of(
-    window: Window, groups: Sequence[Group], note: str, places: Mapping[Message, Message] | None = None
-) -> Edits | None:
-    """The history that some groups make up, every message in its place; None where it is the same.
-
-    `places` says for a message that was written where it stands.
-    """
-    kept = {message for group in groups for message in group}
-    written = {place: message for message, place in (places or {}).items() if message in kept}
-    messages: list[Message] = []
-    for message in window.messages:
-        messages += [*([written[message]] if message in written else ()), *([message] if message in kept else ())]
-    return Edits(messages=messages, notes=(note,)) if written or len(messages) != len(window.messages) else None
-
-
-def truncated(
-    groups: list[Group], limit: int, target: int, size: Callable[[Group], int], keep_request: bool
-) -> list[Group]:
-    """Groups without the oldest ones: above a limit they go until the target is reached; system groups and the last other one stay."""
-    left = sum(map(size, groups))
-    others = [group for group in groups if kind_of(group) != "system"]
-    stay = {*others[-1:], *([group for group in others if kind_of(group) == "user"][:1] if keep_request else ())}
-    gone = set[Group]()
-    for group in others if left > limit else ():
-        if left <= target:
-            break
-        if group not in stay:
-            gone.add(group)
-            left -= size(group)
-    return [group for group in groups if group not in gone]
-
-
-def collapsed(groups: Sequence[Group], keep_last: int) -> tuple[list[Group], dict[Message, Message]]:
-    """Groups with every call but the last ones as one assistant line that holds its results, and where each line stands."""
-    lines: dict[Group, Message] = {group: _line(group) for group in older(_calls(groups), keep_last)}
-    places = {line: group[0] for group, line in lines.items()}
-    return [(lines[group],) if group in lines else group for group in groups], places
-
-
-def _calls(groups: Sequence[Group]) -> list[Group]:
-    return [group for group in groups if kind_of(group) == "tool_call"]
-
-
-def _line(group: Group) -> Message:
-    names = {call.id: call.name for message in group for call in message.tool_calls}
-    named = [(names.get(message.call_id or ""), message.text) for message in group if message.kind == "result"]
-    label = "; ".join((f"{name}: {text}" if name else text).strip() for name, text in named) if named else "no results"
-    text, marker = f"[Tool results: {label}]", "... [truncated]"
-    if len(text) > 4096:
-        text = f"[Tool results: {label[: 4096 - len('[Tool results: ') - len(marker) - 1].rstrip()}{marker}]"
-    return assistant_message(text)
+Group = tuple[Message, ...]
+"""Messages that go together: one message, or a call with all of its results."""
 
 
 @register("compactor", "agent_framework.truncation")
@@ -110,13 +56,11 @@ class AgentFrameworkSlidingWindow(Batched):
     """
 
     keep_last_groups: Count = 20
-    preserve_system: bool = True
 
     def edit(self, window: Window) -> Edits | None:
         groups = groups_of(window.messages)
         systems = [group for group in groups if kind_of(group) == "system"]
         gone = {*older([group for group in groups if group not in systems], max(1, self.keep_last_groups))}
-        gone |= set() if self.preserve_system else {*systems}
         return left_of(window, [group for group in groups if group not in gone], f"{len(gone)} groups went")
 
 
@@ -243,3 +187,103 @@ class AgentFrameworkSummarization(Summarising):
 def _as_text(message: Message) -> str:
     calls = [f"{call.name} {json.dumps(arguments_mapping(call), default=str)}" for call in own_calls(message)]
     return "; ".join([message.text, *calls] if message.text else calls)
+
+
+def left_of(
+    window: Window, groups: Sequence[Group], note: str, places: Mapping[Message, Message] | None = None
+) -> Edits | None:
+    """The history that some groups make up, every message in its place; None where it is the same.
+
+    `places` says for a message that was written where it stands.
+    """
+    kept = {message for group in groups for message in group}
+    written = {place: message for message, place in (places or {}).items() if message in kept}
+    messages: list[Message] = []
+    for message in window.messages:
+        messages += [*([written[message]] if message in written else ()), *([message] if message in kept else ())]
+    return Edits(messages=messages, notes=(note,)) if written or len(messages) != len(window.messages) else None
+
+
+def truncated(
+    groups: list[Group], limit: int, target: int, size: Callable[[Group], int], keep_request: bool
+) -> list[Group]:
+    """Groups without the oldest ones: above a limit they go until the target is reached; system groups and the last other one stay."""
+    left = sum(map(size, groups))
+    others = [group for group in groups if kind_of(group) != "system"]
+    stay = {*others[-1:], *([group for group in others if kind_of(group) == "user"][:1] if keep_request else ())}
+    gone = set[Group]()
+    for group in others if left > limit else ():
+        if left <= target:
+            break
+        if group not in stay:
+            gone.add(group)
+            left -= size(group)
+    return [group for group in groups if group not in gone]
+
+
+def collapsed(groups: Sequence[Group], keep_last: int) -> tuple[list[Group], dict[Message, Message]]:
+    """Groups with every call but the last ones as one assistant line that holds its results, and where each line stands."""
+    lines: dict[Group, Message] = {group: _results_line(group) for group in older(_calls(groups), keep_last)}
+    places = {line: group[0] for group, line in lines.items()}
+    return [(lines[group],) if group in lines else group for group in groups], places
+
+
+def _calls(groups: Sequence[Group]) -> list[Group]:
+    return [group for group in groups if kind_of(group) == "tool_call"]
+
+
+def _results_line(group: Group) -> Message:
+    names = {call.id: call.name for message in group for call in message.tool_calls}
+    named = [(names.get(message.call_id or ""), message.text) for message in group if message.kind == "result"]
+    label = "; ".join((f"{name}: {text}" if name else text).strip() for name, text in named) if named else "no results"
+    text, marker = f"[Tool results: {label}]", "... [truncated]"
+    if len(text) > 4096:
+        text = f"[Tool results: {label[: 4096 - len('[Tool results: ') - len(marker) - 1].rstrip()}{marker}]"
+    return assistant_message(text)
+
+
+def agent_framework_tokens(message: Message) -> int:
+    """A message's tokens as Agent Framework estimates them: the characters of its JSON by 4, at least 1."""
+    contents: list[dict[str, Any]] = []
+    if message.kind == "result":
+        contents.append({"call_id": message.call_id, "result": message.text, "type": "function_result"})
+    elif message.text or not message.tool_calls:
+        contents.append({"text": message.text, "type": "text"})
+    for call in own_calls(message):
+        told = {"arguments": arguments_mapping(call), "call_id": call.id, "hosted": False, "name": call.name}
+        contents.append({**told, "type": "function_call"})
+    payload = {
+        "contents": [{"additional_properties": {}, **content} for content in contents],
+        "message_id": f"msg_{message.step}",
+        "role": "tool" if message.kind == "result" else message.role,
+    }
+    return max(1, len(json.dumps(payload, ensure_ascii=False, default=str)) // 4)
+
+
+def group_tokens(group: Group) -> int:
+    """The tokens of a group."""
+    return total(agent_framework_tokens, group)
+
+
+def groups_of(messages: Sequence[Message]) -> list[Group]:
+    """A history as Agent Framework's groups; results that are apart from their call join its group."""
+    groups: list[list[Message]] = []
+    by_call: dict[str, list[Message]] = {}
+    open_group: list[Message] | None = None  # results may follow
+    for message in messages:
+        group = by_call.get(message.call_id or "", open_group) if message.kind == "result" else None
+        if group is None:
+            groups.append(group := [])
+        group.append(message)
+        if message.kind != "result":
+            by_call.update({call.id: group for call in message.tool_calls})
+        open_group = group if message.tool_calls or message.kind == "result" else None
+    return list(map(tuple, groups))
+
+
+def kind_of(group: Group) -> str:
+    """The kind of a group: system, user, tool_call or assistant_text."""
+    first = group[0]
+    if first.tool_calls or first.kind == "result":
+        return "tool_call"
+    return first.role if first.role in ("system", "user") else "assistant_text"

@@ -1,28 +1,69 @@
-"""The compression of the Gemini CLI: a summary, a fixed answer and a tail, after long results became files."""
+"""The masks and the compression of the Gemini CLI."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window, Written
-from ..histories import (
-    AtShare,
-    Count,
-    Portion,
-    Share,
-    Summarising,
-    assistant_message,
-    state,
-    summary_message,
-    system_count,
-    total,
-)
+from ..engines import AtShare, Batched, Mask, Summarising, state
+from ..histories import answered, assistant_message, callers, summary_message, system_count, tool_name, total
 from ..messages import arguments_mapping, own_calls
-from ..units import answered, callers, dense_json, gemini_tokens, results_together, tool_name
+from ..settings import Count, Portion, Share
+
+
+@register("compactor", "gemini.mask")
+class GeminiMask(Mask, Batched):
+    """Tool results beyond the newest `protect_tokens` become a preview and a file's name, once `min_prunable_tokens` of them can go.
+
+    The result that crosses the border goes too. The preview is the first and the last 250 characters of the result's JSON, or of a shell's output
+    (`shell_tools`) the first and the last 10 lines. A result that would not become smaller stays, and so do those of `exempt` tools.
+
+    Source: @google/gemini-cli-core 0.61.0, src/context/toolOutputMaskingService.ts
+
+    >>> GeminiMask(protect_tokens=0, min_prunable_tokens=100).tried("tool: " + "x" * 4000, "assistant: ok")
+    ['tool: <tool_output_masked>', 'assistant: ok']
+    """
+
+    protect_tokens: Count = 50_000
+    min_prunable_tokens: Count = 30_000
+    shell_tools: tuple[str, ...] = ("run_shell_command",)
+    exempt: tuple[str, ...] = ("activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode")
+
+    def replaced(self, window: Window) -> dict[Message, Message]:
+        told = window.messages[: answered(window.messages)]
+        calls, used, may_go = callers(told), 0.0, 0.0
+        instead: dict[Message, Message] = {}
+        for message in reversed(told):
+            name = tool_name(message, calls) or ""
+            if message.kind != "result" or name in self.exempt or "<tool_output_masked" in message.text:
+                continue
+            size = len(dense_json({"output": message.text}))
+            tokens = (len(name) + size) / 4
+            used += tokens if used <= self.protect_tokens else 0
+            if used > self.protect_tokens:
+                may_go += tokens
+                masked = self.rewritten(message, self._preview(message, name))
+                if len(dense_json({"output": masked.text})) < size:
+                    instead[message] = masked
+        return {} if may_go < self.min_prunable_tokens else instead
+
+    def _preview(self, message: Message, name: str) -> str:
+        lines = message.text.split("\n")
+        preview = json.dumps({"output": message.text}, indent=2, ensure_ascii=False)
+        if name in self.shell_tools:
+            left_out = f"\n... [{len(lines) - 20} lines omitted] ...\n"
+            preview = message.text if len(lines) <= 20 else "\n".join([*lines[:10], left_out, *lines[-10:]])
+        elif len(preview) > 500:
+            preview = f"{preview[:250]}\n... [TRUNCATED] ...\n{preview[-250:]}"
+        path = f"tool-outputs/{name or 'tool'}_{message.call_id}.txt"
+        return f"<tool_output_masked>\n{preview}\n\n[the whole is in {path}]\n</tool_output_masked>"
+
 
 NOTED = "Noted."
 """The fixed answer after a summary, which the project does not document."""
@@ -126,3 +167,25 @@ def _json(message: Message) -> str:
     for call in own_calls(message):
         parts.append({"functionCall": {"id": call.id, "name": call.name, "args": arguments_mapping(call)}})
     return dense_json({"role": "model" if message.role == "assistant" else "user", "parts": parts})
+
+
+def dense_json(value: Any) -> str:
+    """A value as JSON without blanks, as JavaScript writes it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def gemini_tokens(text: str) -> float:
+    """The tokens of a text as the Gemini CLI estimates them: a quarter a character, 1.5 for one beyond ASCII in up to 100,000 characters."""
+    other = 0 if len(text) > 100_000 else sum(character >= "\x80" for character in text)
+    return (len(text) - other) / 4 + 1.5 * other
+
+
+def results_together(messages: Iterable[Message]) -> list[list[Message]]:
+    """A history as Gemini's contents: lists of one message each; tool results that follow each other are one list."""
+    groups: list[list[Message]] = []
+    for message in messages:
+        if message.kind == "result" and groups and groups[-1][0].kind == "result":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups

@@ -1,0 +1,257 @@
+"""The engines of compaction: mask, window and summary. A policy is a preset of one of them.
+
+A mask leaves the conversation and shows older results as a placeholder. A window drops what is old.
+A summary stands in the place of what is old.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, dataclass_transform
+
+from ..model import Message, ToolCall
+from ..plugins.registry import build
+from . import Edits, Window, Written
+from .histories import Calls, exchanged, summary_message, total, with_text, without_inputs
+from .settings import Count, Share, Turns
+
+PromptMessages = list[Message] | None
+"""The answer of a view: the messages of this prompt, or None for the full history."""
+
+
+def state(empty: Callable[[], Any]) -> Any:
+    """A field that a compactor remembers from prompt to prompt: `seen: set[str] = state(set)`."""
+    return field(default_factory=empty, init=False)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(state, field))
+class Compactor(ABC):
+    """Base of a compactor: its annotated fields are its settings.
+
+    >>> class Last(Compactor):
+    ...     keep: int = 1
+    ...     def compact(self, window):
+    ...         return window.messages[-self.keep :]
+    >>> Last().tried("user: go", "call read", "tool: a.txt")
+    ['tool: a.txt']
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[Message, str], Message] = {}
+
+    @abstractmethod
+    def compact(self, window: Window) -> Edits | PromptMessages:
+        """The new history, its edits, or None for no change."""
+
+    def rewritten(self, message: Message, text: str) -> Message:
+        """The message with this text, the same one each time: so the cached prefix holds."""
+        return self._known.setdefault((message, text), with_text(message, text))
+
+    def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
+        """The prompt that it makes of a conversation: an example in one line.
+
+        A line is `role: text` (system, user, assistant or tool), or `call NAME` for a tool call; a
+        tool's line answers the latest call. A message counts 4 tokens, the whole prompt `tokens`.
+        Of each text in the answer the first line is given.
+        """
+        messages: list[Message] = []
+        for line in lines:
+            messages.append(_example(line, messages))
+        window = Window(len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4)
+        answer = self.compact(window)
+        if isinstance(answer, Edits):
+            left = messages if answer.messages is None else answer.messages
+            replaced = [answer.replace.get(message, message) for message in left]
+            answer = [*(message for message in replaced if message is not None), *answer.append]
+        return [_example_line(message) for message in (messages if answer is None else answer)]
+
+
+_KINDS: dict[str, Any] = {"system": "system", "user": "user", "assistant": "model", "tool": "result"}
+
+
+def _example(line: str, before: Sequence[Message]) -> Message:
+    step, (role, colon, text) = len(before), line.partition(": ")
+    if not colon:
+        call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})
+        return Message(role="assistant", text="", kind="model", step=step, tool_calls=(call,))
+    latest = next((call.id for message in reversed(before) for call in message.tool_calls), f"call {step}")
+    return Message(role=role, text=text, kind=_KINDS[role], step=step, call_id=latest if role == "tool" else None)
+
+
+def _example_line(message: Message) -> str:
+    if message.tool_calls and not message.text:
+        return "".join(f"call {call.name}" for call in message.tool_calls)
+    return f"{message.role}: {message.text.partition(chr(10))[0]}"
+
+
+# ---------------------------------------------------------------- when it acts
+
+
+class Boundary(Compactor):
+    """Base of a compactor whose boundary moves at every `every`-th prompt only.
+
+    In between the prefix that a provider has cached holds.
+    """
+
+    every: Turns = 1
+    _prompts: int = state(int)
+
+    def due(self) -> bool:
+        """True if the boundary moves at this prompt. Call it once a prompt."""
+        self._prompts += 1
+        return self._prompts % self.every == 0
+
+
+class Batched(Boundary):
+    """Base of a boundary that edits the history when it moves."""
+
+    def compact(self, window: Window) -> Edits | None:
+        return self.edit(window) if self.due() else None
+
+    @abstractmethod
+    def edit(self, window: Window) -> Edits | None:
+        """The edits of a prompt at which the boundary moves."""
+
+
+class View(Boundary):
+    """Base of a boundary that is computed from the full history at every move.
+
+    Between two moves a prompt is the last view and all messages that joined since.
+
+    >>> class Newest(View):
+    ...     def view(self, window):
+    ...         return window.messages[-1:]
+    >>> view = Newest(every=2)
+    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
+    >>> windows = [Window(n, "main", history[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
+    >>> [[message.text for message in view.compact(window) or []] for window in windows]
+    [[], ['b'], ['b', 'c']]
+    """
+
+    mode = "per_call"
+    _last: PromptMessages = state(lambda: None)
+    _seen: int = state(int)  # the length of the history at the last move
+
+    def compact(self, window: Window) -> PromptMessages:
+        if self.due():
+            self._last, self._seen = self.view(window), len(window.messages)
+            return self._last
+        return None if self._last is None else [*self._last, *window.messages[self._seen :]]
+
+    @abstractmethod
+    def view(self, window: Window) -> PromptMessages:
+        """The prompt at a move of the boundary."""
+
+
+class AtShare(Compactor):
+    """Base of a compactor that acts at a share of `max_tokens`, by default of the model's window."""
+
+    threshold: Share = 0.9
+    max_tokens: Count | None = None
+
+    def limit(self, window: Window, share: float | None = None) -> float:
+        """The prompt tokens of a share, by default of the threshold."""
+        return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
+
+
+class Repeated(AtShare):
+    """Base of a rule that acts above a share of the window, up to four times while that helps."""
+
+    @abstractmethod
+    def once(self, messages: list[Message]) -> list[Message]:
+        """A history after the rule acted on it once."""
+
+    def compact(self, window: Window) -> Edits | None:
+        limit, messages, tokens = self.limit(window), list(window.messages), window.tokens
+        if tokens <= limit:
+            return None
+        for _ in range(4):
+            left = self.once(messages)
+            fewer = tokens - total(window.count, messages) + total(window.count, left)
+            helped, messages, tokens = fewer < tokens, left, fewer
+            if tokens <= limit or not helped:
+                break
+        ends = "" if tokens <= limit else ": the original ends the run here"
+        return Edits(messages=messages, notes=(f"{window.tokens} tokens, now {tokens}{ends}",))
+
+
+# ---------------------------------------------------------------- what it does
+
+
+class Mask(Compactor):
+    """The engine of masks, with View or Batched: `replaced` says what goes, and what stands there."""
+
+    clear_tool_inputs = False
+    placeholder = "[tool result cleared]"
+
+    @abstractmethod
+    def replaced(self, window: Window) -> dict[Message, Message]:
+        """The messages that are replaced now, each with its placeholder."""
+
+    def view(self, window: Window) -> PromptMessages:
+        instead = self.replaced(window)
+        return exchanged(window.messages, instead) if instead else None
+
+    def edit(self, window: Window) -> Edits | None:
+        instead = self.replaced(window)
+        return Edits(replace=instead) if instead else None
+
+    def cleared(self, results: Sequence[Message], calls: Calls) -> dict[Message, Message]:
+        """The placeholders of some results; with `clear_tool_inputs` their calls lose their arguments."""
+        instead = {message: self.rewritten(message, self.placeholder) for message in results}
+        ids = [message.call_id for message in results if message.call_id in calls and message.call_id]
+        if self.clear_tool_inputs:
+            instead |= {calls[call_id][0]: without_inputs(calls[call_id][0], ids) for call_id in ids}
+        return instead
+
+
+class Summarising(Compactor):
+    """Base of a compactor whose setting `writer` names what writes its summaries."""
+
+    writer: str = "extractive"
+    _write: Callable[..., str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        plugin = build("writer", self.writer)
+        write: Callable[..., str] = plugin.start()[1]
+        self._write = write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)
+
+    def write(self, read: Sequence[Message], window: Window) -> Written:
+        """The summary of some messages, with the messages that the writer read."""
+        return Written(read, self._write(read, window))
+
+
+Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
+"""What stays in front of a summary, what the writer reads, and what stays behind it."""
+
+
+class Summary(Summarising):
+    """The engine of summaries: `divided` gives the parts of a history that is to be summarised.
+
+    `unread` stands for a summary where the writer is given nothing to read.
+    """
+
+    unread = ""
+
+    @abstractmethod
+    def divided(self, window: Window) -> Parts | None:
+        """The parts of the history, or None where nothing changes."""
+
+    def message(self, text: str) -> Message:
+        """The message that holds a summary: the user's."""
+        return summary_message(text)
+
+    def compact(self, window: Window) -> Edits | None:
+        parts = self.divided(window)
+        if parts is None:
+            return None
+        before, old, after = parts
+        if not old:
+            return Edits(messages=[*before, self.message(self.unread), *after])
+        written = self.write(old, window)
+        note = f"{window.tokens} tokens: {len(old)} messages summarised"
+        return Edits(messages=[*before, self.message(written.text), *after], written=(written,), notes=(note,))

@@ -1,0 +1,81 @@
+"""The compaction and the tool outputs of Codex."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from ...model import Message, ToolResult
+from ...plugins.registry import register
+from .. import Window
+from ..engines import AtShare, Parts, Summary
+from ..histories import summary_message, system_count
+from ..settings import Count, Factor, Share
+
+
+@register("summarizer", "codex.output")
+def codex_output(
+    result: ToolResult, *, limit: Count = 10_000, unit: Literal["bytes", "tokens"] = "bytes", factor: Factor = 1.2
+) -> str:
+    """A tool output with its middle cut out above `limit` times `factor`, and the amount left out in its place.
+
+    The unit is the model's: bytes, or tokens of 4 bytes. What was left out is counted in characters for the one, in tokens for the other. The
+    factor is what the history allows beyond the limit. A shorter output is shown as it is.
+
+    Source: openai/codex, codex-rs/utils/string/src/truncate.rs and codex-rs/core/src/context_manager/history.rs (process_item) at b24d7f3c
+
+    >>> codex_output(ToolResult(index=0, call_id="a", function="f", seen="0123456789"), limit=4, factor=1)
+    '01…6 chars truncated…89'
+    """
+    tokens = unit == "tokens"
+    return middle_cut(result.text, int(limit * factor) * (4 if tokens else 1), "tokens" if tokens else "chars")
+
+
+@register("compactor", "codex")
+class Codex(Summary, AtShare):
+    """At `threshold` of the window: `[system, the user's messages, summary]`; every assistant and tool message goes.
+
+    The user's messages are taken from the newest back while they fit `user_tokens` (bytes by 4, rounded up). The one that does not fit loses its
+    middle, and those before it go. Earlier summaries are not the user's. The writer reads the whole history. An empty summary becomes
+    "(no summary)", as there.
+
+    Source: openai/codex, codex-rs/core/src/compact.rs (build_compacted_history, COMPACT_USER_MESSAGE_MAX_TOKENS) at 0100b103
+
+    >>> Codex().tried("user: go", "assistant: done")
+    ['user: go', 'user: Summary of 2 earlier messages:']
+    """
+
+    threshold: Share = 0.9
+    user_tokens: Count = 20_000
+
+    def divided(self, window: Window) -> Parts | None:
+        start, room, kept = system_count(window.messages), self.user_tokens, list[Message]()
+        if window.tokens < self.limit(window) or len(window.messages) == start:
+            return None
+        for message in reversed([message for message in window.messages[start:] if message.kind == "user"]):
+            if room <= 0:
+                break
+            tokens = math.ceil(len(message.text.encode("utf-8", "surrogatepass")) / 4)
+            kept.append(
+                message if tokens <= room else self.rewritten(message, middle_cut(message.text, 4 * room, "tokens"))
+            )
+            room -= tokens
+        return [*window.messages[:start], *reversed(kept)], list(window.messages), ()
+
+    def message(self, text: str) -> Message:
+        return summary_message(text or "(no summary)")
+
+
+def middle_cut(text: str, max_bytes: int, unit: str) -> str:
+    """A text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, and between them the amount that went."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    while start < len(data) and data[start] & 0xC0 == 0x80:
+        start += 1
+    head, gone, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
+    amount = math.ceil((len(data) - max_bytes) / 4) if unit == "tokens" else len(gone)
+    return f"{head}…{amount} {unit} truncated…{tail}"
