@@ -84,8 +84,8 @@ def shared_traces() -> Path:
 
 @pytest.fixture(scope="session")
 def measured_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of the cases that are measured in copies of one repository."""
-    return tmp_path_factory.mktemp("cases")
+    """The file that keeps what is measured in copies of one repository."""
+    return tmp_path_factory.mktemp("cases") / "kept.sqlite"
 
 
 @pytest.fixture

@@ -52,11 +52,6 @@ def answers_in(span: OtelSpan, unread: Unread) -> list[Said]:
         return [_of_vercel(span, unread)]
     if "ai.response.object" in span.attributes:
         return [Said("assistant", as_text(span.attributes["ai.response.object"]))]
-    alone = span.attributes.get("gen_ai.output")
-    if isinstance(alone, str) and not choices:  # any-agent's: a text, or calls by the tool's name
-        made = [item for item in dicts(strict_json(alone)) if "tool.name" in item]
-        calls = [{"function": {"name": call["tool.name"], "arguments": call.get("tool.args")}} for call in made]
-        return message({"role": "assistant", "content": None if made else alone, "tool_calls": calls}, unread)
     if not choices:
         return []
     inner = choices[0].get("message", choices[0])

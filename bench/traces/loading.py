@@ -187,7 +187,7 @@ class _Readers:
         }.get(Path(document.name).suffix)
         if instead and given.named:
             raise document.fail(f"no recording — {instead}")
-        if problem is not None and (document.is_broken_json or (given.named and document.looks_like_json)):
+        if problem is not None and document.is_broken_json:
             raise problem
         reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
         reason = reason if given.format is None else f"not {given.format}"
