@@ -29,7 +29,7 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
     Source: 000 Step 3
 
     >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
-    >>> table_console(log, max_lines=1).shown
+    >>> table_console(log, max_lines=1).value
     {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
     """
     return summarized(result, max_rows, max_lines, noise, FIRST)
@@ -48,7 +48,7 @@ def first_result_line(result: ToolResult) -> Summary:
     Source: 000 Step 3, the latest revision by the same owners
 
     >>> log = {"output": "looking for level 2\\n✅ Wall created.\\n✅ Code executed successfully | 12:03"}
-    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).shown
+    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).value
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
     return _by_revision(*_read(script_output(result)), "result")
@@ -64,7 +64,7 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     Source: 000 Step 3, a later revision by the same owners
 
     >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
-    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).value
     {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
     """
     return _by_revision(*_read(script_output(result)), "headers", preview)
