@@ -68,7 +68,7 @@ def test_ci_installs_what_is_locked() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "LOCKED := --constraint constraints.txt" in makefile
     assert re.search(r"\$\(LOCKED\) --editable '\.\[dev\]'", makefile)
-    assert "timed test-slow" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "both test-all packages" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_the_citation_names_the_project_and_its_version() -> None:
