@@ -19,6 +19,7 @@ from ..blocks import (
     Span,
     Table,
     Text,
+    Tone,
     code,
     columns,
     muted,
@@ -32,7 +33,7 @@ from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 ORDER = 30
-_RUNS, _STRATEGIES, _SAFE, _VALUES, _OPEN = 12, 10, 3, 15, 2
+_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _OPEN = 12, 10, 3, 15, 8, 1
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -106,7 +107,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
     for run in reading.compared.runs:
         for score in run.scores:
             if score.failure is not None:
-                rows.append((score.strategy, reading.name(run.id), code(score.failure.said[:300], "bad")))
+                rows.append((score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad")))
             elif score.unstable_at is not None:
                 text = f"another result when replayed again, from step {score.unstable_at}"
                 rows.append((score.strategy, reading.name(run.id), text))
@@ -132,7 +133,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     if rows:
         yield Heading("Refused by a rule")
         heads = columns("found", "strategy", "before", "with the strategy")
-        yield table("Refused by a rule", heads, rows, most=_VALUES, noun="example")
+        yield table("Refused by a rule", heads, rows, most=_ROWS, noun="example")
 
 
 # ---------------------------------------------------------------- one run in detail
@@ -187,29 +188,45 @@ def _arcs(missed: Sequence[MissedFact], results: set[int]) -> Arcs:
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
+    """A row by turn and by what gave the values."""
+    groups: dict[tuple[int, int, str, int, str], list[str]] = {}
+    for fact in missed:
+        key = (fact.turn, fact.origin_step, fact.origin, fact.distance, fact.handle)
+        groups.setdefault(key, []).append(fact.fact)
     rows = [
         (
-            code(fact.fact[:120], "bad"),
-            fact.origin,
-            f"step {fact.origin_step}",
-            f"step {fact.turn}",
-            Cell(of(fact.distance, "turn"), f"behind the handle {fact.handle}" if fact.handle else ""),
+            f"step {turn}",
+            _listed_code(values, "bad"),
+            Cell(f"step {step}", f"{origin}{f', behind the handle {handle}' if handle else ''}"),
+            count(distance),
         )
-        for fact in missed
+        for (turn, step, origin, distance, handle), values in sorted(groups.items())
     ]
-    heads = columns("value", "from", *map(number, ("returned at", "needed at", "later")))
-    return table("Missing values", heads, rows, most=_VALUES, noun="value")
+    heads = columns("needed at", "missing values", "returned at", number("turns later"))
+    return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 
 def _changes(changes: Sequence[RecordChange]) -> Table:
-    rows = [
-        (
-            f"step {one.step}",
-            code(one.path),
-            one.before[:160],
-            (Span("gone", "bad"),) if one.after is None else code(one.after[:160], "bad"),
-        )
-        for one in changes
+    """A row for each value that differs, then one by result and path for those that are gone."""
+    rows: list[Cells] = []
+    gone: dict[tuple[int, str], list[str]] = {}
+    for one in changes:
+        if one.after is None:
+            gone.setdefault((one.step, one.path), []).append(one.before)
+        else:
+            rows.append((f"step {one.step}", code(one.path), code(one.before[:160]), code(one.after[:160], "bad")))
+    rows += [
+        (f"step {step}", code(path), _listed_code(values), (Span("gone", "bad"),))
+        for (step, path), values in gone.items()
     ]
     heads = columns("result", "path", "before", "with the strategy")
-    return table("Records that changed", heads, rows, most=_VALUES, noun="value")
+    return table("Records that changed", heads, rows, most=_ROWS, noun="row")
+
+
+def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:
+    """Some values in the type of code; those above a few are counted."""
+    parts: list[str | Span] = []
+    for value in values[:_VALUES]:
+        parts += [", " if parts else "", Span(value[:120], tone, code=True)]
+    more = len(values) - _VALUES
+    return (*parts, f" and {count(more)} more") if more > 0 else tuple(parts)
