@@ -83,6 +83,11 @@ class TraceSession:
             )
         return self._result_lines[step]
 
+    @cached_property
+    def all_lines(self) -> ResultLines:
+        """The lines of all recorded messages."""
+        return ResultLines(sorted(self.lines_of(None)))
+
     def says_omission(self, result: ToolResult, text: str) -> bool:
         """True if a text that shows a result says that something was left out."""
         key = result.index, text

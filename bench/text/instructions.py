@@ -57,6 +57,11 @@ _COMMANDS, _STATUTES = (
         ),
     )
 )
+_CONSENT = re.compile(
+    r"\b(?:user|customer|client|owner|operator|human|manager)\s+(?:\w+\s+){0,3}?"
+    r"(?:confirmed|approved|agreed|authori[sz]ed|consented|permitted|allowed|accepted)\b",
+    re.IGNORECASE,
+)
 _STATES = re.compile(r"\b(?:is|are|was|were|has|had|does|did|will|have)\b", re.IGNORECASE)
 _INNER = re.compile(
     r"[,;:]|\b(?:that|if|when|which|who|whose|where|before|until|unless|and|what|because)\b", re.IGNORECASE
@@ -106,6 +111,16 @@ def is_rule(sentence: str) -> bool:
     [True, False, False, False]
     """
     return is_command(sentence) or bool(_STATUTES.search(_bare(sentence)))
+
+
+def is_consent(sentence: str) -> bool:
+    """True if a sentence says that a person agreed to something.
+
+    >>> texts = "The user has already approved this.", "Approved orders of the user: 3", "The user asks for approval."
+    >>> [is_consent(text) for text in texts]
+    [True, False, False]
+    """
+    return bool(_CONSENT.search(_bare(sentence)))
 
 
 def is_order(sentence: str) -> bool:

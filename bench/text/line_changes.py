@@ -23,6 +23,8 @@ _MARK = re.compile(
     r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
     re.IGNORECASE,
 )
+_LONG_CHARS = 800
+_CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
 """The share of words, in order, by which a line is taken for one of the result."""
 
@@ -37,39 +39,50 @@ class ResultLines:
     >>> shown = "wall W1 is 12.5 m thick and not painted", "wall W1 is 12.50 mm thick", "check stock FAILED in 3 s"
     >>> [lines.altered(text) for text in shown]
     ['wall W1 is 12.5 mm thick and not painted', '', 'check stock PASSED in 3 s']
+    >>> lines.altered("wall W1 is 12.5 mm thick and not painted".replace("not painted", "painted not"))
+    'wall W1 is 12.5 mm thick and not painted'
+    >>> lines.altered("ll W1 is 12.5 mm thick", begun=True), lines.altered("wall W1 is 12.5 mm thi", cut=True)
+    ('', '')
     >>> lines.altered("wall W1 is 12.5 mm thick and painted"), lines.altered("the stock is fine")
     ('wall W1 is 12.5 mm thick and not painted', '')
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = [line for line in dict.fromkeys(lines) if line.strip()]
-        self._tokens = [_tokens(line) for line in self._lines]
+        self._lines = [part for line in dict.fromkeys(lines) for part in _pieces(line) if part.strip()]
+        self._tokens = [_tokens(part) for part in self._lines]
         self._exact = frozenset(map(tuple, self._tokens))
         self._by_token: dict[str, list[int]] = {}
-        self._altered: dict[tuple[str, bool], str] = {}
+        self._altered: dict[tuple[str, bool, bool], str] = {}
         for number, tokens in enumerate(self._tokens):
             for token in set(tokens):
                 self._by_token.setdefault(token, []).append(number)
 
-    def altered(self, line: str, *, cut: bool = False) -> str:
+    def altered(self, line: str, *, cut: bool = False, begun: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
 
         Fewer words, fewer digits and words cut short are no alteration, nor is a line of other
         words, or one behind its number or a dash. `cut`: the text ends here, in the middle of a
-        word perhaps.
+        word perhaps; `begun`: it begins here so.
         """
-        key = line, cut
+        key = line, cut, begun
         if key not in self._altered:
-            self._altered[key] = self._find(line, cut)
+            ways = dict.fromkeys((line, unescape(line) if "&" in line else line))
+            found = [self._in_pieces(way, cut, begun) for way in ways]
+            self._altered[key] = "" if "" in found else found[0]
         return self._altered[key]
 
-    def _find(self, line: str, cut: bool) -> str:
+    def _in_pieces(self, line: str, cut: bool, begun: bool) -> str:
+        pieces = _pieces(line)
+        last = len(pieces) - 1
+        found = (self._find(piece, cut and at == last, begun and not at) for at, piece in enumerate(pieces))
+        return next(filter(None, found), "")
+
+    def _find(self, line: str, cut: bool, begun: bool) -> str:
         if _MARK.search(line):
             return ""
-        plain = unescape(line) if "&" in line else line
         found = ""
-        readings = [_tokens(text) for text in dict.fromkeys((plain, _FRONT.sub("", plain, count=1)))]
-        if was := self._altered_pair(plain, cut):
+        readings = [_tokens(text) for text in dict.fromkeys((line, _FRONT.sub("", line, count=1)))]
+        if not begun and (was := self._altered_pair(line, cut)):
             return was
         if any(
             len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
@@ -79,7 +92,7 @@ class ResultLines:
             return ""
         for tokens in readings:
             for number in self._candidates(tokens):
-                verdict = _alters(tokens, self._tokens[number], cut)
+                verdict = _alters(tokens, self._tokens[number], cut, begun)
                 if verdict is False:
                     return ""
                 if verdict and not found:
@@ -114,11 +127,16 @@ class ResultLines:
         return (number for number, _ in votes.most_common(_CANDIDATES))
 
 
+def _pieces(line: str) -> list[str]:
+    """A line in pieces that are compared; a long one is parted where a clause ends."""
+    return [line] if len(line) <= _LONG_CHARS else _CLAUSE_END.split(line)
+
+
 def _tokens(line: str) -> list[str]:
     return [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
 
 
-def _alters(shown: list[str], original: list[str], cut: bool) -> bool | None:
+def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bool | None:
     """True if one line is the other with another word in it, False if with none, None if they are different lines."""
     if len(original) > _MOST_TOKENS:
         return None
@@ -127,6 +145,8 @@ def _alters(shown: list[str], original: list[str], cut: bool) -> bool | None:
     other = [block for block in blocks if block[0] != "equal"]
     if same < _SAME * max(len(shown), 1):
         return None
+    if sorted(shown) == sorted(original):
+        return bool(other)  # the same words in another order
     replaced = denied = False
     for kind, start, end, begin, stop in other:
         old, new = original[start:end], shown[begin:stop]
@@ -134,7 +154,8 @@ def _alters(shown: list[str], original: list[str], cut: bool) -> bool | None:
             if len(old) != len(new) and stop != len(shown):
                 return None
             at_end = stop == len(shown) or begin == 0
-            fewest = 0 if cut and stop == len(shown) else _FEWEST_CHARS if at_end else None
+            at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
+            fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
             replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True

@@ -6,7 +6,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-_NOTHING = frozenset({"", "null", "none", "nan", "-", "n/a", "na", "[]", "{}"})
+_NULL = frozenset({"null", "none", "nan"})
+_EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _QUANTITY = re.compile(r"([-\u2212+]?)\s*([$€£]?)\s*([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?")
 _GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
@@ -20,7 +21,7 @@ _FEWEST_CHARS = 4
 def same_value(shown: str, original: str) -> bool:
     """True if a shown value is the original: written otherwise, with fewer digits, or cut short.
 
-    A quantity includes its unit. Nothing is a change for a value that is nothing.
+    A quantity includes its unit. An empty cell is a value left out, a null one that was not there.
 
     >>> same_value("12.5 mm", "12.50 mm"), same_value("12.5 m", "12.5 mm"), same_value("1,250", "1250")
     (True, False, True)
@@ -28,6 +29,8 @@ def same_value(shown: str, original: str) -> bool:
     (True, False, False, True)
     >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("sent", "unsent")
     (True, True, False)
+    >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
+    (True, False, False)
     """
     if max(len(shown), len(original)) > _KEPT_CHARS:
         return _same.__wrapped__(shown, original)
@@ -37,8 +40,10 @@ def same_value(shown: str, original: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _same(shown: str, original: str) -> bool:
     one, other = _plain(shown), _plain(original)
-    if one == other or one in _NOTHING:
+    if one == other or one in _EMPTY:
         return True
+    if one in _NULL or other in _NULL:
+        return other in _EMPTY or (one in _NULL and other in _NULL)
     for words in (_TRUE, _FALSE):
         if one in words or other in words:
             return one in words and other in words

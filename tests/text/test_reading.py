@@ -80,7 +80,9 @@ def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) 
 
 
 @given(ROWS, st.data())
-def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(rows: list[dict[str, object]], data: st.DataObject) -> None:
+def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
+    rows: list[dict[str, object]], data: st.DataObject
+) -> None:
     inner = json.dumps(rows, indent=2)
     cut = inner[: data.draw(st.integers(0, len(inner)))]
     table = FieldTable({"type": "table", "data": inner})

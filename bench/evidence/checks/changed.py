@@ -74,7 +74,7 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
 def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines that show one of the result with another word in it, each with that one.
 
-    Beside the strategy's own words (a notice, a tag) and at the end a word may be cut.
+    Beside the strategy's own words (a notice, a tag), at the start and at the end a word may be cut.
     """
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
@@ -85,12 +85,13 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
         if part.strip()
     ]
     seen = set(known)
-    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+    for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
         if part in seen:
             continue
         seen.add(part)
+        begun = not before or _is_notice(before, original, known)
         cut = part.endswith("\\") or not following or _is_notice(following, original, known)
-        if was := original.altered(part.rstrip("\\"), cut=cut):
+        if was := original.altered(part.rstrip("\\"), cut=cut, begun=begun):
             yield part.strip()[:200], was.strip()[:200]
 
 

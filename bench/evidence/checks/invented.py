@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
-from ...text.instructions import is_command, is_order, repeats
+from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
@@ -22,6 +22,7 @@ _IDENTIFIER = re.compile(
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s")
+_CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _FEWEST_DIGITS = 2
 
 
@@ -30,8 +31,8 @@ def invented(evidence: ReplayEvidence) -> Check:
 
     The unit is the text: a longer one may not invent more. Looked at are the lines that what is
     shown does not have. No inventions are handles, counts of what is there or left out, and numbers
-    worked out of others in the same paragraph or record. A text that shows a result may give no order at all, any
-    other no standing instruction that nobody gave. Names in the strategy's own wording (what half
+    worked out of others in the same paragraph or record. A text that shows a result may give no order
+    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own wording (what half
     of its texts have) are quoted in the report instead.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
@@ -73,7 +74,8 @@ def _strange(
             if own.result is None:
                 ordered = is_command(text) and not said.instruction(text)
             else:
-                ordered = (is_command(text) or is_order(text)) and not repeats(own.result.text, text)
+                ordered = is_command(text) or is_order(text) or is_consent(text)
+                ordered = ordered and not repeats(own.result.text, text)
             if ordered:
                 yield text[:200]
             constant = line.strip() in wording
@@ -100,9 +102,12 @@ _LINES_NEAR = 15
 
 
 def _is_said(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
-    """True if something said a name; what a cut at the end of the text left of it is enough."""
+    """True if something said a name; what a cut left of it, at the end or before a mark of omission, is enough."""
     said = evidence.session.said
-    return said.name(name) or (own.text.rstrip().endswith(sentence) and said.begins(name))
+    if said.name(name):
+        return True
+    cut = own.text.rstrip().endswith(sentence) or _CUT.match(sentence.partition(name)[2])
+    return bool(cut) and said.begins(name)
 
 
 def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> Iterator[str]:

@@ -1,0 +1,52 @@
+"""Failures that a strategy hides, and texts that say all of one and hide nothing."""
+
+from __future__ import annotations
+
+import pytest
+from handmade import result, trace
+from measured import evidence_of
+
+from bench.model import Message, ModelTurn, UserTurn
+from bench.strategies import compose
+
+FAILED = "find: paths must precede expression: `;'\nsee the manual"
+LOG = "12 cases ran\nThe upload of report.csv failed at 10:42"
+RECORDING = trace(
+    UserTurn(index=0, content="Find the report and upload it."),
+    ModelTurn(index=1, content="I look."),
+    result(FAILED, index=2, success=False),
+    ModelTurn(index=3, content="Again."),
+    result(LOG, index=4),
+    ModelTurn(index=5, content="Noted."),
+    UserTurn(index=6, content="So?"),
+    ModelTurn(index=7, content="It is there."),
+)
+
+
+def hidden(**slots: object) -> int:
+    return evidence_of(RECORDING, compose("mine", slots, "tests")).checks["hidden"].hits
+
+
+@pytest.mark.parametrize(
+    ("shown", "hits"),
+    [
+        (f"```\n{FAILED}\n```", 0),
+        ("\n".join(f"{n}\t{line}" for n, line in enumerate(FAILED.split("\n"), 1)), 0),
+        (f"Done.\n{FAILED}", 1),
+        ("see the manual", 1),
+        ("[1 result removed]", 0),
+    ],
+)
+def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits: int) -> None:
+    assert hidden(summarizer=lambda item: shown if item.index == 2 else None) == hits
+
+
+@pytest.mark.parametrize(("line", "hits"), [("failed", 0), ("succeeded", 1)])
+def test_a_summary_that_turns_a_failure_into_a_success_hides_it(line: str, hits: int) -> None:
+    def compactor(messages: list[Message]) -> list[Message] | None:
+        if len(messages) < 7:
+            return None
+        text = f"So far:\n- The upload of report.csv {line} at 10:42\n"
+        return [messages[0], Message(role="user", kind="made", text=text), *messages[-2:]]
+
+    assert hidden(compactor=compactor) == hits
