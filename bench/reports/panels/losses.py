@@ -107,7 +107,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
     for run in reading.compared.runs:
         for score in run.scores:
             if score.failure is not None:
-                rows.append((score.strategy, reading.name(run.id), code(score.failure.said[:300], "bad")))
+                rows.append((score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad")))
             elif score.unstable_at is not None:
                 text = f"another result when replayed again, from step {score.unstable_at}"
                 rows.append((score.strategy, reading.name(run.id), text))
