@@ -226,7 +226,7 @@ def _json_data(value: Any) -> Any:
 def error_line(error: BaseException) -> str:
     r"""An error that a strategy raised, on one line: file and line of the user's code, and the error.
 
-    >>> error_line(ValueError("a\nb"))
+    >>> error_line(ValueError("a\\nb"))
     'ValueError: a b'
     """
     place = raised_at(error)

@@ -17,6 +17,7 @@ from bench.model import Message, ModelTurn, ToolResult
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, build, entries
+from bench.run.comparing import metric_infos
 from bench.strategies import Execution, compose, untruncated_record
 from bench.traces.formats.native import encode_trace
 
@@ -53,6 +54,12 @@ USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
 """By kind the slots of a strategy that uses the file, and an effect of it on a replay."""
 
 
+def forget() -> None:
+    """Let the metrics be looked for again."""
+    metrics.cache_clear()
+    metric_infos.cache_clear()
+
+
 @pytest.fixture
 def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """A function that puts the file of a kind into a folder that is scanned for it."""
@@ -67,10 +74,10 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
         (package / "__init__.py").touch()
         (package / "anything.py").write_text(IMPORTS + FILES[kind])
         monkeypatch.setitem(KINDS, kind, ((*KINDS[kind][0], package.name), KINDS[kind][1]))
-        metrics.cache_clear()
+        forget()
 
     yield put
-    metrics.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -82,7 +82,7 @@ def _add(calls: Calls, record: dict[str, Any]) -> None:
 
 def _interactions(document: Document) -> list[dict[str, Any]]:
     try:
-        value, _ = yaml_value(document.text.replace("\r\n", "\n"))
+        value = yaml_value(document.text.replace("\r\n", "\n"))
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
     whole = as_dict(value)
