@@ -387,7 +387,7 @@ def ours_of(answers: list[str], results: list[str], max_tokens: int) -> list[lis
         if used >= max_tokens:
             break
         due = used >= 0.8 * max_tokens and used >= last + 0.1 * max_tokens
-        shown = compactor._shown
+        shown = compactor._appended
         window = Window(number, "main", history, added, used + sum(map(count, shown)), max_tokens, count)
         edits = compactor.compact(window)
         if edits.messages is not None:
