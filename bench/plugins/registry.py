@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "extractor": ((_DOCUMENTS,), "extract"),
     "router": ((_DOCUMENTS,), "decide"),
     "consumer": ((_DOCUMENTS,), "consume"),
-    "reference": (("bench.strategies",), None),
+    "reference": ((_DOCUMENTS,), None),
     "number": (("bench.metrics",), None),
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""

@@ -18,7 +18,7 @@ def summary_of(answer: Any) -> tuple[Any, str | None, tuple[str, ...]]:
     """A summarizer's value, its text (None: as stored) and its notes."""
     notes: tuple[str, ...] = ()
     if isinstance(answer, Summary):
-        notes, answer = texts(answer.notes), answer.shown
+        notes, answer = texts(answer.notes), answer.value
     value = plain_data(answer)
     return value, None if value is None else as_text(value), notes
 

@@ -17,6 +17,7 @@ from bench.model import Message, ModelTurn, ToolResult
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, build, entries
+from bench.run.comparing import metric_infos
 from bench.strategies import Execution, compose, untruncated_record
 from bench.traces.formats.native import encode_trace
 
@@ -38,7 +39,7 @@ FILES: dict[str, str] = {
 IMPORTS = "from bench.metrics import Number, metric\nfrom bench.model import Reply\n"
 IMPORTS += "from bench.traces.formats.native import Native\n"
 USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
-    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].shown].text, "a lo"),
+    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].message].text, "a lo"),
     "compactor": ({"compactor": "new"}, lambda run: {len(prompt.messages) for prompt in run.prompts}, {1}),
     "writer": (
         {"compactor": "summarize_old:max_tokens=9,keep_last=1,writer=new"},
@@ -51,6 +52,12 @@ USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
     "consumer": ({"consumer": "new"}, lambda run: run.results[0].reply.text, "read"),
 }
 """By kind the slots of a strategy that uses the file, and an effect of it on a replay."""
+
+
+def forget() -> None:
+    """Let the metrics be looked for again."""
+    metrics.cache_clear()
+    metric_infos.cache_clear()
 
 
 @pytest.fixture
@@ -67,10 +74,10 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
         (package / "__init__.py").touch()
         (package / "anything.py").write_text(IMPORTS + FILES[kind])
         monkeypatch.setitem(KINDS, kind, ((*KINDS[kind][0], package.name), KINDS[kind][1]))
-        metrics.cache_clear()
+        forget()
 
     yield put
-    metrics.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("kind", FILES)
