@@ -94,8 +94,9 @@ def main() -> None:
                     f"        {item.rule} {item.value} {item.limit}: {[(f.step, f.text[:160], f.was[:100]) for f in item.findings[:2]]}"
                 )
         verdict = "pass" if title == "harmful" else "are refused"
-        names = f": {', '.join(wrongly)}" if wrongly else ""
-        print(f"{title}: {len(judged)} act on {len(traces)} runs, {len(wrongly)} {verdict}{names}")
+        rules = {name: " ".join(item.rule for item in judged[name]) for name in wrongly}
+        names = ", ".join(f"{name} ({rule})" if rule else name for name, rule in rules.items())
+        print(f"{title}: {len(judged)} act on {len(traces)} runs, {len(wrongly)} {verdict}{names and f': {names}'}")
 
 
 if __name__ == "__main__":
