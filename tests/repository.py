@@ -23,7 +23,7 @@ BETTER = "def summarize(result):\n    return result.text\n"
 
 
 def git(*arguments: str) -> str:
-    """What a git command prints, in the present folder, under a made-up name."""
+    """The output of a git command, in the present folder, under a made-up name."""
     command = ["git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.org", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 

@@ -20,8 +20,8 @@ FORMATS = ("csv", "html", "json", "md", "markdown", "txt")
 _STRANGER = re.compile(r"unexpected extra arguments? \(([^ )]+)")
 
 
-def said(error: click.ClickException) -> str:
-    """The line on a mistake that click found."""
+def mistake_line(error: click.ClickException) -> str:
+    """One line on a mistake that click found, with what to write instead."""
     context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
     where = f"{context.command_path}: " if context else ""
     text = re.sub(r"is not a valid integer( range)?", "is not a whole number", one_line(error.format_message()))

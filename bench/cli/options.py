@@ -193,10 +193,7 @@ class Replaying:
 
     def plans(self) -> list[Scenario]:
         """The scenarios of the files, or the one of the traces and strategies. Raises ScenarioError for neither or both."""
-        said = {
-            "model": self.model or None,
-        }
-        changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+        changed: dict[str, Any] = {"model": self.model} if self.model else {}
         plans = [msgspec.structs.replace(plan, outside=self.outside, **changed) for plan in self._declared()]
         for model in dict.fromkeys(plan.model for plan in plans):
             warn_unlisted(model)
@@ -253,10 +250,10 @@ def replaying(command: Command) -> Command:
         common = Replaying(**{item.name: given.pop(item.name) for item in fields(Replaying)})
         return command(common, **given)
 
-    made: Command = called
+    wrapped: Command = called
     for option in reversed(_REPLAYING):
-        made = option(made)
-    return made
+        wrapped = option(wrapped)
+    return wrapped
 
 
 # ---------------------------------------------------------------- outputs held against inputs

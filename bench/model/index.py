@@ -10,7 +10,7 @@ from .base import Value
 from .outcome import Counting
 
 Origin = Literal["system", "user", "model", "result"]
-"""Who said something first."""
+"""The origin of a fact: who stated it first."""
 
 
 class Need(Value, frozen=True, array_like=True):

@@ -132,6 +132,10 @@ class TokenCounter:
         except UnicodeEncodeError:
             return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
+    def of(self, item: Message | str) -> int:
+        """Tokens of a text, or of a message with its framing."""
+        return self.text(item) if isinstance(item, str) else self.message(item)
+
     def message(self, message: Message) -> int:
         """Tokens of one message: framing, text, the tool calls that are not already written in the text, and the reasoning sent back with it."""
         return self.framed(self.said(message.text, message.tool_calls)) + message.reasoning_tokens

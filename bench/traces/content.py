@@ -54,7 +54,7 @@ class Blocks:
 
     @property
     def content(self) -> Content:
-        """What is shown: texts as one, a line each, or the parts where some are no text."""
+        """The texts as one, a line each, or the parts where some are no text."""
         shown = tuple(part for part in self.parts if part != TextPart(text=""))
         return text_of(shown) if all(isinstance(part, TextPart) for part in shown) else shown
 
@@ -228,7 +228,7 @@ def result_of(block: dict[str, Any], unread: Unread) -> Said:
     failed = block.get("is_error") is True or block.get("isError") is True or error not in (None, False, "")
     failed = failed or block.get("status") in ("failed", "incomplete", "error")
     failed = failed or str(value.get("type")).startswith("error-") or str(value.get("type")).endswith("_error")
-    seen = shown_in(held) if kind != "image_generation_call" else (picture(f"data:image/png;base64,{held}"),)
+    seen = output_of(held) if kind != "image_generation_call" else (picture(f"data:image/png;base64,{held}"),)
     told = text(error) or (None if error in (None, False) else as_text(error))
     first = next(iter(text_of(seen).strip().splitlines()), None)
     told = told or (first if kind == "tool_result" else text_of(seen) or None)
@@ -245,18 +245,18 @@ def result_of(block: dict[str, Any], unread: Unread) -> Said:
 _SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
 
 
-def shown_in(value: Any) -> Content:
+def output_of(value: Any) -> Content:
     """A tool's output: its text, its parts where each is of a kind that is shown, or anything else as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):
         return (picture(value["image_url"]),)
-    if isinstance(value, list) and value and all(isinstance(part, str) or _is_shown(part) for part in value):
+    if isinstance(value, list) and value and all(isinstance(part, str) or _is_visible(part) for part in value):
         return Blocks(list(map(part_of, value))).content
     return "" if value == [] else compact_json(value)
 
 
-def _is_shown(part: Any) -> bool:
+def _is_visible(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") in _SHOWN
 
 

@@ -58,7 +58,7 @@ def processes_in(folder):
 
 
 def check_whole(act, said, before):
-    """What an act left behind, whenever it was killed."""
+    """Files that an act left behind, whenever it was killed, are complete or absent."""
     for name in OUTPUTS:
         if Path(name).exists():
             assert Path(name).read_text().rstrip().endswith({"x.html": "</html>"}.get(name, "")), name

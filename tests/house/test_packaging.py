@@ -1,4 +1,4 @@
-"""What is installed, and from what: bounds, the locked versions, and a source distribution that lacks nothing."""
+"""Installed packages and their sources: bounds, the locked versions, and a source distribution that lacks nothing."""
 
 from __future__ import annotations
 
