@@ -39,7 +39,7 @@ FILES: dict[str, str] = {
 IMPORTS = "from bench.metrics import Number, metric\nfrom bench.model import Reply\n"
 IMPORTS += "from bench.traces.formats.native import Native\n"
 USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
-    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].shown].text, "a lo"),
+    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].message].text, "a lo"),
     "compactor": ({"compactor": "new"}, lambda run: {len(prompt.messages) for prompt in run.prompts}, {1}),
     "writer": (
         {"compactor": "summarize_old:max_tokens=9,keep_last=1,writer=new"},
