@@ -149,7 +149,7 @@ class Prompts(Steps):
         it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called. With `goes_on` the prompt is what
         is new in that conversation."""
         who = agent or group
-        told = _told(prompt, group)
+        told = _thread_of(prompt, group)
         thread = goes_on or self._threads.continued(told) or self._threads.begin(group)
         if goes_on is not None:
             for said, key in zip(prompt, told.keys, strict=True):
@@ -176,7 +176,7 @@ class Prompts(Steps):
     ) -> str:
         """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
-        self._extend(thread, messages, _told(messages, group), t, agent)
+        self._extend(thread, messages, _thread_of(messages, group), t, agent)
         self._threads.changed(thread)
         return thread.name
 
@@ -202,7 +202,7 @@ class Prompts(Steps):
         thread.sums, thread.task = told.sums, told.task
 
 
-def _told(prompt: Sequence[Said], group: str) -> PromptThread:
+def _thread_of(prompt: Sequence[Said], group: str) -> PromptThread:
     """A prompt by itself, its messages no steps yet."""
     told = PromptThread("", group)
     for said in prompt:

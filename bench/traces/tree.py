@@ -117,7 +117,7 @@ class Tree(Prompts):
                 self._run_tool(span)
             else:
                 self._other(span, span in tools)
-        self.never_shown()
+        self.add_unseen_results()
         if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 

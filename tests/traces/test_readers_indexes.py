@@ -87,7 +87,7 @@ def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str
         assert steps.ran.pop("c", None) == (None if found is None else Ran(output=found[2]))
         if found is not None:
             waiting.remove(found)
-    steps.never_shown()
+    steps.add_unseen_results()
     assert sum(count for what, count in steps.unread.counts.items() if what.startswith("run of a tool")) == len(waiting)
 
 
