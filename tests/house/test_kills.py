@@ -28,7 +28,9 @@ OUTPUTS = ("x.html", "x.json", "x.md")
 @pytest.fixture
 def folder(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BENCH_CACHE", str(tmp_path_factory.mktemp("kept") / "kept.sqlite"))  # what is kept is written to as well
+    monkeypatch.setenv(
+        "BENCH_CACHE", str(tmp_path_factory.mktemp("kept") / "kept.sqlite")
+    )  # what is kept is written to as well
     init()
     return tmp_path
 
