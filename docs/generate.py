@@ -1,4 +1,6 @@
-"""Fills the generated parts of the pages from the command line and the registries: `python docs/generate.py`, or `make docs`.
+"""Fills the generated parts of the pages from the command line and the registries, and writes the schema of native traces.
+
+Run `python docs/generate.py`, or `make docs`.
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->`; the rest of a page is written by hand. A test says when
 a part is older than the code, new plug-ins aside. With `--check` this script says so of new plug-ins too, writes nothing, and ends with 1.
@@ -6,6 +8,7 @@ a part is older than the code, new plug-ins aside. With `--check` this script sa
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -13,16 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
+from bench.model import SCHEMA_VERSION, AnyStep  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
+from bench.traces.lines import KEY, Header  # noqa: E402
 
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
+SCHEMA = "trace.schema.json"
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
 SHARED = ("debug", "limit", "limits")
@@ -205,13 +212,36 @@ def filled(page: str, newcomers: bool = True) -> str:
     return PART.sub(part, page)
 
 
+def trace_schema() -> dict[str, Any]:
+    """The JSON Schema of one line of a native trace: a header or a step, made of the types that read it.
+
+    >>> [option["$ref"] for option in trace_schema()["anyOf"]][:2]
+    ['#/$defs/Header', '#/$defs/SystemTurn']
+    """
+    (header, steps), kinds = msgspec.json.schema_components((Header, AnyStep), ref_template="#/$defs/{name}")
+    kinds["Header"]["properties"][KEY] = {"const": SCHEMA_VERSION}
+    kinds["Header"]["properties"]["id"]["minLength"] = 1
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "One line of a native trace of bench",
+        "description": "A file begins with a header; another header begins the next trace.",
+        "anyOf": [header, *steps["anyOf"]],
+        "$defs": kinds,
+    }
+
+
+def schema_text() -> str:
+    """The file with the schema of native traces."""
+    return json.dumps(trace_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
-    """Write every page, and say which changed; with `--check`, write nothing and end with 1 where one would change."""
+    """Write every page and the schema, and say which changed; with `--check`, write nothing and end with 1 where one would change."""
     check, old = "--check" in sys.argv[1:], False
-    for name in PAGES:
+    for name in (*PAGES, SCHEMA):
         path = FOLDER / name
-        before = path.read_text(encoding="utf-8")
-        after = filled(before)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        after = schema_text() if name == SCHEMA else filled(before)
         old = old or after != before
         if not check:
             path.write_text(after, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What several test files need."""
+"""Fixtures of several test files."""
 
 from __future__ import annotations
 
@@ -52,9 +52,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
-
-
 @pytest.fixture(autouse=True, scope="session")
 def vocabulary() -> None:
     """Read once here, or each of the processes that measure cases would read it."""
@@ -76,16 +73,17 @@ def nothing_imported() -> None:
 
 @pytest.fixture(scope="session")
 def shared_traces() -> Path:
-    """The folder of recorded traces beside the project; a test that needs it is skipped where it is not there."""
-    if not SHARED_TRACES.is_dir():
-        pytest.skip(f"the recorded traces are not at {SHARED_TRACES}")
-    return SHARED_TRACES
+    """The folder of recordings that BENCH_RECORDINGS names, else the one beside the project; a test is skipped without it."""
+    folder = Path(os.environ.get("BENCH_RECORDINGS") or Path(__file__).parents[2] / "shared" / "traces")
+    if not folder.is_dir():
+        pytest.skip(f"BENCH_RECORDINGS names no folder of recordings: {folder}")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def measured_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of the cases that are measured in copies of one repository."""
-    return tmp_path_factory.mktemp("cases")
+    """The file that keeps what is measured in copies of one repository."""
+    return tmp_path_factory.mktemp("cases") / "kept.sqlite"
 
 
 @pytest.fixture

@@ -5,13 +5,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
-import json
 import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from bench.cli import main
 
@@ -25,7 +23,7 @@ BETTER = "def summarize(result):\n    return result.text\n"
 
 
 def git(*arguments: str) -> str:
-    """What a git command prints, in the present folder, under a made-up name."""
+    """The output of a git command, in the present folder, under a made-up name."""
     command = ["git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.org", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -59,23 +57,3 @@ def _starter() -> Path:
 def init() -> None:
     """Put what `bench init` writes into the present folder."""
     shutil.copytree(_starter(), Path(), dirs_exist_ok=True)
-
-
-def verdicts(*arguments: object) -> list[dict[str, Any]]:
-    """The verdicts of a run of the starter's scenario, as its JSON report gives them."""
-    bench("run", SCENARIO, "-o", "verdicts.json", *arguments)
-    found: list[dict[str, Any]] = json.loads(Path("verdicts.json").read_text())["verdicts"]
-    return found
-
-
-def relative(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The verdicts of the gates that compare with a baseline."""
-    return [item for item in found if "≤" in item["gate"]]
-
-
-def another(name="more"):
-    """A new trace beside the others: a copy of the survey under another name that asks a little otherwise."""
-    text = (TRACES / "survey.jsonl").read_text()
-    (TRACES / f"{name}.jsonl").write_text(
-        text.replace('"id":"survey"', f'"id":"{name}"', 1).replace("How", "And how", 1)
-    )

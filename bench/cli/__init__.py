@@ -17,7 +17,7 @@ from ..model.errors import DEBUG, BenchError, debugged, defect, one_line
 from .audit import audit
 from .importing import import_
 from .listing import list_
-from .mistakes import said
+from .mistakes import mistake_line
 from .options import every_command
 from .outcome import Concluded
 from .run import run
@@ -102,7 +102,7 @@ def _run(arguments: Sequence[str] | None) -> None:
     except click.exceptions.Exit as done:
         raise SystemExit(done.exit_code) from None
     except click.ClickException as error:
-        _fail(said(error), 2)
+        _fail(mistake_line(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except _Unheard:

@@ -20,8 +20,8 @@ FORMATS = ("csv", "html", "json", "md", "markdown", "txt")
 _STRANGER = re.compile(r"unexpected extra arguments? \(([^ )]+)")
 
 
-def said(error: click.ClickException) -> str:
-    """The line on a mistake that click found."""
+def mistake_line(error: click.ClickException) -> str:
+    """One line on a mistake that click found, with what to write instead."""
     context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
     where = f"{context.command_path}: " if context else ""
     text = re.sub(r"is not a valid integer( range)?", "is not a whole number", one_line(error.format_message()))
@@ -57,6 +57,8 @@ def _close(name: str, known: Iterable[str]) -> str:
 def _option(name: str, context: click.Context | None) -> str:
     if context is None:
         return ""
+    if name == "--traces":
+        return " Write the path without an option"
     if near := _close(name if name.startswith("--") else f"-{name}", [*_options(context), "--help"]):
         return near
     if "--output" in _options(context) and name[2:] in FORMATS:

@@ -44,6 +44,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
 
     from .. import run_scenario
     from ..comparison.baseline import score_bytes, score_file_of
+    from ..run.kept import kept_here
     from ..run.scenario import read_scenario
     from ..traces.paths import require_inside
 
@@ -62,7 +63,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         plan = read_scenario(stage / scenario)
         if traces:  # the scenario is not yet where its paths start
             plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
-        found = run_scenario(plan, accepting=True)
+        found = run_scenario(plan, accepting=True, kept=kept_here())
         write_together({stage / baseline: score_bytes(score_file_of(found))})
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
     for name in (*made, baseline):
@@ -79,9 +80,10 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     """
     from .. import compare
     from ..plugins.spec import split_top
+    from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
-    found = compare(traces, jobs=os.cpu_count() or 1)
+    found = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here())
     advice = found.advice
     if advice is None:
         raise BenchError(f"{traces[0]}: nothing was measured")

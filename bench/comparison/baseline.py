@@ -96,11 +96,16 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     ('price tables: 2026-01-01 then, 2026-02-01 now', '')
     """
     return next(
-        (f"{what}: {before} then, {after} now" for what, before, after in _made(now, then, info) if before != after), ""
+        (
+            f"{what}: {before} then, {after} now"
+            for what, before, after in _conditions(now, then, info)
+            if before != after
+        ),
+        "",
     )
 
 
-def _made(now: Signature, then: Signature, info: MetricInfo) -> Iterator[tuple[str, object, object]]:
+def _conditions(now: Signature, then: Signature, info: MetricInfo) -> Iterator[tuple[str, object, object]]:
     yield "reading of facts", then.facts_version, now.facts_version
     yield f"version of {info.family or info.name}", then.metrics.get(info.family, 1), now.metrics.get(info.family, 1)
     if info.unit in ("tokens", "usd", "prompts"):

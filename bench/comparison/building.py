@@ -79,7 +79,7 @@ def compared(
 
 
 def failed_by_strategy(gates: Iterable[GateResult]) -> dict[str, int]:
-    """How many gates failed, by strategy.
+    """The number of failed gates, by strategy.
 
     >>> rule = GateRule(metric="needed.recall", gate="limits")
     >>> failed_by_strategy([GateResult(rule=rule, strategy="mine", outcome=outcome) for outcome in ("fail", "pass", "fail")])

@@ -139,7 +139,7 @@ def t_quantile(share: float, freedom: int) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where an increasing function is 0, by halving."""
+    """The zero of an increasing function, by halving."""
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):

@@ -11,7 +11,7 @@ Verdict = Literal["ship", "keep", "not certain", "no saving", "loses too much", 
 """The verdicts, best first. "keep" is the verdict of what runs today."""
 
 Mark = Literal["not checked", "inactive"]
-"""What a verdict is marked with: some of its texts cannot be read; it never acted."""
+"""Marks beside a verdict: some of its texts cannot be read; it never acted."""
 
 
 class RuleResult(Value, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
 
 
 class Price(Value, frozen=True, kw_only=True):
-    """What a run costs under a strategy, and its change against today as a ratio of totals (0.8: a fifth less).
+    """The price of a run under a strategy, and its change against today as a ratio of totals (0.8: a fifth less).
 
     `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
     % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
@@ -61,7 +61,7 @@ class Ranked(Value, frozen=True, kw_only=True):
 
 
 class Advice(Value, frozen=True, kw_only=True):
-    """What to do. `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
+    """The decision. `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
 
     `sentence` is the first line of every output. `cannot_rule_out` is the share of runs in which a
     large loss could have gone unseen with so many tasks. `ranked` is the table, best first;

@@ -1,4 +1,4 @@
-"""What happened in one recording, without any strategy: its costs, its losses, its cache."""
+"""The audit of one recording, without any strategy: its costs, its losses, its cache."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CacheBreak(Value, frozen=True, kw_only=True):
 
 
 class CacheReport(Value, frozen=True, kw_only=True):
-    """How well the cache model explains a recording, and every break.
+    """The fit of the cache model to a recording, and every break.
 
     `explained` of `judged` turns read what the model expects or more. Nothing reported: 0 of 0.
     """

@@ -125,11 +125,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         screen: str = import_module("bench.reports").markdown_screen(self)  # values import no reports
         return screen
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data, as JSON has it."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
         """The comparison as a pandas frame: a row for each strategy, metric and run (the default); `totals` over all runs; `gates`.
 

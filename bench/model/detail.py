@@ -1,4 +1,4 @@
-"""What a report shows of one strategy on one run: made when the report asks, for the few runs that it shows."""
+"""Details that a report shows of one strategy on one run: made when the report asks, for the few runs that it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a strategy answers: messages, records, replies, decisions, notes, failures."""
+"""Answers of a strategy: messages, records, replies, decisions, notes, failures."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ class Failure(Value, frozen=True, kw_only=True):
         return self.slot == "process"
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The place of the failure and its text.
 
-        >>> Failure(step=3, slot="store", error="ValueError: no").said, Failure(step=-1, slot="process", error="it died").said
+        >>> Failure(step=3, slot="store", error="ValueError: no").text, Failure(step=-1, slot="process", error="it died").text
         ('store at step 3: ValueError: no', 'it died')
         """
         return self.error if self.of_process else f"{self.slot} at step {self.step}: {self.error}"

@@ -34,7 +34,7 @@ class Finding(Value, frozen=True):
 
 
 class Check(Value, frozen=True, kw_only=True):
-    """What one rule found in one replay: `hits` of `of` texts (or prompts). `unchecked` could not be read.
+    """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could not be read.
 
     `findings` are the first few, for the report.
     """
@@ -61,7 +61,7 @@ class Score(Value, frozen=True, kw_only=True):
 
 
 class RunFacts(Value, frozen=True, kw_only=True):
-    """What is known of one recording itself, the same for every strategy.
+    """Facts about one recording itself, the same for every strategy.
 
     `skipped` counts what the reader did not understand, by kind; `cut` results the recorded model
     saw in part. `cache_shares`: "recorded" or "assumed".

@@ -145,8 +145,8 @@ def _answer(pipe: socket.socket, ready: Any, limits: Limits) -> NoReturn:
             except BaseException as error:
                 debugged(error)
                 place = raised_at(error)
-                said = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
-                kind, body = b"X", said.encode("utf-8", "replace")
+                line = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
+                kind, body = b"X", line.encode("utf-8", "replace")
             _limit_call(0.0)
             if _getpid() != own:  # a fork that the code made, and that goes on as this process does
                 _leave(0)

@@ -45,7 +45,7 @@ class Process:
         self.limits = (start_timeout, timeout)
         self.handles: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
-        self._said: IO[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
         self._close: weakref.finalize[Any, Any] | None = None
         self._late = False
 
@@ -77,19 +77,19 @@ class Process:
         return f"command {one_line(self.line)!r}"
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         try:
             self._process = subprocess.Popen(
                 self.argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._stderr,
                 cwd=self.cwd,
                 start_new_session=True,
             )
         except OSError as error:
             raise StrategyError(f"{self._name} cannot be started: {error.strerror or error}") from error
-        self._close = weakref.finalize(self, _end, self._process, self._said)
+        self._close = weakref.finalize(self, _end, self._process, self._stderr)
         return self._process
 
     def _expired(self) -> None:
@@ -99,21 +99,21 @@ class Process:
 
     def _read(self, line: bytes) -> Any:
         try:
-            told = json.loads(line)
+            reply = json.loads(line)
         except ValueError:
-            told = None
-        if isinstance(told, dict) and isinstance(told.get("error"), str):
-            raise StrategyError(f"{self._name} reports: {one_line(told['error'])}")
-        if not isinstance(told, dict) or "answer" not in told:
+            reply = None
+        if isinstance(reply, dict) and isinstance(reply.get("error"), str):
+            raise StrategyError(f"{self._name} reports: {one_line(reply['error'])}")
+        if not isinstance(reply, dict) or "answer" not in reply:
             shown = one_line(line[:200].decode("utf-8", "replace"))
             what = f'{self._name} answered {shown!r}, expected a line {{"answer": …}}'
             raise StrategyError(f"{what} — print nothing else to standard output; standard error is free")
-        self.handles = told.get("handles") or {}
+        self.handles = reply.get("handles") or {}
         if not isinstance(self.handles, dict):
             raise StrategyError(
                 f"{self._name}: `handles` is a {type(self.handles).__name__}, expected an object of values by name"
             )
-        return told["answer"]
+        return reply["answer"]
 
     def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
         if len(answer) >= MAX_LINE_BYTES:
@@ -130,18 +130,18 @@ class Process:
 
     def _last_words(self) -> str:
         """The end of what it printed to standard error."""
-        if self._said is None:
+        if self._stderr is None:
             return ""
-        self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(0, self._said.tell() - 2000))
-        lines = [line for line in self._said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - 2000))
+        lines = [line for line in self._stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
         return one_line(lines[-1])[:300] if lines else ""
 
     def close(self) -> None:
         """End the process, if it runs. A later request starts another."""
         if self._close is not None:
             self._close()
-        self._process, self._said, self._close, self._late = None, None, None, False
+        self._process, self._stderr, self._close, self._late = None, None, None, False
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -153,9 +153,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             process.kill()
 
 
-def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
     _kill(process)
-    for pipe in (process.stdin, process.stdout, said):
+    for pipe in (process.stdin, process.stdout, stderr):
         with contextlib.suppress(OSError):  # what was still to be written, nobody reads any more
             if pipe is not None:
                 pipe.close()

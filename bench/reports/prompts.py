@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -11,9 +11,9 @@ from ..model.detail import ReplayDetail, ShownMessage
 from .blocks import Line, SideBySide, Span, Text
 from .numbers import count, of
 
-_LINES = 12  # that differ, on each side
-_AROUND = 1  # equal messages shown beside those that differ
-_BRIEF, _FULL = 140, 420  # characters of a message
+_LINES = 12  # that differ, in each place
+_BRIEF, _FULL = 140, 420  # characters of an equal message, of one that differs
+Sign = Literal["", "-", "+"]
 
 
 def prompt_at(detail: ReplayDetail, step: int) -> list[ShownMessage] | None:
@@ -41,71 +41,49 @@ def prompts_of(
     facts = [fact.fact for fact in detail.missed if fact.turn == step]
     title = f"{detail.strategy}, prompt of step {step}"
     if before is None:
-        lines = [_line("", message, facts, _BRIEF) for message in after[-_LINES:]]
-        rest = len(after) - len(lines)
-        return SideBySide(
-            title,
-            ((Line("", "", (Span(f"{of(rest, 'earlier message')}", "muted"),)), *lines) if rest else tuple(lines)),
-        )
-    left, right = _sides(before, after, facts)
-    return SideBySide(f"{today_name}, prompt of step {step}", left, title, right)
-
-
-def _sides(
-    before: Sequence[ShownMessage], after: Sequence[ShownMessage], facts: Sequence[str]
-) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Only what differs, most relevant first, with its neighbours; what is equal is counted."""
-    old, new = ([(message.step, message.kind, message.text) for message in side] for side in (before, after))
+        rest = len(after) - _LINES
+        earlier = [_note("", of(rest, "earlier message"))] if rest > 0 else []
+        return SideBySide(title, (*earlier, *(_line("", message, facts) for message in after[-_LINES:])))
     left: list[Line] = []
     right: list[Line] = []
+    old, new = ([(message.step, message.kind, message.text) for message in side] for side in (before, after))
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            equal = [*_equal(before[a:b], facts, first=a == 0, last=b == len(before))]
+            equal = _equal(before[a:b], facts)
             left += equal
             right += equal
         else:
             left += _changed("-", before[a:b], facts)
             right += _changed("+", after[c:d], facts)
-    return tuple(left), tuple(right)
+    return SideBySide(f"{today_name}, prompt of step {step}", tuple(left), title, tuple(right))
 
 
-def _changed(sign: Literal["-", "+"], messages: Sequence[ShownMessage], facts: Sequence[str]) -> Iterator[Line]:
-    """Changed messages; of many, those that hold a missed fact and the first ones."""
-    holding = [message for message in messages if any(fact in message.text for fact in facts)]
-    others = [message for message in messages if not any(message is one for one in holding)]
-    chosen = [*holding[:_LINES], *others[: max(2, _LINES - len(holding))]]
-    for message in messages:
-        if any(message is one for one in chosen):
-            yield _line(sign, message, facts, _FULL)
-    if len(messages) > len(chosen):
-        yield Line(sign, "", (Span(f"{of(len(messages) - len(chosen), 'more message')}", "muted"),))
+def _changed(sign: Sign, messages: Sequence[ShownMessage], facts: Sequence[str]) -> list[Line]:
+    """Changed messages in order; of many, those that hold a missed fact, then the first ones."""
+    places = sorted(range(len(messages)), key=lambda at: not any(fact in messages[at].text for fact in facts))
+    lines = [_line(sign, messages[at], facts) for at in sorted(places[:_LINES])]
+    more = len(messages) - len(lines)
+    return [*lines, _note(sign, of(more, "more message"))] if more else lines
 
 
-def _equal(messages: Sequence[ShownMessage], facts: Sequence[str], *, first: bool, last: bool) -> Iterator[Line]:
-    head, tail = (0 if first else _AROUND), (_AROUND if not last else 2)
-    if len(messages) <= head + tail + 1:
-        head, tail = len(messages), 0
-    for message in messages[:head]:
-        yield _line("", message, facts, _BRIEF)
-    hidden = len(messages) - head - tail
-    if hidden > 0:
-        yield Line("", "", (Span(f"{of(hidden, 'equal message')}", "muted"),))
-    for message in messages[len(messages) - tail :] if tail else ():
-        yield _line("", message, facts, _BRIEF)
+def _equal(messages: Sequence[ShownMessage], facts: Sequence[str]) -> list[Line]:
+    """The first and the last of equal messages; those between are counted."""
+    if len(messages) <= 3:
+        return [_line("", message, facts) for message in messages]
+    between = _note("", of(len(messages) - 2, "equal message"))
+    return [_line("", messages[0], facts), between, _line("", messages[-1], facts)]
 
 
-def _line(sign: Literal["", "-", "+"], message: ShownMessage, facts: Sequence[str], most: int) -> Line:
+def _note(sign: Sign, text: str) -> Line:
+    return Line(sign, "", (Span(text, "muted"),))
+
+
+def _line(sign: Sign, message: ShownMessage, facts: Sequence[str]) -> Line:
     who = f"{'' if message.step is None else message.step} {message.role}".strip()
-    text = excerpt(message.text, facts if sign != "+" else (), most)
-    hidden = message.left_out + max(0, len(message.text) - most)
-    note: tuple[Span, ...] = (
-        (Span(f" {count(message.left_out)} characters more", "muted"),) if message.left_out and hidden else ()
-    )
-    return Line(sign, who, (*_spans(marked(text, facts, "bad") if sign == "-" else text), *note))
-
-
-def _spans(text: Text) -> tuple[str | Span, ...]:
-    return (text,) if isinstance(text, str) else text
+    text = excerpt(message.text, facts if sign != "+" else (), _FULL if sign else _BRIEF)
+    parts = marked(text, facts) if sign == "-" else (text,)
+    cut = f" {count(message.left_out)} characters more" if message.left_out else "" if text else "empty"
+    return Line(sign, who, (*parts, Span(cut, "muted")) if cut else parts)
 
 
 def excerpt(text: str, facts: Sequence[str], most: int) -> str:
@@ -115,31 +93,35 @@ def excerpt(text: str, facts: Sequence[str], most: int) -> str:
     '… a a HAT028 b b b …'
     """
     flat = " ".join(text.split())
-    places = sorted(at for fact in facts if (at := flat.find(fact)) >= 0)
+    first = (_pattern([fact]).search(flat) for fact in facts if fact)
+    places = sorted(match.start() for match in first if match)[:4]
     if len(flat) <= most:
         return flat
     if not places:
         return flat[: most - 1].rstrip() + " …"
-    around = max(4, most // (2 * min(len(places), 4)) - 8)
-    pieces: list[list[int]] = []
-    for at in places[:4]:
+    around = max(4, most // (2 * len(places)) - 8)
+    pieces: list[tuple[int, int]] = []
+    for at in places:
         start, end = max(0, at - around), min(len(flat), at + around + 8)
         if pieces and start <= pieces[-1][1]:
-            pieces[-1][1] = max(end, pieces[-1][1])
-        else:
-            pieces.append([start, end])
-    text = " … ".join(flat[start:end].strip() for start, end in pieces)
-    return ("… " if pieces[0][0] else "") + text + (" …" if pieces[-1][1] < len(flat) else "")
+            start, _ = pieces.pop()
+        pieces.append((start, end))
+    inner = " … ".join(flat[start:end].strip() for start, end in pieces)
+    return ("… " if pieces[0][0] else "") + inner + (" …" if pieces[-1][1] < len(flat) else "")
 
 
-def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:
+def marked(text: str, facts: Sequence[str]) -> Text:
     """A text with each fact set off.
 
-    >>> marked("to HAT028 now", ["HAT028"], "bad")[1]
+    >>> marked("to HAT028 now", ["HAT028"])[1]
     Span(text='HAT028', tone='bad', strong=True, code=False, href='', lost=True)
     """
-    wanted = sorted({fact for fact in facts if fact}, key=len, reverse=True)
-    if not wanted or not tone:
-        return text
-    parts = re.split("(" + "|".join(map(re.escape, wanted)) + ")", text)
-    return tuple(Span(part, tone, strong=True, lost=True) if part in wanted else part for part in parts if part)
+    wanted = {fact for fact in facts if fact}
+    parts = _pattern(wanted).split(text) if wanted else [text]
+    return tuple(Span(part, "bad", strong=True, lost=True) if part in wanted else part for part in parts if part)
+
+
+def _pattern(facts: Iterable[str]) -> re.Pattern[str]:
+    """Any of some facts, the longest first, where it is no part of a longer word or number."""
+    ordered = sorted(facts, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")

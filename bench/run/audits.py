@@ -35,7 +35,7 @@ def audit(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Audits:
-    """What happened in every recording of some paths, one after the other: no more than one is held.
+    """The audit of every recording of some paths, one after the other: no more than one is in memory.
 
     A recording without model calls is left out. `model` is that of recordings which name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.
@@ -66,13 +66,13 @@ def audit(
 
 
 def audited(trace: Trace, model: str | None = None) -> SessionAudit:
-    """What happened in one recording."""
+    """The audit of one recording."""
     session = RunSession(trace, Measuring((), model=model))
     minimum = session.evidence(parse_strategy("floor"))
     return audit_of(session.recorded, minimum, _marker_of)
 
 
 def _marker_of(text: str) -> str:
-    """Who left the marker of a cut in a text; `""` for nobody."""
+    """The tool that left the marker of a cut in a text; `""` for none."""
     marker = cut_in(text)
     return "" if marker is None else marker.by

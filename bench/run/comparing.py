@@ -66,7 +66,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of some recordings: a title, strategies, gates, and the settings that are part of the answer."""
+    """A question about some recordings: title, strategies, gates, and the settings that belong to the answer."""
 
     title: str
     strategies: tuple[Strategy, ...]
@@ -209,7 +209,7 @@ def metric_infos() -> dict[str, MetricInfo]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a process needs to measure any run."""
+    """All that a process needs to measure any run."""
 
     measuring: Measuring
     kept: Kept | None
@@ -294,7 +294,7 @@ def _signature(runs: Sequence[MeasuredRun], question: Question) -> Signature:
 
 
 def _notes(question: Question) -> tuple[str, ...]:
-    """What a reader must know of how strategies ran."""
+    """Notes on strategies that ran otherwise than in a sandbox."""
     here = [f"{item.name} ran in the process that compares: {item.here}" for item in question.strategies if item.here]
     return tuple(here)
 

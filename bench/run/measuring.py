@@ -163,7 +163,7 @@ def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
 
 
 def _failed(strategy: Strategy, failure: Failure) -> Score:
-    reason = failure.said
+    reason = failure.text
     numbers = {name: Number(None, 0.0, reason) for name in metrics()}
     ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
     rule: Rule = "ran"
@@ -181,7 +181,7 @@ def _acted(replay: Replay, recorded: Replay) -> bool:
 
 
 def facts_of(trace: Trace, session: RunSession) -> RunFacts:
-    """What is known of a recording itself."""
+    """Facts about the recording itself, the same for every strategy."""
     index, recorded = session.index, session.recorded
     usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
     counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]

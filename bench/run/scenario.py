@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -94,7 +93,7 @@ _TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
 _MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
-"""What is to be written at the keys whose error of msgspec does not say it."""
+"""Values to write at the keys whose error of msgspec does not name any."""
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)?")
 
 
@@ -241,35 +240,23 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
                 raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")
 
 
-@dataclass
-class ScenarioTraces:
-    """The traces of a scenario, each with what the scenario says and asks of it, read one file at a time.
+def source_of(plan: Scenario, limits: Limits) -> TraceSource:
+    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its repository."""
+    if plan.path is not None and not plan.outside:
+        require_inside(plan.traces, plan.base)
+    return TraceSource(plan.traces, plan.base, limits=limits, still=True)
 
-    `skipped`, `damaged` and `sha256s` are those of a `TraceSource`: whole once all have been read.
-    """
 
-    plan: Scenario
-    where: str
-    limits: Limits
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-    sha256s: Mapping[str, str] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-        questions = Questions(self.plan.probes, self.where)
-        if self.plan.path is not None and not self.plan.outside:
-            require_inside(self.plan.traces, self.plan.base)
-        source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits, still=True)
-        known = set()
-        for trace in source:
-            known.add(trace.id)
-            labels, probes = self.plan.labels.get(trace.id, {}), questions.of(trace)
-            _require_about(labels, trace, self.where)
-            yield trace, {**labels, **({LABEL: probes} if probes else {})}
-        self.sha256s = source.sha256s
-        self.skipped.extend(source.skipped)
-        self.damaged.extend(source.damaged)
-        for case in self.plan.labels:
-            if case not in known:
-                raise ScenarioError(f"{self.where}: labels for unknown case {case!r}{nearest(case, known)}")
-        questions.require_asked()
+def questioned(plan: Scenario, source: TraceSource, where: str) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
+    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those about no trace."""
+    questions = Questions(plan.probes, where)
+    known = set()
+    for trace in source:
+        known.add(trace.id)
+        labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
+        _require_about(labels, trace, where)
+        yield trace, {**labels, **({LABEL: probes} if probes else {})}
+    for case in plan.labels:
+        if case not in known:
+            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, known)}")
+    questions.require_asked()

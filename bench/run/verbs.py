@@ -23,7 +23,7 @@ from ..strategies.sandboxed import Place, stop
 from ..traces import Loaded, load as read_traces
 from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
 from .kept import Kept
-from .scenario import Scenario, ScenarioTraces, Share, checked, read_scenario, traces_given
+from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
 from .vanished import orphaned, vanished
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
@@ -182,8 +182,9 @@ def _ran(
         cache=plan.cache,
         portfolio=plan.portfolio,
     )
-    source = ScenarioTraces(plan, where, running.limits)
-    return answered(source, question, running, lambda: _skipped(source), scores, against=against, required=required)
+    source = source_of(plan, running.limits)
+    runs = questioned(plan, source, where)
+    return answered(runs, question, running, lambda: _skipped(source), scores, against=against, required=required)
 
 
 def _scores_at(

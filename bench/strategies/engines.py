@@ -226,7 +226,7 @@ class Summarising(Compactor):
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
-"""What stays in front of a summary, what the writer reads, and what stays behind it."""
+"""The messages before a summary, those that the writer reads, and those behind it."""
 
 
 class Summary(Summarising):

@@ -16,16 +16,6 @@ from ..model import Message, ToolCall, as_text
 from ..model.errors import SpecError, StrategyError
 
 
-class NeutralMessage(msgspec.Struct, frozen=True):
-    """One message in no interface's words. `role` is system, user, assistant or tool; `call_id` is that of a result."""
-
-    role: str
-    text: str
-    calls: tuple[ToolCall, ...] = ()
-    call_id: str | None = None
-    id: str = ""
-
-
 def role_of(message: Message) -> str:
     """The role of a message among system, user, assistant and tool. A result that was recorded as a user's message is one."""
     if message.kind == "result":
@@ -78,23 +68,24 @@ class OpenAIMessages:
 
     beside: tuple[str, ...] = ()
 
-    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
+    def joins(self, last: Message, message: Message) -> bool:
         """True if a message is one with the message before it."""
         return False
 
-    def write(self, group: Sequence[NeutralMessage]) -> Any:
-        """One message of the interface, made anew at every call."""
+    def write(self, group: Sequence[Message], number: int) -> Any:
+        """One message of the interface, the `number`-th of a list, built anew at every call."""
         (one,) = group
-        written: dict[str, Any] = {"role": one.role, "content": one.text}
-        if one.calls:
+        role, calls = role_of(one), own_calls(one)
+        written: dict[str, Any] = {"role": role, "content": one.text}
+        if calls:
             written["tool_calls"] = [
                 {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _json_text(call)}}
-                for call in one.calls
+                for call in calls
             ]
-        return {**written, "tool_call_id": one.call_id} if one.role == "tool" else written
+        return {**written, "tool_call_id": one.call_id} if role == "tool" else written
 
-    def read(self, item: Any) -> list[NeutralMessage]:
-        """The messages in one. Raises TypeError, ValueError or KeyError for what is no message."""
+    def read(self, item: Any) -> list[Message]:
+        """The messages in one, as new ones. Raises TypeError, ValueError or KeyError for any other."""
         given = _mapping(item)
         role = {"developer": "system", "function": "tool"}.get(given.get("role", ""), given.get("role"))
         if role not in ("system", "user", "assistant", "tool"):
@@ -105,11 +96,15 @@ class OpenAIMessages:
             ToolCall(id=call["id"], name=call["function"]["name"], arguments=decoded(call["function"].get("arguments")))
             for call in given.get("tool_calls") or ()
         )
-        return [NeutralMessage(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
+        return [_written(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
         return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
+
+
+def _written(role: str, text: str, calls: tuple[ToolCall, ...] = (), call_id: str | None = None) -> Message:
+    return Message(role=role, kind="made", text=text, tool_calls=calls, call_id=call_id)
 
 
 def _mapping(item: Any) -> Mapping[str, Any]:
@@ -131,24 +126,24 @@ class AnthropicMessages(OpenAIMessages):
 
     beside = ("system",)
 
-    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
-        return last.role == message.role == "tool"
+    def joins(self, last: Message, message: Message) -> bool:
+        return role_of(last) == role_of(message) == "tool"
 
-    def write(self, group: Sequence[NeutralMessage]) -> Any:
+    def write(self, group: Sequence[Message], number: int) -> Any:
         first = group[0]
-        if first.role == "tool":
+        role, calls = role_of(first), own_calls(first)
+        if role == "tool":
             blocks = [{"type": "tool_result", "tool_use_id": one.call_id, "content": one.text} for one in group]
             return {"role": "user", "content": blocks}
-        if not first.calls:
-            return {"role": first.role, "content": first.text}
+        if not calls:
+            return {"role": role, "content": first.text}
         text = [{"type": "text", "text": first.text}] if first.text else []
         used = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)}
-            for call in first.calls
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)} for call in calls
         ]
         return {"role": "assistant", "content": [*text, *used]}
 
-    def read(self, item: Any) -> list[NeutralMessage]:
+    def read(self, item: Any) -> list[Message]:
         given = _mapping(item)
         role, content = given.get("role"), given.get("content")
         if role not in ("user", "assistant"):
@@ -156,13 +151,13 @@ class AnthropicMessages(OpenAIMessages):
                 f"its role is {role!r}, expected user or assistant: the system prompt stands beside the messages"
             )
         if content is None or isinstance(content, str):
-            return [NeutralMessage(role, content or "")]
+            return [_written(role, content or "")]
         results, used, texts = (
             [block for block in content if block["type"] == kind] for kind in ("tool_result", "tool_use", "text")
         )
-        found = [NeutralMessage("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
+        found = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
         calls = tuple(ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used)
-        return found if found and not (calls or texts) else [*found, NeutralMessage(role, text_in(texts), calls)]
+        return found if found and not (calls or texts) else [*found, _written(role, text_in(texts), calls)]
 
 
 class LangChainMessages(OpenAIMessages):
@@ -182,14 +177,15 @@ class LangChainMessages(OpenAIMessages):
                 "a function that asks for LangChain messages needs langchain-core — pip install langchain-core"
             ) from error
 
-    def write(self, group: Sequence[NeutralMessage]) -> Any:
+    def write(self, group: Sequence[Message], number: int) -> Any:
         (one,) = group
-        calls = tuple(msgspec.structs.replace(call, arguments=arguments_mapping(call)) for call in one.calls)
-        (message,) = self._library.convert_to_messages([super().write([msgspec.structs.replace(one, calls=calls)])])
-        message.id = one.id
+        calls = tuple(msgspec.structs.replace(call, arguments=arguments_mapping(call)) for call in own_calls(one))
+        written = super().write([msgspec.structs.replace(one, tool_calls=calls)], number)
+        (message,) = self._library.convert_to_messages([written])
+        message.id = f"message-{number}"
         return message
 
-    def read(self, item: Any) -> list[NeutralMessage]:
+    def read(self, item: Any) -> list[Message]:
         if not isinstance(item, self._library.BaseMessage):
             raise TypeError(f"expected a LangChain message, got {type(item).__name__}")
         return super().read(self._library.convert_to_openai_messages([item])[0])
@@ -228,35 +224,32 @@ class LangChainState(LangChainMessages):
 class Bridge:
     """One history in an interface. `given` is the list to hand out; `back` reads the answer against it.
 
-    >>> told = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
-    >>> bridge = Bridge(OpenAIMessages(), told)
+    >>> history = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
+    >>> bridge = Bridge(OpenAIMessages(), history)
     >>> bridge.given
     [{'role': 'user', 'content': 'first'}, {'role': 'user', 'content': 'second'}]
-    >>> bridge.back(bridge.given[1:])[0] is told[1]
+    >>> bridge.back(bridge.given[1:])[0] is history[1]
     True
     """
 
     def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
         self._dialect = dialect
         self._groups: list[list[Message]] = []
-        self._neutral: list[list[NeutralMessage]] = []
         self._beside: list[tuple[int, Message]] = []  # messages in no group, behind so many groups
-        for number, message in enumerate(messages):
-            one = NeutralMessage(
-                role_of(message), message.text, tuple(own_calls(message)), message.call_id, f"message-{number}"
-            )
-            if one.role in dialect.beside:
+        for message in messages:
+            if role_of(message) in dialect.beside:
                 self._beside.append((len(self._groups), message))
-            elif self._neutral and dialect.joins(self._neutral[-1][-1], one):
+            elif self._groups and dialect.joins(self._groups[-1][-1], message):
                 self._groups[-1].append(message)
-                self._neutral[-1].append(one)
             else:
                 self._groups.append([message])
-                self._neutral.append([one])
-        self.given = [dialect.write(group) for group in self._neutral]
+        self.given = list(map(self._as_given, range(len(self._groups))))
         self._kept = list(self.given)  # the function may empty the list that it was handed
         self._place = {id(item): place for place, item in enumerate(self._kept)}
         self._used: set[Message] = set()
+
+    def _as_given(self, place: int) -> Any:
+        return self._dialect.write(self._groups[place], place)
 
     def back(self, answer: Any) -> list[Message]:
         """The messages of an answer; None, or True or False, stands for the list that was handed out, as the function left it.
@@ -289,9 +282,9 @@ class Bridge:
         """The place of the message that this one is: the very one, or a copy of it, looked for from the last one matched on."""
         place = self._place.get(id(item))
         if place is not None:
-            return place if item == self._dialect.write(self._neutral[place]) else None
+            return place if item == self._as_given(place) else None
         order = (*range(cursor, len(self._kept)), *range(cursor))
-        same = (n for n in order if item == self._kept[n] and item == self._dialect.write(self._neutral[n]))
+        same = (n for n in order if item == self._kept[n] and item == self._as_given(n))
         return next((n for n in same if not self._used.intersection(self._groups[n])), None)
 
     def _rewritten(self, number: int, item: Any, group: Sequence[Message]) -> list[Message]:
@@ -301,22 +294,22 @@ class Bridge:
             what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
             raise StrategyError(f"{what} — give messages like those it was given") from error
 
-    def _message(self, one: NeutralMessage, group: Sequence[Message]) -> Message:
+    def _message(self, one: Message, group: Sequence[Message]) -> Message:
         original = self._original(one, group)
         if original is None:
-            return Message(role=one.role, kind="made", text=one.text, tool_calls=one.calls, call_id=one.call_id)
+            return one
         self._used.add(original)
         known = {call.id: call for call in original.tool_calls}
-        calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in one.calls)
+        calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in one.tool_calls)
         calls = (*(call for call in original.tool_calls if call.in_text), *calls)
         call_id = original.call_id if one.call_id is None else one.call_id
         if (one.text, calls, call_id) == (original.text, original.tool_calls, original.call_id):
             return original
         return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
 
-    def _original(self, one: NeutralMessage, group: Sequence[Message]) -> Message | None:
+    def _original(self, one: Message, group: Sequence[Message]) -> Message | None:
         """The message of the history that was rewritten: by the id of its call, by its place, or the one that differs in ids alone."""
-        ids = {call.id for call in one.calls}
+        ids = {call.id for call in one.tool_calls}
         if one.call_id is None and not ids:
             return next((message for message in group if role_of(message) == one.role), None)
         everyone = [message for other in self._groups for message in other if message not in self._used]
@@ -330,11 +323,11 @@ class Bridge:
         return own or (renamed[0] if len(renamed) == 1 else None)
 
 
-def _renamed(message: Message, one: NeutralMessage) -> bool:
+def _renamed(message: Message, one: Message) -> bool:
     """True if a message differs from one of ours in the ids of its calls alone."""
     calls = own_calls(message)
-    alike = role_of(message) == one.role and message.text == one.text and len(calls) == len(one.calls)
-    return alike and all(map(_same, calls, one.calls))
+    alike = role_of(message) == one.role and message.text == one.text and len(calls) == len(one.tool_calls)
+    return alike and all(map(_same, calls, one.tool_calls))
 
 
 def _same(original: ToolCall | None, call: ToolCall) -> bool:

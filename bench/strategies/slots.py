@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Summary:
     """A summarizer's answer: the text or value that the model sees of one result, and notes for the report (a rule that fell through, say)."""
 
-    shown: Any
+    value: Any
     notes: tuple[str, ...] = ()
 
 

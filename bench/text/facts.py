@@ -67,7 +67,7 @@ _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
 _EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)  # no digit is rounded away, nothing becomes 0
 
-Found = tuple[tuple[str, str], ...]
+Facts = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (kind, fact), in order."""
 
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
@@ -116,7 +116,7 @@ _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives 
 
 
 @lru_cache(1 << 14)
-def _scan(text: str) -> Found:
+def _scan(text: str) -> Facts:
     """The facts of a word, or of a line with quotes in it."""
     found: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
@@ -135,7 +135,7 @@ def _scan(text: str) -> Found:
     return tuple(found)
 
 
-def _quoted(fact: str) -> Found:
+def _quoted(fact: str) -> Facts:
     letters = sum(char.isalpha() for char in fact)
     return (("quoted", fact),) if letters > 2 else ()
 

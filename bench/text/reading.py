@@ -57,7 +57,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 
 
 def _without_legend(text: str) -> tuple[dict[str, str], str]:
-    """What short names stand for, and the text without the line that says so."""
+    """The meanings of short names, and the text without the line that gives them."""
     for line in text.split("\n", 3)[:3]:
         meanings = _meanings(line)
         if meanings:

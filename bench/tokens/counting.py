@@ -132,15 +132,19 @@ class TokenCounter:
         except UnicodeEncodeError:
             return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
+    def of(self, item: Message | str) -> int:
+        """Tokens of a text, or of a message with its framing."""
+        return self.text(item) if isinstance(item, str) else self.message(item)
+
     def message(self, message: Message) -> int:
         """Tokens of one message: framing, text, the tool calls that are not already written in the text, and the reasoning sent back with it."""
-        return self.framed(self.said(message.text, message.tool_calls)) + message.reasoning_tokens
+        return self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
 
     def framed(self, said: int) -> int:
         """Tokens of a message that says so many tokens of the encoding."""
         return round(self.counting.factor * said + self.counting.message_tokens)
 
-    def said(self, text: str, calls: Iterable[ToolCall]) -> int:
+    def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
         """Tokens, in the encoding itself, of a text and of the tool calls that are not already written in it."""
         made = [
             self.encoded(call.name) + self.encoded(compact_json(call.arguments)) for call in calls if not call.in_text

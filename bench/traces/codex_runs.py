@@ -36,7 +36,7 @@ def tool_run(seen: str, end: dict[str, Any]) -> Ran:
         full = compact_json({**envelope, "output": output}) if envelope else seen[:head] + output
     return Ran(
         data=result.get("structuredContent") or result.get("structured_content"),
-        whole=full,
+        full=full,
         failed=broken or code not in (0, None) or error is not None,
         error=error,
         duration_s=_seconds(end.get("duration"), took),

@@ -74,7 +74,7 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Sai
     code = match.group("code") if match else "0"
     full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
     error = (match.group("error") or None) if match else None
-    return Said("tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(whole=full, prose=True))
+    return Said("tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(full=full, prose=True))
 
 
 def observation_text(returncode: object, output: str) -> str:

@@ -24,7 +24,7 @@ _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _NAMES = ("name", "toolName", "tool_name")
-_GIVEN = ("arguments", "input", "args", "action", "operation", "code", "queries")
+_GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
 _KEYED = {"functionCall": "call", "function_call": "call", "toolUse": "call", "functionResponse": "response",
           "function_response": "response", "toolResult": "result", "reasoningContent": "thought", "inlineData": "blob",
@@ -54,7 +54,7 @@ class Blocks:
 
     @property
     def content(self) -> Content:
-        """What is shown: texts as one, a line each, or the parts where some are no text."""
+        """The texts as one, a line each, or the parts where some are no text."""
         shown = tuple(part for part in self.parts if part != TextPart(text=""))
         return text_of(shown) if all(isinstance(part, TextPart) for part in shown) else shown
 
@@ -85,7 +85,7 @@ class Blocks:
             return
         kind = kind.removeprefix("dynamic-") if kind.startswith("dynamic-") else kind
         if kind in _CALLS:
-            self.calls.append(_call(block, kind, unread))
+            self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):
             self.results.append(result_of(block, unread))
         elif kind in _THOUGHTS:
@@ -110,7 +110,7 @@ class Blocks:
 
     def _add_served(self, item: dict[str, Any], kind: str, unread: Unread) -> None:
         """Sort a call of a tool that the server runs: its result stands in the same item."""
-        call = _call(item, kind, unread)
+        call = call_in(item, unread, kind)
         self.calls.append(call)
         given = next((key for key in (*_GAVE, "error") if item.get(key) is not None and key != "content"), None)
         if given is not None:
@@ -124,7 +124,7 @@ class Blocks:
         inner = as_dict(held)
         if purpose == "call":
             given = {**inner, "arguments": inner.get("args", inner.get("input", {}))}
-            self.calls.append(_call(given, "tool_call", unread))
+            self.calls.append(call_in(given, unread))
         elif purpose == "response":
             shown, failed = _unwrapped(inner.get("response"))
             self.results.append(_result(inner, shown, failed))
@@ -204,11 +204,14 @@ def _id(block: dict[str, Any]) -> str:
     return "" if held is None else as_text(held)
 
 
-def _call(block: dict[str, Any], kind: str, unread: Unread) -> ToolCall:
-    name = text(first_of(block, _NAMES))
+def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
+    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that the server runs is named
+    by its kind."""
+    inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
+    name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)
-    shown = name or ("unknown" if kind in _CALLS else kind.removesuffix("_call"))
-    return ToolCall(id=_id(block), name=shown, arguments=arguments(first_of(block, _GIVEN)))
+    name = name or ("unknown" if kind in _CALLS else kind.removesuffix("_call"))
+    return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
 def _result(block: dict[str, Any], shown: Any, failed: bool) -> Said:
@@ -228,7 +231,7 @@ def result_of(block: dict[str, Any], unread: Unread) -> Said:
     failed = block.get("is_error") is True or block.get("isError") is True or error not in (None, False, "")
     failed = failed or block.get("status") in ("failed", "incomplete", "error")
     failed = failed or str(value.get("type")).startswith("error-") or str(value.get("type")).endswith("_error")
-    seen = shown_in(held) if kind != "image_generation_call" else (picture(f"data:image/png;base64,{held}"),)
+    seen = output_of(held) if kind != "image_generation_call" else (picture(f"data:image/png;base64,{held}"),)
     told = text(error) or (None if error in (None, False) else as_text(error))
     first = next(iter(text_of(seen).strip().splitlines()), None)
     told = told or (first if kind == "tool_result" else text_of(seen) or None)
@@ -245,18 +248,18 @@ def result_of(block: dict[str, Any], unread: Unread) -> Said:
 _SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
 
 
-def shown_in(value: Any) -> Content:
+def output_of(value: Any) -> Content:
     """A tool's output: its text, its parts where each is of a kind that is shown, or anything else as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):
         return (picture(value["image_url"]),)
-    if isinstance(value, list) and value and all(isinstance(part, str) or _is_shown(part) for part in value):
+    if isinstance(value, list) and value and all(isinstance(part, str) or _is_visible(part) for part in value):
         return Blocks(list(map(part_of, value))).content
     return "" if value == [] else compact_json(value)
 
 
-def _is_shown(part: Any) -> bool:
+def _is_visible(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") in _SHOWN
 
 

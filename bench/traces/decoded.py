@@ -1,9 +1,9 @@
-"""JSON read strictly: a text that may be JSON, a file's bytes with the place of what is wrong, and keys that stand twice."""
+"""JSON read strictly: a text that may be JSON, and a file's bytes with the place of what is wrong."""
 
 from __future__ import annotations
 
 import json
-import re
+import math
 from typing import Any, NoReturn
 
 import msgspec
@@ -62,7 +62,7 @@ def decode(data: bytes) -> Any:
         pass
     try:
         text = data.decode("utf-8")
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+        return json.loads(text, parse_constant=_refuse, parse_float=_float, parse_int=_int)
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before) - before.rfind(b"\n")
@@ -73,35 +73,16 @@ def decode(data: bytes) -> Any:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             what = "ends in the middle of a JSON value — the file was cut short; record it again or drop the rest"
         raise NotJson(what, error.lineno - 1) from None
-    except _NotANumber as error:
-        raise NotJson(f"{error} — write null instead", error.lines_before(text)) from None
-
-
-class _NotANumber(ValueError):
-    """A token that stands for a number and is none; the parser's hooks are told the token, not its place."""
-
-    def __init__(self, token: str, what: str) -> None:
-        super().__init__(f"{token[:30]} {what}")
-        self.token = token
-
-    def lines_before(self, text: str) -> int:
-        """The number of lines that end before the token's first place outside strings."""
-        found = re.finditer(r'"(?:[^"\\]|\\.)*"|' + re.escape(self.token), text, re.DOTALL)
-        return text.count("\n", 0, next((match.start() for match in found if match.group() == self.token), 0))
 
 
 def _refuse(name: str) -> NoReturn:
-    raise _NotANumber(name, "is not a JSON number")
+    raise NotJson(f"{name[:30]} is not a JSON number — write null instead")
 
 
-def _finite(text: str) -> float:
+def _float(text: str) -> float:
     value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise _NotANumber(text, "is too large for a JSON number")
-    return value
+    return value if math.isfinite(value) else _refuse(text)
 
 
-def _whole(text: str) -> int:
-    if len(text) >= len(_HUGE):
-        raise _NotANumber(text, "is too large for a JSON number")
-    return int(text)
+def _int(text: str) -> int:
+    return int(text) if len(text) < len(_HUGE) else _refuse(text)

@@ -26,10 +26,9 @@ _SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """The beginning of a frame of zstd that holds something else, such as a seek table."""
 _LEFT_BY_GIT = (b"<<<<<<< ", b"version https://git-lfs.github.com/spec/")
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
-_SNIFFED = 1000
-"""Members of a list, or lines, that a format is told by."""
-_EXPANDS, _SMALL = 200, 20_000_000
-"""A compressed file may expand so many times, or to so many bytes, where the limit on its size is not raised."""
+_SNIFFED = 1000  # members of a list that a format is recognised by
+_SNIFFED_LINES = 200
+_EXPANDS, _SMALL = 200, 20_000_000  # a compressed file may expand so many times, or to so many bytes
 
 
 class Document:
@@ -71,13 +70,12 @@ class Document:
         """The sha256 of the bytes on disk."""
         return hashlib.sha256(self.disk_bytes).hexdigest()
 
-    @functools.cached_property
+    @property
     def data(self) -> bytes:
         """The bytes, decompressed where they begin as gzip or zstd do, without a byte order mark."""
-        found = self._expanded
-        if isinstance(found, TraceError):
-            raise found
-        return found
+        if isinstance(self._expanded, TraceError):
+            raise self._expanded
+        return self._expanded
 
     @property
     def text(self) -> str:
@@ -100,20 +98,18 @@ class Document:
         raw = self.disk_bytes
         try:
             if raw.startswith(_GZIP):
-                raw = self._whole(_gunzipped(raw), len(raw), "gzip data is damaged or cut short ({})")
+                raw = self._joined(_gunzipped(raw), "gzip data is damaged or cut short ({})")
             elif raw.startswith(_ZSTD) or _SKIPPED.match(raw):
-                raw = self._whole(unzstd(raw, self.name), len(raw), "zstd data is {}")
+                raw = self._joined(unzstd(raw, self.name), "zstd data is {}")
             raw = raw.removeprefix(_BOM)
-            if not raw.strip():
-                raise self.fail("is empty — nothing was recorded; record it again")
+            return raw if raw.strip() else self.fail("is empty — nothing was recorded; record it again")
         except TraceError as error:
             return error
-        return raw
 
-    def _whole(self, pieces: Iterator[bytes], compressed: int, damaged: str) -> bytes:
+    def _joined(self, pieces: Iterator[bytes], damaged: str) -> bytes:
         """Expanded data as one, no more than may be by the size of the compressed."""
         most = limit("size")
-        most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * compressed))
+        most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * len(self.disk_bytes)))
         try:
             data = joined(pieces, most)
         except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -139,47 +135,44 @@ class Document:
 
     @functools.cached_property
     def first_objects(self) -> list[dict[str, Any]]:
-        """The objects among the first 200 lines, or of the one list or value that the file is, to tell a format
+        """The objects among the first 200 lines, or of the one list or value that the file is, to recognise a format
         by; `[]` where there are none."""
         values: list[Any] = []
         try:
             if not self.is_json_lines and self.problem is None:
                 values = self.head if isinstance(self.head, list) else [self.head]
             else:
-                for number, line in itertools.islice(self.lines(), 200):
+                for number, line in itertools.islice(self.lines(), _SNIFFED_LINES):
                     with contextlib.suppress(TraceError):
                         values.append(self.decode(line, number))
         except TraceError:  # cannot be read at all
             pass
         return [value for value in values if isinstance(value, dict)]
 
-    @functools.cached_property
+    @property
     def is_json_lines(self) -> bool:
-        """True if the file is JSON Lines: the first line is a whole value and more lines follow."""
+        """True if the file is JSON Lines: the first line is a complete value and more lines follow."""
         return bool(self._first_line)
 
     @functools.cached_property
     def _first_line(self) -> tuple[Any, ...]:
         """The value of the first line, where it is one and more lines follow; `()` where not."""
-        found = self.lines()
-        number, first = next(found)
-        if next(found, None) is None:
-            return ()
+        found = list(itertools.islice(self.lines(), 2))
         try:
-            return (self.decode(first, number),)
+            return (self.decode(found[0][1], found[0][0]),) if len(found) == 2 else ()
         except TraceError:
             return ()
 
     @functools.cached_property
     def head(self) -> Any:
-        """The value to sniff at: the first line's value of a JSON Lines file, else the whole value, of a list the first 1,000 members; None where it
-        is not JSON."""
+        """The value to sniff at: the first line's value of a JSON Lines file, else the one value, of a list the first
+        1,000 members; None where it is not JSON."""
         found = None if self.problem is not None else (self._first_line or (self.json,))[0]
         return found[:_SNIFFED] if isinstance(found, list) else found
 
     @property
     def first(self) -> dict[str, Any]:
-        """The object to sniff at: the head, or the first member of the list that it is; `{}` where that is no object."""
+        """The object to sniff at: the head, or the first member of the list that it is; `{}` where that is none."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
@@ -194,24 +187,18 @@ class Document:
 
     @property
     def is_broken_json(self) -> bool:
-        """True if the file is damaged rather than something else: it cannot be read, and starts as JSON objects do or as compressed data, is called
-        `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a conflict, a pointer to its large files).
-        """
-        raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
-        packed, found = raw.startswith((_GZIP, _ZSTD)), self._expanded
-        begins = _OBJECTS.match(raw if isinstance(found, TraceError) else found) is not None
-        begins = begins or (packed and isinstance(found, TraceError))
-        left = ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
-        return self.problem is not None and (begins or left or ".jsonl" in endings)
-
-    @property
-    def looks_like_json(self) -> bool:
-        """True if the file is named as JSON, or begins as a JSON object, list or text does."""
-        try:
-            start = self.data[:100].lstrip()[:1]
-        except TraceError:  # damaged before it could be expanded
+        """True if the file is damaged rather than something else: it cannot be read, and starts as JSON objects do or as
+        compressed data, is called `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a
+        conflict, a pointer to its large files)."""
+        if self.problem is None:
+            return False
+        raw, endings, expanded = self.disk_bytes.removeprefix(_BOM), self.path.suffixes, self._expanded
+        if isinstance(expanded, TraceError) and raw.startswith((_GZIP, _ZSTD)):
             return True
-        return not {".json", ".jsonl", ".ndjson"}.isdisjoint(self.path.suffixes) or start in (b"{", b"[", b'"')
+        left = ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
+        return (
+            left or ".jsonl" in endings or bool(_OBJECTS.match(raw if isinstance(expanded, TraceError) else expanded))
+        )
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
         """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused.

@@ -42,7 +42,7 @@ def answers_in(span: OtelSpan, unread: Unread) -> list[Said]:
     _add_details(span)
     listed = _list(_decoded(span, "gen_ai.output.messages", unread))
     spread = next((value for key in ("llm.output_messages", "gen_ai.completion") if isinstance(value := span.below(key), list)), [])  # fmt: skip
-    choices = [_held(details) for name, details in span.events if name == "gen_ai.choice"]
+    choices = [_content_of(details) for name, details in span.events if name == "gen_ai.choice"]
     unread.add("further answer of one model call", max(len(listed or spread or choices) - 1, 0))
     if listed:
         return message(as_dict(listed[0]), unread, "assistant")[:1]
@@ -52,11 +52,6 @@ def answers_in(span: OtelSpan, unread: Unread) -> list[Said]:
         return [_of_vercel(span, unread)]
     if "ai.response.object" in span.attributes:
         return [Said("assistant", as_text(span.attributes["ai.response.object"]))]
-    alone = span.attributes.get("gen_ai.output")
-    if isinstance(alone, str) and not choices:  # any-agent's: a text, or calls by the tool's name
-        made = [item for item in dicts(strict_json(alone)) if "tool.name" in item]
-        calls = [{"function": {"name": call["tool.name"], "arguments": call.get("tool.args")}} for call in made]
-        return message({"role": "assistant", "content": None if made else alone, "tool_calls": calls}, unread)
     if not choices:
         return []
     inner = choices[0].get("message", choices[0])
@@ -137,14 +132,14 @@ def _block(part: Any) -> Any:
     return {"type": "image_url", "image_url": url} if url else part
 
 
-def _held(details: dict[str, Any]) -> dict[str, Any]:
+def _content_of(details: dict[str, Any]) -> dict[str, Any]:
     """The content of an event: its attributes, or the JSON that older instrumentations put into one of them."""
     inner = details.get("gen_ai.event.content")
     return as_dict(strict_json(inner)) or details if isinstance(inner, str) else details
 
 
 def _of_event(role: str, details: dict[str, Any], unread: Unread) -> list[Said]:
-    held = _held(details)
+    held = _content_of(details)
     content, calls = held.get("content"), held.get("tool_calls")
     told = {
         "role": held.get("role") or role,

@@ -1,4 +1,5 @@
-"""A trace as lines of JSON: a header, then one line a step. What the native format writes, and what comes from a reader's own process."""
+"""A trace as lines of JSON: a header, then one line a step, as the native format and a reader's own process
+write them."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ class Header(Value, frozen=True, kw_only=True):
 
 STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
 HEADER = msgspec.json.Decoder(Header)
-SAID = tuple(field for field in Header.__struct_fields__ if field != KEY)
-"""The header of a trace."""
+_FIELDS = tuple(field for field in Header.__struct_fields__ if field != KEY)
+"""The fields of a trace that its header holds."""
 
 
 def encode_trace(trace: Trace) -> bytes:
@@ -39,13 +40,13 @@ def encode_trace(trace: Trace) -> bytes:
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
     """
-    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in SAID})
+    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _FIELDS})
     lines = [_line(trace, "header", header, HEADER)]
     lines += [_line(trace, f"step {step.index}", step, STEP) for step in trace.steps]
     return b"".join(line + b"\n" for line in lines)
 
 
-def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
+def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
     try:
         try:
             read_back = decoder.decode(msgspec.json.encode(value))
@@ -57,10 +58,10 @@ def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.jso
             )
             line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
-        raise TraceError(f"trace {trace.id!r}, {what}: cannot be written: {one_line(error)}") from None
+        raise TraceError(f"trace {trace.id!r}, {name}: cannot be written: {one_line(error)}") from None
     if read_back != value:
         raise TraceError(
-            f"trace {trace.id!r}, {what}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
+            f"trace {trace.id!r}, {name}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
             "no string) — write null, a list or a string"
         )
     return line
@@ -69,7 +70,7 @@ def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.jso
 def decode_trace(data: bytes) -> Trace:
     """The trace that `encode_trace` wrote."""
     header, *steps = (_decoded(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines()))
-    return made(header, steps)
+    return trace_of(header, steps)
 
 
 def _decoded(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
@@ -79,11 +80,6 @@ def _decoded(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         return msgspec.convert(json.loads(line), decoder.type)
 
 
-def trace_of(values: list[Any]) -> Trace:
-    """The trace of a header and steps that were read as JSON already. Raises msgspec's ValidationError."""
-    return made(msgspec.convert(values[0], Header), [msgspec.convert(value, AnyStep) for value in values[1:]])
-
-
-def made(header: Header, steps: list[AnyStep]) -> Trace:
+def trace_of(header: Header, steps: list[AnyStep]) -> Trace:
     """The trace of a header and its steps."""
-    return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in SAID})
+    return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in _FIELDS})

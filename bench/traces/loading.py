@@ -16,7 +16,7 @@ from ..plugins.worker import Limits
 from .documents import Document
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
-from .paths import GivenPath, InputFile, case_id, given_files, told_apart
+from .paths import GivenPath, InputFile, case_id, given_files, with_distinct_names
 from .reader import Confidence, PartOf, Reader
 
 
@@ -83,7 +83,7 @@ class TraceSource:
             readers.close()
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
-        everything = told_apart([given_files(text, self.base) for text in self.paths])
+        everything = with_distinct_names([given_files(text, self.base) for text in self.paths])
         for name in dict.fromkeys(given.format for given in everything if given.format is not None):
             readers.open(name)
         files = [file for given in everything for file in given.files]
@@ -187,7 +187,7 @@ class _Readers:
         }.get(Path(document.name).suffix)
         if instead and given.named:
             raise document.fail(f"no recording — {instead}")
-        if problem is not None and (document.is_broken_json or (given.named and document.looks_like_json)):
+        if problem is not None and document.is_broken_json:
             raise problem
         reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
         reason = reason if given.format is None else f"not {given.format}"

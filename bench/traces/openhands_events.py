@@ -219,7 +219,7 @@ class Events(Steps):
             broken = event.observation.get("is_error") is True
             ran = Ran(
                 data=data_of(_without_paste_marks(result.output)),
-                whole=None if result.full == text_of(result.content) else result.full,
+                full=None if result.full == text_of(result.content) else result.full,
                 duration_s=seconds_between(self.asked.get(call_id), t),
                 error=result.output if broken else None,
                 failed=broken or event.observation.get("exit_code") not in (None, 0, -1),

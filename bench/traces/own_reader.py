@@ -8,13 +8,12 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
 from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
-from ..model.trace import AnyStep
 from ..plugins.child import Link
 from ..plugins.loader import compile_from_source
 from ..plugins.registry import build
@@ -23,7 +22,6 @@ from .documents import Document
 from .lines import decode_trace, encode_trace
 from .reader import Confidence, PartOf
 
-_STEPS = get_args(AnyStep)
 _Act = Literal["open", "sniff", "read"]
 
 
@@ -146,26 +144,20 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
 
 def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
     """The traces that a reader gave as lines of JSON. Raises TraceError for anything else."""
-
-    def refused(what: str) -> TraceError:
-        return document.fail(f"reader {spec} gave what is no trace: {what}")
-
     if not isinstance(given, Iterable):
-        raise refused(f"`read` gave a {type(given).__name__}, expected traces")
+        raise document.fail(f"reader {spec}: `read` gave a {type(given).__name__}, expected traces")
     for trace in given:
         if not isinstance(trace, Trace):
-            raise refused(f"`read` gave a {type(trace).__name__}, expected a Trace")
-        steps = trace.steps
-        if not isinstance(steps, tuple) or not all(isinstance(step, _STEPS) for step in steps):
-            raise refused("the steps of a trace are a tuple of steps")
+            raise document.fail(f"reader {spec}: `read` gave a {type(trace).__name__}, expected a Trace")
         try:
             lines = encode_trace(trace)
             for line in lines.splitlines():
                 Document(document.path, "").decode(line)  # its limits
         except TraceError as error:
-            raise refused(str(error).removeprefix(":").strip()) from None
-        for one, other in itertools.pairwise(steps):
+            why = str(error).removeprefix(":").strip()
+            raise document.fail(f"reader {spec} gave what is no trace: {why}") from None
+        for one, other in itertools.pairwise(trace.steps):
             if other.index <= one.index:
                 order = "steps are in order, each index once"
-                raise refused(f"step {other.index} follows step {one.index} — {order}")
+                raise document.fail(f"reader {spec}: step {other.index} follows step {one.index} — {order}")
         yield lines

@@ -38,18 +38,19 @@ class GivenPath:
 
 
 def given_files(text: str, base: Path) -> GivenPath:
-    """The files that a path stands for. TraceError for a missing file, an unknown format, or a folder or pattern without a file."""
+    """The files that a path stands for. TraceError for a missing file, an unknown format, or a folder or pattern without
+    a file."""
     reader, path = _split_format(text, base)
-    shown = path.replace(os.sep, "/")
+    name = path.replace(os.sep, "/")
     target = base / path
     if os.path.isdir(target):  # of a name that is too long too, where Path.is_dir raises
-        given = GivenPath(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False)
+        given = GivenPath(text, reader, tuple(_in_folder(target, name.rstrip("/"))), named=False)
     elif os.path.exists(target) or not glob.has_magic(path):
-        given = GivenPath(text, reader, (InputFile(target, shown, target.name),), named=True)
+        given = GivenPath(text, reader, (InputFile(target, name, target.name),), named=True)
         if not os.path.exists(target):
             if "," in path and all(os.path.exists(base / part) for part in path.split(",")):
                 raise TraceError(f"{text}: is no file — part several by a space: {' '.join(path.split(','))}")
-            _ = Document(target, shown).disk_bytes  # says that there is no such file
+            _ = Document(target, name).disk_bytes  # says that there is no such file
     else:
         given = GivenPath(text, reader, tuple(_matches(base, path)), named=False)
     if not given.files:
@@ -75,11 +76,12 @@ def case_id(path: str) -> str:
     return f"{folder}{slash}{name}"
 
 
-def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
-    """The given paths, files of several of them that have one name named by their places below the folder that holds them all.
+def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
+    """The given paths, files of several of them that have one name named by their places below the folder that holds
+    them all.
 
     >>> files = [InputFile(Path(path), path, "a.json") for path in ("runs/x/a.json", "runs/y/a.json")]
-    >>> [path.files[0].below for path in told_apart([GivenPath(file.name, None, (file,), True) for file in files])]
+    >>> [path.files[0].below for path in with_distinct_names([GivenPath(file.name, None, (file,), True) for file in files])]
     ['x/a.json', 'y/a.json']
     """
     named: dict[str, dict[str, str]] = {}  # by the name of a case: the places of its files, and the path that gave each
@@ -87,14 +89,14 @@ def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
         for file in path.files:
             named.setdefault(case_id(file.below), {}).setdefault(os.path.abspath(file.path), path.text)
 
-    def apart(file: InputFile) -> InputFile:
+    def renamed(file: InputFile) -> InputFile:
         places = named[case_id(file.below)]
         if len(set(places.values())) == 1:
             return file
         shared = os.path.commonpath(map(os.path.dirname, places))
         return file._replace(below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix())
 
-    return [replace(path, files=tuple(map(apart, path.files))) for path in given]
+    return [replace(path, files=tuple(map(renamed, path.files))) for path in given]
 
 
 def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside") -> None:
@@ -132,7 +134,8 @@ def format_of(name: str) -> str:
     return earlier.get(name, name)
 
 
-def _walk(folder: Path, shown: str) -> Iterator[InputFile]:
+def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
+    """The files of a folder and of those in it, in the order of their names, hidden entries left out."""
     found: list[str] = []
 
     def unread(error: OSError) -> None:  # listed as a file is: reading it says why it is left out
@@ -142,56 +145,39 @@ def _walk(folder: Path, shown: str) -> Iterator[InputFile]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
         found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-        _require_few(len(found), shown)
-    for name in sorted(found):
-        yield InputFile(folder / name, f"{shown.rstrip('/')}/{name}", name)
+        _require_few(len(found), name or "/")
+    for file in sorted(found):
+        yield InputFile(folder / file, f"{name}/{file}", file)
 
 
-def _require_few(count: int, shown: str) -> None:
+def _require_few(count: int, name: str) -> None:
     most = limit("files")
     if count > most:
-        raise TraceError(f"{shown}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
+        raise TraceError(f"{name}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:
-    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder."""
-    fixed: list[str] = []
-    for part in PurePosixPath(pattern).parts[:-1]:
-        if glob.has_magic(part):
-            break
-        fixed.append(part)
-    root = PurePosixPath(*fixed)
+    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder.
+    Hidden entries are left out unless asked for, links to folders are not followed: they may lead back."""
+    parts = PurePosixPath(pattern).parts
+    fixed = next(at for at, part in enumerate(parts) if glob.has_magic(part))
+    root, rest = PurePosixPath(*parts[:fixed]), parts[fixed:]
+    hidden = any(part.startswith(".") for part in rest)  # asked for
+    matches: list[str] = []
+    try:
+        for match in (base / root).glob("/".join(rest)):
+            inside = match.relative_to(base / root)
+            if hidden or not any(part.startswith(".") for part in inside.parts):
+                matches.append(inside.as_posix())
+                _require_few(len(matches), pattern)
+    except OSError as error:
+        what = f"{error.filename or 'a folder'} cannot be listed: {error.strerror or error}"
+        raise TraceError(f"{pattern}: {what} — give a narrower pattern") from None
     seen: set[Path] = set()
-    for match in sorted(_few(_matching(base, pattern, root), pattern)):
-        target, shown = base / match, match.replace(os.sep, "/")
-        inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [InputFile(target, shown, "")]
-        for file in inside:
+    for below in sorted(matches):
+        target, name = base / root / below, str(root / below)
+        for file in _in_folder(target, name) if target.is_dir() else [InputFile(target, name, "")]:
             if file.path not in seen:  # `**` matches a folder and what is in it
                 seen.add(file.path)
                 _require_few(len(seen), pattern)
                 yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())
-
-
-def _few(found: Iterable[str], pattern: str) -> list[str]:
-    """The matches of a pattern, if they are not too many: `/**` is told so before it has seen every folder of the machine."""
-    matches = []
-    try:
-        for match in found:
-            matches.append(match)
-            _require_few(len(matches), pattern)
-    except OSError as error:
-        what = f"{error.filename or 'a folder'} cannot be listed: {error.strerror or error}"
-        raise TraceError(f"{pattern}: {what} — give a narrower pattern") from None
-    return matches
-
-
-def _matching(base: Path, pattern: str, root: PurePosixPath) -> Iterator[str]:
-    """The matches of a pattern, hidden entries left out. `**` does not follow links to folders: they may lead back."""
-    if "**" not in PurePosixPath(pattern).parts:
-        yield from glob.glob(pattern, root_dir=base)
-        return
-    rest = PurePosixPath(pattern).relative_to(root)
-    for found in (base / root).glob(str(rest)):
-        inside = found.relative_to(base / root)
-        if not any(part.startswith(".") and part not in rest.parts for part in inside.parts):
-            yield str(root / inside.as_posix())

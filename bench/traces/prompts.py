@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,17 +14,19 @@ from .steps import Said, Steps
 
 @dataclass
 class PromptThread:
-    """A conversation so far: what each of its messages is known by, the step it is (None for a summary), and its text; a sum of each beginning,
-    the empty one first, and the place of the first user message, with which the task ends."""
+    """A conversation so far: what each of its messages is known by, the step it is (None for a summary), and its text; a
+    sum of each beginning, the empty one first, and the place of the first user message, with which the task ends."""
 
     name: str
     group: str
+    number: int = -1
     keys: list[Hashable] = field(default_factory=list)
     steps: list[int | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     sums: list[int] = field(default_factory=lambda: [0])
     task: int | None = None
     answer: Hashable = None
+    marks: list[Hashable] = field(default_factory=list)
 
     def add(self, said: Said, key: Hashable, step: int | None) -> None:
         """One message more."""
@@ -36,75 +39,59 @@ class PromptThread:
 
 
 class Threads:
-    """The conversations of a run in their order. What changed one says so (`changed`), before the next prompt is looked up.
-
-    Each is listed under all that a prompt may find it by, so that no prompt is held against all of them.
-    """
+    """The conversations of a run in their order. What changed one says so (`changed`), before the next prompt is looked
+    up: each is listed under all that a prompt may find it by, so that no prompt is held against all of them."""
 
     def __init__(self) -> None:
         self._all: list[PromptThread] = []
-        self._number: dict[str, int] = {}  # by name
-        self._next: dict[str, int] = {}  # the number that the next of a group may have in its name
-        self._first: dict[str, PromptThread] = {}
-        self._marks: dict[str, tuple[Hashable, ...]] = {}  # what a conversation is listed under, by name
+        self._names: set[str] = set()
+        self._begun: Counter[str] = Counter()  # conversations but the first, by group
         self._listed: dict[Hashable, list[int]] = {}
 
     def begin(self, group: str) -> PromptThread:
         """A new conversation: the first is `main`, others are named after their group."""
-        thread = PromptThread(self._free_name(group), group)
-        self._number[thread.name] = len(self._all)
+        name = "main"
+        while name in self._names:
+            self._begun[group] += 1
+            name = group if self._begun[group] == 1 else f"{group} {self._begun[group]}"
+        self._names.add(name)
+        thread = PromptThread(name, group, len(self._all))
         self._all.append(thread)
-        self._first.setdefault(group, thread)
         return thread
-
-    def _free_name(self, group: str) -> str:
-        if not self._all:
-            return "main"
-        number = self._next.get(group, 1)
-        name = group if number == 1 else f"{group} {number}"
-        while name in self._number:
-            number += 1
-            name = f"{group} {number}"
-        self._next[group] = number
-        return name
 
     def first(self, group: str) -> PromptThread | None:
         """The first conversation of a group."""
-        return self._first.get(group)
+        return next((thread for thread in self._all if thread.group == group), None)
 
     def changed(self, thread: PromptThread) -> None:
         """List a conversation under what it holds now."""
-        number = self._number[thread.name]
-        for mark in self._marks.get(thread.name, ()):
-            listed = self._listed[mark]
-            listed.pop(bisect_left(listed, number))
-            if not listed:
-                del self._listed[mark]
-        marks: list[Hashable] = [("whole", thread.group, thread.sums[-1]), ("answer", thread.group, thread.answer)]
+        for mark in thread.marks:
+            self._listed[mark].remove(thread.number)
+        marks: list[Hashable] = [("all", thread.group, thread.sums[-1]), ("answer", thread.group, thread.answer)]
         if has_ids(thread.answer):
             marks.append(("handed", thread.answer))
         if thread.task is not None:
             marks.append(("task", thread.group, thread.sums[thread.task + 1]))
         for mark in marks:
-            insort(self._listed.setdefault(mark, []), number)
-        self._marks[thread.name] = tuple(marks)
+            insort(self._listed.setdefault(mark, []), thread.number)
+        thread.marks = marks
 
     def continued(self, prompt: PromptThread) -> PromptThread | None:
         """The conversation that a prompt goes on with; None where it begins one."""
         group, keys = prompt.group, prompt.keys
         for size in range(len(keys), -1, -1):
-            for number in self._listed.get(("whole", group, prompt.sums[size]), ()):
+            for number in self._listed.get(("all", group, prompt.sums[size]), ()):
                 if self._all[number].keys == keys[:size]:
                     return self._all[number]
         held = set(keys)
         after = self._last([("answer", group, key) for key in held])
-        return after or self._last([("handed", key) for key in held if has_ids(key)]) or self._begun(prompt)
+        return after or self._last([("handed", key) for key in held if has_ids(key)]) or self._same_task(prompt)
 
     def _last(self, marks: Sequence[Hashable]) -> PromptThread | None:
-        numbers = [self._listed[mark][-1] for mark in marks if mark in self._listed]
+        numbers = [numbers[-1] for mark in marks if (numbers := self._listed.get(mark))]
         return self._all[max(numbers)] if numbers else None
 
-    def _begun(self, prompt: PromptThread) -> PromptThread | None:
+    def _same_task(self, prompt: PromptThread) -> PromptThread | None:
         if prompt.task is None or prompt.task + 1 == len(prompt.keys):
             return None
         begun = self._listed.get(("task", prompt.group, prompt.sums[prompt.task + 1]), ())
@@ -162,7 +149,7 @@ class Prompts(Steps):
         it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called. With `goes_on` the prompt is what
         is new in that conversation."""
         who = agent or group
-        told = _told(prompt, group)
+        told = _thread_of(prompt, group)
         thread = goes_on or self._threads.continued(told) or self._threads.begin(group)
         if goes_on is not None:
             for said, key in zip(prompt, told.keys, strict=True):
@@ -189,7 +176,7 @@ class Prompts(Steps):
     ) -> str:
         """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
-        self._extend(thread, messages, _told(messages, group), t, agent)
+        self._extend(thread, messages, _thread_of(messages, group), t, agent)
         self._threads.changed(thread)
         return thread.name
 
@@ -215,7 +202,7 @@ class Prompts(Steps):
         thread.sums, thread.task = told.sums, told.task
 
 
-def _told(prompt: Sequence[Said], group: str) -> PromptThread:
+def _thread_of(prompt: Sequence[Said], group: str) -> PromptThread:
     """A prompt by itself, its messages no steps yet."""
     told = PromptThread("", group)
     for said in prompt:

@@ -37,14 +37,14 @@ from .tables import data_of
 class Ran:
     """The record of a tool's run beside the message that showed its result: the whole output, its error, times.
 
-    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it, `whole` the untruncated text in
-    the envelope of what was shown, where that was cut. `cut` says that the recording itself holds no whole output, `prose` that the text is
-    never structured.
+    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it, `full` the
+    untruncated text in the envelope of what the model saw, where that was cut. `cut` says that the recording itself
+    holds no complete output, `prose` that the text is never structured.
     """
 
     output: Any = None
     data: Any = None
-    whole: str | None = None
+    full: str | None = None
     failed: bool = False
     error: str | None = None
     t: float | None = None
@@ -243,8 +243,9 @@ class Steps:
             same.remove(call)
         return call
 
-    def never_shown(self) -> None:
-        """Append the results of tools that ran at the end and that no message shows (`seen` is None); other runs left are counted."""
+    def add_unseen_results(self) -> None:
+        """Append the results of tools that ran at the end and that no message shows (`seen` is None); other runs that are
+        left are counted."""
         for call_id, ran in list(self.ran.items()):
             call = self._calls[call_id][0] if call_id in self._calls else None
             thread, agent = self._places.get(call_id, ("main", "agent"))
@@ -259,9 +260,9 @@ class Steps:
     def _answer_with(
         self, call: ToolCall, ran: Ran, said: Said | None, thread: str, agent: str, t: float | None
     ) -> int:
-        seen, whole = "" if said is None else said.text, "" if ran.output is None else as_text(ran.output)
-        if said is not None and ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):
-            whole = ""
+        seen, output = "" if said is None else said.text, "" if ran.output is None else as_text(ran.output)
+        if said is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):
+            output = ""
         result = ToolResult(
             index=self.index,
             agent=agent,
@@ -273,7 +274,7 @@ class Steps:
             success=not (ran.failed or (said is not None and said.failed)),
             role="user" if call.in_text else "tool",
             seen=None if said is None else seen,
-            full=whole if said is None else ran.whole or whole or None,
+            full=output if said is None else ran.full or output or None,
             data=None if ran.prose else _structured(ran, seen),
             error=ran.error or (None if said is None else said.error),
             duration_s=ran.duration_s,
@@ -297,7 +298,7 @@ def point_after(step: AnyStep | None) -> str:
 
 
 def _structured(ran: Ran, seen: str) -> Any:
-    """The structured value of a result: the recorded one, else what its whole text is, else what the shown text is."""
+    """The structured value of a result: the recorded one, else that of its output, else that of what the model saw."""
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)

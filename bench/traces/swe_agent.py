@@ -97,7 +97,7 @@ class _History(Steps):
             places.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
-        self.never_shown()
+        self.add_unseen_results()
         if not self.prompts_known:
             turns = sum(isinstance(step, ModelTurn) for step in self.steps)
             self.unread.add("prompt of which the file does not tell what stood for old messages", turns)
@@ -156,7 +156,7 @@ class _History(Steps):
         waiting, seen = self.waiting(place[0]), text_of(content)
         call_id = call_id or (waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
-            self.ran[call_id] = Ran(whole=_full_text(seen, ran.output), duration_s=ran.duration_s)
+            self.ran[call_id] = Ran(full=_full_text(seen, ran.output), duration_s=ran.duration_s)
         self.say(Said("tool", content, call_id=call_id), *place)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Outcome, Trace, Usage, compact_json
+from ..model import Trace, Usage, compact_json
 from .content import first_of
 from .decoded import as_dict, strict_json
 from .documents import Document
@@ -27,24 +27,20 @@ _SAME = "model call recorded a second time, by the span of a library under it"
 
 
 def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]) -> dict[str, _T]:
-    """The value of each member of a tree, made of its parent's; the top's is made of None. A circle of parents is gone
-    around once.
+    """The value of each member of a tree, made of its parent's; the top's is made of None, and so is that of the member
+    at which a circle of parents is met.
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
     """
     found: dict[str, _T] = {}
     for name in parents:
-        way: dict[str, None] = {}
-        while name in parents and name not in found and name not in way:
-            way[name] = None
+        path: dict[str, None] = {}
+        while name in parents and name not in found and name not in path:
+            path[name] = None
             name = parents[name]
-        path = list(way)
-        if name in way:  # a circle: once more around it, for what comes before a member that the way began at
-            path += [*path[path.index(name) :], name]
-        above = found.get(name)
         for inner in reversed(path):
-            above = found[inner] = value_of(inner, above)
+            found[inner] = value_of(inner, found.get(parents[inner]))
     return found
 
 
@@ -121,7 +117,7 @@ class Tree(Prompts):
                 self._run_tool(span)
             else:
                 self._other(span, span in tools)
-        self.never_shown()
+        self.add_unseen_results()
         if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
@@ -307,13 +303,3 @@ def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:
     for name, span in sorted(spans, key=lambda item: item[1].start or 0.0):
         found.setdefault(name, []).append(span)
     return found
-
-
-def scored(label: str, values: dict[str, Any], by: str) -> dict[str, Any]:
-    """The scores of a run as its label, and the first number or truth value among them as its outcome."""
-    said: dict[str, Any] = {"labels": {label: values}} if values else {}
-    for name, value in values.items():
-        if type(value) in (bool, int, float):
-            told = {"success": value} if isinstance(value, bool) else {"score": float(value)}
-            return said | {"outcome": Outcome(**told, said_by=f"{by} {name!r}")}
-    return said

@@ -17,48 +17,46 @@ _DEEPEST, _MOST_DIGITS = 100, 300
 class YamlError(ValueError):
     """A text that cannot be read as such YAML: the number of its line, and the reason."""
 
-    def __init__(self, mark: Any, what: str) -> None:
-        super().__init__(what)
+    def __init__(self, mark: Any, reason: str) -> None:
+        super().__init__(reason)
         self.line: int = 1 if mark is None else mark.line + 1
 
 
-def yaml_value(text: str) -> tuple[Any, int]:
-    """Return the value of a YAML text, and how often a mapping repeats one of its keys: the last one counts.
+def yaml_value(text: str) -> Any:
+    """The value of a YAML text; of a key that stands twice in a mapping, the last one counts.
 
     Aliases, tags but `!!binary`, several documents and more than 100 levels raise YamlError.
 
     >>> yaml_value("calls:\\n- body: 'it''s\\n    folded'\\n  code: 200\\n- null\\nkey: |\\n  a\\n  b\\n")
-    ({'calls': [{'body': "it's folded", 'code': 200}, None], 'key': 'a\\nb\\n'}, 0)
+    {'calls': [{'body': "it's folded", 'code': 200}, None], 'key': 'a\\nb\\n'}
     """
     import yaml  # slow, and few recordings are YAML
 
     documents: list[Any] = []
     open_: list[list[Any]] = [documents]  # the members of each collection that is not closed yet
-    repeated = 0
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            if isinstance(event, yaml.AliasEvent) or len(open_) > _DEEPEST:
-                deep = "is nested too deeply" if len(open_) > _DEEPEST else "an alias, which no recorder of HTTP writes"
-                raise YamlError(event.start_mark, deep)
+            if len(open_) > _DEEPEST:
+                raise YamlError(event.start_mark, "is nested too deeply")
+            if isinstance(event, yaml.AliasEvent):
+                raise YamlError(event.start_mark, "an alias, which no recorder of HTTP writes")
             if isinstance(event, yaml.ScalarEvent):
                 open_[-1].append(_scalar(event))
             elif isinstance(event, yaml.CollectionStartEvent):
                 open_.append([])
+            elif isinstance(event, yaml.MappingEndEvent):
+                members = open_.pop()
+                open_[-1].append({str(key): value for key, value in zip(members[::2], members[1::2], strict=True)})
             elif isinstance(event, yaml.CollectionEndEvent):
                 members = open_.pop()
-                if isinstance(event, yaml.MappingEndEvent):
-                    found = {str(key): value for key, value in zip(members[::2], members[1::2], strict=True)}
-                    repeated += len(members) // 2 - len(found)
-                    open_[-1].append(found)
-                else:
-                    open_[-1].append(members)
+                open_[-1].append(members)
             if len(documents) > 1:
                 raise YamlError(event.start_mark, "a second document")
     except yaml.MarkedYAMLError as error:
         raise YamlError(error.problem_mark, str(error.problem)) from None
     except yaml.YAMLError as error:
         raise YamlError(None, str(error)) from None
-    return (documents[0] if documents else None), repeated
+    return documents[0] if documents else None
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:

@@ -18,7 +18,7 @@ RAW = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]|^\s*::|##\w*\[",
     re.MULTILINE,
 )
-"""What must not come out: control and direction characters, invisible ones, commands to a CI system."""
+"""Characters that must not come out: control and direction characters, invisible ones, commands to a CI system."""
 
 HOSTILE = {
     "set-output": "x\n::set-output name=a::b\n",
@@ -72,7 +72,7 @@ def scenario_file(folder: Path, text: str, trace: Path) -> Path:
 
 
 def run(*arguments: str) -> str:
-    """What the command line prints, its errors too, as a process would."""
+    """All that the command line prints, its errors too, as a process would."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BENCH_DEBUG", raising=False)
         done = CliRunner().invoke(_whole, list(arguments))
@@ -108,7 +108,7 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
         "accept": run("run", str(scenario), "--jobs", "1", "--update-baseline"),
         "accepted": run("run", str(scenario), "--jobs", "1", "--update-baseline", "-o", "b.json", "--debug"),
         "against": run("run", str(scenario), "--jobs", "1", "--against", "a.json"),
-        "strategy": run("run", "--traces", str(trace), "--strategy", argument),
+        "strategy": run("run", str(trace), "--strategy", argument),
         "no scenario": run("run", argument, "--debug"),
         "audit": run("audit", str(trace), "-o", "audit.json", "-o", "audit.md"),
         "list": run("list", argument),

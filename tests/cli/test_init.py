@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git
+from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git, init
 
 from bench.cli.starter_files import _FILES, requirement
 
@@ -28,26 +28,27 @@ GATED = [
 
 
 @pytest.fixture(autouse=True)
-def there(tmp_path, monkeypatch):
+def there(tmp_path, monkeypatch, measured_cases):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
 
 
 def files():
     return {path.relative_to(Path.cwd()) for path in Path.cwd().rglob("*") if path.is_file()}
 
 
-def gates(*arguments, of="mine"):
-    """The exit code of a run, and the outcome of each of its gates on one strategy by metric."""
+def judged(*arguments):
+    """The exit code of a run, and the outcome of each of its gates by metric and strategy."""
     code = bench("run", *arguments, "-o", "x.json")
     found = json.loads(Path("x.json").read_text())["gates"]
-    return code, {gate["rule"]["metric"]: gate["outcome"] for gate in found if gate["strategy"] == of}
+    return code, {(gate["rule"]["metric"], gate["strategy"]): gate["outcome"] for gate in found}
 
 
 @pytest.mark.slow  # replays eight times
 def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
     assert bench("init") == 0
     assert files() == WRITTEN
-    assert gates(SCENARIO, "--require-baseline") == (0, dict.fromkeys(GATED, "pass"))
+    assert judged(SCENARIO, "--require-baseline") == (0, {(metric, "mine"): "pass" for metric in GATED})
     harms = {
         WORSE: "needed.missed_turn_rate",
         "def summarize(result):\n    return result.text + ' more' * 900\n": "cost.prompt_tokens",
@@ -55,10 +56,11 @@ def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
     }
     for code, metric in harms.items():
         SUMMARIZERS.write_text(code)
-        exit_code, found = gates(SCENARIO)
-        assert (exit_code, found[metric]) == (1, "fail"), metric
+        exit_code, found = judged(SCENARIO)
+        assert (exit_code, found[metric, "mine"]) == (1, "fail"), metric
     SUMMARIZERS.write_text(BETTER)
-    assert gates(SCENARIO)[0] == 0
+    assert judged(SCENARIO)[0] == 0
+    assert bench("init", "--force") == bench("init") == 0, "what is there is what would be written"
 
 
 @pytest.mark.slow  # replays
@@ -97,8 +99,10 @@ def test_what_is_written_is_recorded_and_holds_together(capsys):
 
 
 @pytest.mark.slow  # the portfolio is tried
-def test_a_scenario_of_ones_own_recordings_holds_what_is_advised():
-    shutil.copytree(ROOT / "traces" / "inventories", "runs", ignore=shutil.ignore_patterns("*.md", "*.py"))
+def test_a_scenario_of_ones_own_recordings_holds_what_is_advised(capsys):
+    Path("runs").mkdir()
+    for path in sorted((ROOT / "traces" / "inventories").glob("*.jsonl"))[:6]:  # the fewest that can be certain
+        shutil.copy(path, "runs")
     before = files()
     assert bench("init", "--traces", "runs") == 0
     advised, baseline = Path("scenarios/advised.toml"), Path("scenarios/advised.baseline.json")
@@ -107,11 +111,9 @@ def test_a_scenario_of_ones_own_recordings_holds_what_is_advised():
     assert scenario["traces"] == ["../runs"]
     name, mine = scenario["strategies"]
     assert mine == "mine"
-    assert bench("run", "runs", "-o", "runs.json") == 0
-    assert json.loads(Path("runs.json").read_text())["advice"]["advised"] == name
-    for judged in (name, mine):
-        assert gates(advised, "--require-baseline", of=judged) == (0, dict.fromkeys(GATED, "pass"))
-    assert bench("init", "--traces", "runs") == 0
+    assert f"Ship {name}: " in capsys.readouterr().out
+    found = judged(advised, "--require-baseline")
+    assert found == (0, {(metric, of): "pass" for metric in GATED for of in (name, mine)})
 
 
 def test_recordings_outside_the_repository_are_refused_before_any_work(tmp_path_factory, monkeypatch):
@@ -148,7 +150,7 @@ def as_the_action(**inputs):
 
 @pytest.mark.slow  # replays three times
 def test_the_action_writes_its_reports_and_annotates_what_failed(tmp_path):
-    assert bench("init") == 0
+    init()
     code, printed = as_the_action(REPORT="out")
     assert (code, printed.count("::error ")) == (0, 0), printed
     assert {path.name for path in tmp_path.glob("out.*")} == {"out.html", "out.xml", "out.json", "out.md"}
@@ -160,27 +162,28 @@ def test_the_action_writes_its_reports_and_annotates_what_failed(tmp_path):
     assert (code, printed.count("::error "), printed.count("::warning ")) == (0, 0, 2), printed
 
 
-@pytest.mark.slow  # replays eight times
-def test_the_action_compares_with_a_revision_and_finds_what_vanished_since():
-    assert bench("init") == 0
+@pytest.mark.slow  # replays six times
+def test_what_vanished_since_a_revision_is_found(capsys):
+    init()
     BASELINE.unlink()
     git("init", "--quiet")
     commit("as it was")
+    since = ("run", *SCENARIO.parent.glob("*.toml"), "--against", "HEAD", "--require-baseline")
     assert as_the_action(AGAINST="HEAD")[0] == 0
     SUMMARIZERS.write_text(WORSE)
-    assert as_the_action(AGAINST="HEAD")[0] == 1
-    git("checkout", "--quiet", ".")
     (TRACES / "survey.jsonl").unlink()
     code, printed = as_the_action(AGAINST="HEAD")
     assert (code, printed.count("survey.jsonl")) >= (1, 1), printed
     git("checkout", "--quiet", ".")
     SCENARIO.write_text(SCENARIO.read_text().partition("[[gates]]")[0])
-    assert as_the_action(AGAINST="HEAD")[0] == 1
+    assert bench(*since) == 1
     git("checkout", "--quiet", ".")
     SCENARIO.with_name("second.toml").write_bytes(SCENARIO.read_bytes())
     commit("two scenarios")
     SCENARIO.unlink()
-    assert as_the_action(AGAINST="HEAD")[0] == 0, "the same bytes under another name"
-    SCENARIO.with_name("second.toml").write_text(f"{git('show', 'HEAD:scenarios/second.toml')}\n# more\n")
-    code, printed = as_the_action(AGAINST="HEAD")
-    assert (code, "summaries.toml" in printed) == (1, True), printed
+    second = ("run", SCENARIO.with_name("second.toml"), *since[2:])
+    assert bench(*second) == 0, "the same bytes under another name"
+    second[1].write_text(f"{second[1].read_text()}\n# more\n")
+    capsys.readouterr()
+    assert bench(*second) == 1
+    assert "summaries.toml" in capsys.readouterr().out

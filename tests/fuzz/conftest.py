@@ -1,4 +1,4 @@
-"""How many mutations each target gets: a few in every test run, as many as BENCH_FUZZ says for `make fuzz`, which prints the count."""
+"""The number of mutations of each target: a few in every test run, as many as BENCH_FUZZ says for `make fuzz`, which prints the count."""
 
 from __future__ import annotations
 

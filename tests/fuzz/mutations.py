@@ -31,7 +31,7 @@ NUMBERS = (
     b"1.2.3",
     b"99999999999999999999",
 )
-"""What stands where a number stood: too long for an integer or a float, of other scripts, or none at all."""
+"""Texts in the place of a number: too long for an integer or a float, of other scripts, or none at all."""
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 10**30, 10**400, -(10**400), "9" * 5000, "---58", "\u00b2", 1e308,

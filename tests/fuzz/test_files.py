@@ -45,7 +45,7 @@ SAMPLES = list(_samples())
 
 
 def survives(read: Callable[[], Any], name: str = "") -> Any:
-    """What reading gives; None where one line says what is wrong. Any other exception is the find."""
+    """The result of reading; None where one line says what is wrong. Any other exception is the find."""
     try:
         return read()
     except BenchError as error:

@@ -1,4 +1,4 @@
-"""What is installed, and from what: bounds, the locked versions, and a source distribution that lacks nothing."""
+"""Installed packages and their sources: bounds, the locked versions, and a source distribution that lacks nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -67,4 +68,11 @@ def test_ci_installs_what_is_locked() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "LOCKED := --constraint constraints.txt" in makefile
     assert re.search(r"\$\(LOCKED\) --editable '\.\[dev\]'", makefile)
-    assert "timed test-slow" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "both test-all packages" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_citation_names_the_project_and_its_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["title"] == PROJECT["name"]
+    assert citation["license"] == PROJECT["license"]
+    assert PROJECT["version"].partition(".dev")[0] == str(citation["version"])

@@ -1,4 +1,4 @@
-"""What a workflow and a release bring along: pinned actions, locked versions, notices of others' work, and a comment that needs few rights."""
+"""Parts that a workflow and a release bring along: pinned actions, locked versions, notices of others' work, and a comment that needs few rights."""
 
 from __future__ import annotations
 

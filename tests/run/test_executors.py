@@ -15,7 +15,7 @@ from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
 from bench.replayer.replaying import replay
-from bench.run.executors import dask, measured_by, measured_here, processes
+from bench.run.executors import measured_by, measured_here, processes
 from bench.run.kept import Kept, key_of, replay_digest
 from bench.strategies import strategy_of
 
@@ -59,14 +59,6 @@ def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
     lock = threading.Lock()
     with pytest.raises(BenchError):
         list(measured_by(processes, 1, work, lambda: lock, ["1"], died))
-
-
-@pytest.mark.slow
-def test_dask_gives_the_same():
-    pytest.importorskip("distributed")
-    tasks = [*map(str, range(8))]
-    found = sorted(measured_by(lambda workers: dask(None, workers), 1, work, "plan", tasks, died))
-    assert found == sorted(measured_here(work, "plan", tasks))
 
 
 # ---------------------------------------------------------------- what is kept

@@ -20,7 +20,7 @@ from bench.traces.formats.native import write_traces
 ROOT = Path(__file__).parents[2]
 PRINT = """
 import sys, msgspec, bench
-found = bench.compare("traces/analysis", sys.argv[1:])
+found = bench.compare("traces/analysis/aborted.jsonl", sys.argv[1:])
 sys.stdout.buffer.write(msgspec.json.encode([found.runs, found.gates, found.advice, found.signature]))
 """
 STRATEGIES = (
@@ -77,7 +77,7 @@ def compared(tmp_path, monkeypatch):
 def test_a_killed_process_changes_nothing(compared, place):
     if place == "dask":
         pytest.importorskip("distributed")
-    where = {"jobs": 3, "executors": (lambda workers: dask(None, 3)) if place == "dask" else None}
+    where = {"jobs": 2, "executors": (lambda workers: dask(None, 2)) if place == "dask" else None}
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
     assert compared(KILLS, **where) == here
     assert Path("killed").exists()

@@ -184,7 +184,7 @@ RULES = [
 @pytest.mark.parametrize(("name", "oracle"), RULES, ids=[name for name, _ in RULES])
 def test_the_rules_by_the_document_are_those_that_were_deployed(name: str, oracle: Callable[[Any], Any]) -> None:
     summarize, plain_ones = build("summarizer", name).start()[1], list(filter(is_plain, raw_results()))
-    pairs = [(shaped(summarize(one).shown), oracle(raw_mapping(one))) for one in plain_ones]
+    pairs = [(shaped(summarize(one).value), oracle(raw_mapping(one))) for one in plain_ones]
     assert agreement(pairs) == (len(pairs), len(pairs))
     assert len(pairs) > 100
 
@@ -387,7 +387,7 @@ def ours_of(answers: list[str], results: list[str], max_tokens: int) -> list[lis
         if used >= max_tokens:
             break
         due = used >= 0.8 * max_tokens and used >= last + 0.1 * max_tokens
-        shown = compactor._shown
+        shown = compactor._appended
         window = Window(number, "main", history, added, used + sum(map(count, shown)), max_tokens, count)
         edits = compactor.compact(window)
         if edits.messages is not None:

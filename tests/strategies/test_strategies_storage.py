@@ -139,12 +139,10 @@ def test_a_stores_description_of_a_record_is_a_record() -> None:
     """The owners' own store can be brought: the value is what it calls the result, not the mapping around it."""
 
     class Nodes:
-        form = ("call", "value", "success", "function")
-
         def __call__(self, step_data: dict[str, Any], value: Any, success: bool, original: str) -> dict[str, Any]:
             kind = "structured" if success and original == "go" else "text"
             kept = value if kind == "structured" else str(value)[:3]
-            return {"result_type": kind, "result": kept, "result_summary": f"{step_data['name']} ran"}
+            return {"result_type": kind, "result": kept, "result_summary": f"{step_data['function_name']} ran"}
 
     recording = opened([ran("go", {"a": [1]}, index=2), ran("list", "abcdef", index=3)])
     run = replayed(recording, compose("s", {"store": Nodes(), "evaluator": lambda record: {"value": record.value}}))

@@ -19,7 +19,7 @@ def summary(spec: str, given: ToolResult) -> Summary:
 
 
 def shown(spec: str, given: ToolResult) -> Any:
-    return summary(spec, given).shown
+    return summary(spec, given).value
 
 
 def rows(count: int) -> dict[str, Any]:
@@ -145,8 +145,8 @@ BY_TABLE = ("output_summary", "table_console", "count_only")
 def test_malformed_table_data_falls_through_with_a_note(spec: str, data: Any, note: str) -> None:
     bad = {"type": "table", "data": data}
     assert summary(spec, script("", bad)) == Summary(None, (note,))
-    assert summary(spec, script(log(9), bad)).shown["type"] == "console"
-    assert summary(spec, script(log(9), bad, rows(7))).shown["type"] == "table"
+    assert summary(spec, script(log(9), bad)).value["type"] == "console"
+    assert summary(spec, script(log(9), bad, rows(7))).value["type"] == "table"
 
 
 def test_the_run_records_that_a_rule_fell_through() -> None:

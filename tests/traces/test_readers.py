@@ -165,6 +165,8 @@ def test_a_block_of_an_unknown_kind_is_read_or_counted(name: str, path: Path, tm
     changed, lines = copy.deepcopy(held[0]), held[1]
     for found in lists_of_messages(changed):
         last = next((message for message in reversed(found) if "content" in message and message["role"] != "exit"), {})
+        if not last:  # Gemini's parts, which name their kind by a key
+            return
         content = last.get("content")
         last["content"] = [
             *([{"type": "text", "text": content}] if isinstance(content, str) else content or []),

@@ -87,7 +87,7 @@ def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str
         assert steps.ran.pop("c", None) == (None if found is None else Ran(output=found[2]))
         if found is not None:
             waiting.remove(found)
-    steps.never_shown()
+    steps.add_unseen_results()
     assert sum(count for what, count in steps.unread.counts.items() if what.startswith("run of a tool")) == len(waiting)
 
 
@@ -101,15 +101,14 @@ def test_members_of_a_tree_know_what_they_are_in_and_their_root(parents: dict[st
         return name if kinds.get(name) == "agent" else agent, called or kinds.get(name) == "call"
 
     held, roots = inherited(parents, told), inherited(parents, lambda name, above: above or name)
+    assert held.keys() == roots.keys() == parents.keys()
     for name in parents:
         around = [name]
         while parents[around[-1]] in parents and parents[around[-1]] not in around:
             around.append(parents[around[-1]])
+        if parents[around[-1]] in around:
+            assert roots[name] in around
+            continue
         agents = [inner for inner in around if kinds.get(inner) == "agent"]
         assert held[name] == (next(iter(agents), ""), any(kinds.get(inner) == "call" for inner in around))
-        end = parents[around[-1]]
-        if end in around:
-            assert roots[name] in around[around.index(end) :]
-            assert roots.get(parents[name], parents[name]) == roots[name]
-        else:
-            assert roots[name] == around[-1]
+        assert roots[name] == around[-1]

@@ -59,7 +59,7 @@ def test_runs_that_no_message_shows() -> None:
     run = Prompts()
     run.ask([TASK], call("a"), tools=[])
     run.ran = {"a": Ran(output={"walls": 36}, duration_s=0.5), "b": Ran(output="x")}
-    run.never_shown()
+    run.add_unseen_results()
     (shown,) = (step for step in run.steps if isinstance(step, ToolResult))
     assert (shown.seen, shown.full, shown.data, shown.duration_s) == (None, '{"walls":36}', {"walls": 36}, 0.5)
     assert run.unread.counts == {"run of a tool that no call asked for": 1}

@@ -19,6 +19,7 @@ from ..blocks import (
     Span,
     Table,
     Text,
+    Tone,
     code,
     columns,
     muted,
@@ -32,7 +33,7 @@ from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 ORDER = 30
-_RUNS, _STRATEGIES, _SAFE, _VALUES, _OPEN = 12, 10, 3, 15, 2
+_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _OPEN = 12, 10, 3, 15, 8, 1
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -106,7 +107,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
     for run in reading.compared.runs:
         for score in run.scores:
             if score.failure is not None:
-                rows.append((score.strategy, reading.name(run.id), code(score.failure.said[:300], "bad")))
+                rows.append((score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad")))
             elif score.unstable_at is not None:
                 text = f"another result when replayed again, from step {score.unstable_at}"
                 rows.append((score.strategy, reading.name(run.id), text))
@@ -132,7 +133,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     if rows:
         yield Heading("Refused by a rule")
         heads = columns("found", "strategy", "before", "with the strategy")
-        yield table("Refused by a rule", heads, rows, most=_VALUES, noun="example")
+        yield table("Refused by a rule", heads, rows, most=_ROWS, noun="example")
 
 
 # ---------------------------------------------------------------- one run in detail
@@ -141,21 +142,39 @@ def _findings(reading: Reading) -> Iterator[Block]:
 def _details(reading: Reading) -> Iterator[Block]:
     today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
-    items.sort(key=lambda item: -len(item.missed))
+    items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))
+    safe: list[Block] = []
     for place, item in enumerate(items):
         blocks = tuple(_detail(reading, item, today.get(item.run)))
-        turns = len({fact.turn for fact in item.missed})
-        lost = f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}" if turns else "nothing is missed"
-        title = f"{reading.name(item.run)} with {item.strategy}: {lost}"
-        yield from (Heading(title), *blocks) if place < _OPEN and item.missed else (Fold(title, blocks),)
+        title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
+        if not _lost(item):
+            safe.append(Fold(title, blocks))
+        else:
+            yield from (Heading(title), *blocks) if place < _OPEN else (Fold(title, blocks),)
+    if safe:
+        yield Fold(
+            f"Prompts of {of(len(safe), 'replay')} that {'misses' if len(safe) == 1 else 'miss'} nothing", tuple(safe)
+        )
+
+
+def _lost(item: ReplayDetail) -> list[MissedFact]:
+    """The values that are missed; one behind a handle can be fetched."""
+    return [fact for fact in item.missed if not fact.handle]
+
+
+def _lost_in_words(item: ReplayDetail) -> str:
+    lost, handles = _lost(item), len(item.missed) - len(_lost(item))
+    turns = of(len({fact.turn for fact in lost}), "turn")
+    text = f"{turns} would miss {of(len(lost), 'value')}" if lost else "nothing is missed"
+    return text + (f", {of(handles, 'value')} behind a handle" if handles else "")
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
-    if item.missed:
+    if lost := _lost(item):
         results = {message.step for message in (today or item).messages if message.kind == "result"}
         note = "Each arc leads from the result that gave a value (square) to the turn that needed it (circle)."
         note += " By then the value was no longer in the prompt."
-        yield Drawing(_arcs(item.missed, results - {None}), note=note)  # type: ignore[arg-type]
+        yield Drawing(_arcs(lost, results - {None}), note=note)  # type: ignore[arg-type]
     step = _worst_turn(item)
     side = prompts_of(item, today, step, today_name=reading.title(reading.compared.today)) if step is not None else None
     if side is not None:
@@ -171,7 +190,7 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
 
 def _worst_turn(item: ReplayDetail) -> int | None:
     """The turn that misses most, the first of equals; else the last one with a prompt."""
-    by_turn = Counter(fact.turn for fact in item.missed)
+    by_turn = Counter(fact.turn for fact in _lost(item) or item.missed)
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
     return next((call.step for call in reversed(item.calls) if call.tokens), None)
@@ -187,29 +206,45 @@ def _arcs(missed: Sequence[MissedFact], results: set[int]) -> Arcs:
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
+    """A row by turn and by what gave the values."""
+    groups: dict[tuple[int, int, str, int, str], list[str]] = {}
+    for fact in missed:
+        key = (fact.turn, fact.origin_step, fact.origin, fact.distance, fact.handle)
+        groups.setdefault(key, []).append(fact.fact)
     rows = [
         (
-            code(fact.fact[:120], "bad"),
-            fact.origin,
-            f"step {fact.origin_step}",
-            f"step {fact.turn}",
-            Cell(of(fact.distance, "turn"), f"behind the handle {fact.handle}" if fact.handle else ""),
+            f"step {turn}",
+            _listed_code(values, "bad"),
+            Cell(f"step {step}", f"{origin}{f', behind the handle {handle}' if handle else ''}"),
+            count(distance),
         )
-        for fact in missed
+        for (turn, step, origin, distance, handle), values in sorted(groups.items())
     ]
-    heads = columns("value", "from", *map(number, ("returned at", "needed at", "later")))
-    return table("Missing values", heads, rows, most=_VALUES, noun="value")
+    heads = columns("needed at", "missing values", "returned at", number("turns later"))
+    return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 
 def _changes(changes: Sequence[RecordChange]) -> Table:
-    rows = [
-        (
-            f"step {one.step}",
-            code(one.path),
-            one.before[:160],
-            (Span("gone", "bad"),) if one.after is None else code(one.after[:160], "bad"),
-        )
-        for one in changes
+    """A row for each value that differs, then one by result and path for those that are gone."""
+    rows: list[Cells] = []
+    gone: dict[tuple[int, str], list[str]] = {}
+    for one in changes:
+        if one.after is None:
+            gone.setdefault((one.step, one.path), []).append(one.before)
+        else:
+            rows.append((f"step {one.step}", code(one.path), code(one.before[:160]), code(one.after[:160], "bad")))
+    rows += [
+        (f"step {step}", code(path), _listed_code(values), (Span("gone", "bad"),))
+        for (step, path), values in gone.items()
     ]
     heads = columns("result", "path", "before", "with the strategy")
-    return table("Records that changed", heads, rows, most=_VALUES, noun="value")
+    return table("Records that changed", heads, rows, most=_ROWS, noun="row")
+
+
+def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:
+    """Some values in the type of code; those above a few are counted."""
+    parts: list[str | Span] = []
+    for value in values[:_VALUES]:
+        parts += [", " if parts else "", Span(value[:120], tone, code=True)]
+    more = len(values) - _VALUES
+    return (*parts, f" and {count(more)} more") if more > 0 else tuple(parts)

@@ -66,11 +66,11 @@ class Clairvoyant:
                     heapq.heappush(self._expiries, (turn, message.step))
         replace: dict[Message, Message | None] = {}
         for selection in changed.values():
-            earlier = selection.shown
+            earlier = selection.current
             text = selection.text(window)
             if text != earlier.text:
-                selection.shown = msgspec.structs.replace(selection.untruncated, text=text)
-                replace[earlier] = selection.shown
+                selection.current = msgspec.structs.replace(selection.untruncated, text=text)
+                replace[earlier] = selection.current
         return Edits(replace=replace) if replace else None
 
 
@@ -81,7 +81,7 @@ class _Selection:
     """
 
     untruncated: Message
-    shown: Message
+    current: Message
     spans: list[tuple[int, int, int]]
     fields: dict[str, int]
 
@@ -178,7 +178,7 @@ class Floor:
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
         self._in_system: set[str] = set()  # the facts that system turns hold
-        self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
+        self._latest: tuple[tuple[str, ...], Message | None] = ((), None)
 
     def compact(self, window: Window) -> Edits:
         future = window.future or NOTHING
@@ -192,10 +192,10 @@ class Floor:
                 self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
         needed = tuple(fact for fact in self._alive if fact not in self._in_system)
-        if needed != self._shown[0]:
+        if needed != self._latest[0]:
             made = summary_message(self._written(needed, window.count, future)) if needed else None
-            self._shown = needed, made
-        made = self._shown[1]
+            self._latest = needed, made
+        made = self._latest[1]
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
     def _written(self, needed: tuple[str, ...], count: Callable[[str], int], future: Future) -> str:

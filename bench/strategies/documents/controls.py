@@ -1,4 +1,7 @@
-"""The controls of an ablation, for each slot the plug-in that does nothing or keeps nothing; and `recorded`: what the recorded system itself did."""
+"""The controls of an ablation: what does nothing, keeps nothing or repeats the recording; and the references.
+
+References are strategies of controls, the bounds between which every other one is shown.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +122,7 @@ def recorded_history(window: Window) -> list[Message] | None:
     return messages if window.resets else None
 
 
-@register("writer", "recorded", needs_window=True, needs="a summary in the trace")
+@register("writer", "recorded", needs_window=True)
 def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
     """The summary that the trace itself contains: that of the recorded harness's latest context reset so far, in the same thread.
 
@@ -136,3 +139,68 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
     where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
     what = f"writer 'recorded': {where} holds no recorded summary"
     raise StrategyError(f"{what} — use another writer, for example extractive")
+
+
+# ---------------------------------------------------------------- references
+
+
+@register("reference", "keep_all")
+def reference_keep_all() -> dict[str, str]:
+    """Every result untruncated, every turn kept: nothing is lost, and it costs most among strategies that only remove.
+
+    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent that every other one is compared with
+
+    >>> reference_keep_all()
+    {'summarizer': 'untruncated', 'compactor': 'none'}
+    """
+    return {"summarizer": "untruncated", "compactor": "none"}
+
+
+@register("reference", "recorded")
+def reference_recorded() -> dict[str, str]:
+    """The strategy that the user already has: what the recorded system itself showed its model, its own context resets included.
+
+    It is the strategy without any slots, because an empty slot does what the recording did.
+
+    Source: the recording itself
+
+    >>> reference_recorded()
+    {}
+    """
+    return {}
+
+
+@register("reference", "drop_all")
+def reference_drop_all() -> dict[str, str]:
+    """The system turns alone: the fewest tokens, and the most lost.
+
+    Source: the control of an ablation: a prompt without any history
+
+    >>> reference_drop_all()
+    {'compactor': 'drop_all'}
+    """
+    return {"compactor": "drop_all"}
+
+
+@register("reference", "clairvoyant")
+def reference_clairvoyant() -> dict[str, str]:
+    """The conversation, and of each tool result only the lines that a later use needs: what a perfect selector could do.
+
+    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
+
+    >>> reference_clairvoyant()
+    {'summarizer': 'untruncated', 'compactor': 'clairvoyant'}
+    """
+    return {"summarizer": "untruncated", "compactor": "clairvoyant"}
+
+
+@register("reference", "floor")
+def reference_floor() -> dict[str, str]:
+    """The system turns and the needed facts alone: the fewest tokens at full recall among strategies that select verbatim.
+
+    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
+
+    >>> reference_floor()
+    {'summarizer': 'untruncated', 'compactor': 'floor'}
+    """
+    return {"summarizer": "untruncated", "compactor": "floor"}

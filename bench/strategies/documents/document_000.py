@@ -29,7 +29,7 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
     Source: 000 Step 3
 
     >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
-    >>> table_console(log, max_lines=1).shown
+    >>> table_console(log, max_lines=1).value
     {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
     """
     return summarized(result, max_rows, max_lines, noise, FIRST)
@@ -48,7 +48,7 @@ def first_result_line(result: ToolResult) -> Summary:
     Source: 000 Step 3, the latest revision by the same owners
 
     >>> log = {"output": "looking for level 2\\n✅ Wall created.\\n✅ Code executed successfully | 12:03"}
-    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).shown
+    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).value
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
     return _by_revision(*_read(script_output(result)), "result")
@@ -64,7 +64,7 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     Source: 000 Step 3, a later revision by the same owners
 
     >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
-    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).value
     {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
     """
     return _by_revision(*_read(script_output(result)), "headers", preview)
@@ -76,9 +76,10 @@ def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], sho
         named = rows and isinstance(rows[0], dict)
         more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
         return Summary({"type": "table", "row_count": len(rows), **more})
-    notes, said = _fell_through(problem), _unmarked(lines, STATUS if shows == "result" else MARKS)
-    if said:
-        return Summary({"type": "console", "line_count": len(said), **_preview(said, shows, preview)}, notes)
+    notes = (f"{problem}: rule falls through",) if problem else ()
+    results = [line for line in lines if not line.startswith(STATUS if shows == "result" else MARKS)]
+    if results:
+        return Summary({"type": "console", "line_count": len(results), **_preview(results, shows, preview)}, notes)
     status = next((line for line in lines if line.startswith(MARKS)), None)
     if status is None:
         return Summary(None, notes)
@@ -95,30 +96,18 @@ def _preview(lines: list[str], shows: Shows, preview: int) -> dict[str, Any]:
     return {"preview": [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]}
 
 
-def _fell_through(problem: str) -> tuple[str, ...]:
-    return (f"{problem}: rule falls through",) if problem else ()
-
-
 def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
     """Return the rows of the first table item alone, what is wrong with its data, and the console lines, split at line feeds alone."""
     console = output.console.strip()
     lines = console.split("\n") if console else []
-    data = _first_data(output)
+    tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
+    data = next(tables, {}).get("data")
     try:
         rows = parse_json(data) if isinstance(data, str) and data else data or None
     except NothingParsed:
         return None, "the first table's data is not JSON", lines
     known = rows is None or isinstance(rows, list)
     return (rows, "", lines) if known else (None, "the first table's data is not a list", lines)
-
-
-def _first_data(output: ScriptOutput) -> Any:
-    tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
-    return next(tables, {}).get("data")
-
-
-def _unmarked(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
-    return [line for line in lines if not line.startswith(marks)]
 
 
 # ---------------------------------------------------------------- the agent's reply

@@ -19,13 +19,13 @@ from . import SHOWING, summarized
 def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Summary:
     """The first rows of a table, however short it is; without one, the first lines of a console log longer than `max_lines`.
 
-    Where there is a table the console text is ignored. A short log or an empty result gives no summary (`shown` is None). Table data that
+    Where there is a table the console text is ignored. A short log or an empty result gives no summary (`value` is None). Table data that
     cannot be read counts as no table, and a note says so.
 
     Source: 001 §1
 
     >>> table = {"output": "done", "structured_output": [{"type": "table", "data": "[1,2,3]"}]}
-    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).shown
+    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).value
     {'type': 'table', 'message': 'Showing 2 of 3 rows', 'table': {'row_count': 3, 'truncated_rows': [1, 2]}}
     """
     return summarized(result, max_rows, max_lines, None, SHOWING, any_table=True)

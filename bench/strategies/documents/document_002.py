@@ -93,12 +93,12 @@ class CommandHistory:
             self.entries.append(Executed(len(self.entries) + 1, command, result))
             self.messages.add(message)
         elif message.kind == "model":
-            spoken = _EXECUTE.search(message.text)
+            written = _EXECUTE.search(message.text)
             for call in message.tool_calls:
                 self._by_call[call.id] = call.command
-            if spoken and not message.tool_calls:
-                self._pending = spoken.group(1).strip()
-            if spoken or message.tool_calls:
+            if written and not message.tool_calls:
+                self._pending = written.group(1).strip()
+            if written or message.tool_calls:
                 self.messages.add(message)
 
 
@@ -216,7 +216,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     around_chars: Count = 50
     _commands: CommandHistory = state(CommandHistory)
     _summarised_at: float | None = state(lambda: None)  # the tokens at the last trigger
-    _shown: tuple[Message, ...] = state(tuple)  # the command message of the last prompt, before the first trigger
+    _appended: tuple[Message, ...] = state(tuple)  # the command message of the last prompt, before the first trigger
     _of_commands: tuple[Message, ...] = state(tuple)  # what the history holds about commands, after it
     _naming: set[Message] = state(set)  # messages that say "Command History"
 
@@ -224,7 +224,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         for message in window.added:
             self._commands.take(message)
         self._name(window.added)
-        earlier = self._shown
+        earlier = self._appended
         messages = [message for message in window.messages if message not in earlier]
         tokens = window.tokens - total(window.count, earlier)
         if self._due(window, tokens):
@@ -237,9 +237,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
             talked = tokens - total(window.count, self._of_commands)
             return Edits(parts=parts_of(window, talked, self._of_commands))
         named = bool(self._naming) and not self._naming.isdisjoint(messages)
-        self._shown = () if named else self._formatted(self._commands.entries, self.last)
+        self._appended = () if named else self._formatted(self._commands.entries, self.last)
         replace = dict.fromkeys(earlier)
-        return Edits(replace=replace, append=self._shown, parts=parts_of(window, tokens, self._shown))
+        return Edits(replace=replace, append=self._appended, parts=parts_of(window, tokens, self._appended))
 
     def _due(self, window: Window, used: float) -> bool:
         last = self._summarised_at
@@ -268,18 +268,18 @@ class SeparateCommandsDeployed(AtShare, Summarising):
                 f"{window.tokens} tokens, but the writer failed: the last {self.keep_last} messages stay ({error})"
             ]
             self._of_commands = tuple(message for message in self._of_commands if message in recent)
-            self._shown = () if self._of_commands else self._formatted(entries, self.last)
-            messages = [*system, *recent, *self._shown]
+            self._appended = () if self._of_commands else self._formatted(entries, self.last)
+            messages = [*system, *recent, *self._appended]
         else:
             summary = summary_message(written[0].text)
             of_older = self._of_older(older, window, written, notes)
             of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
             messages = [*system, summary, *of_older, *recent, *of_last]
-            self._of_commands, self._shown = (*of_older, *of_last), ()
+            self._of_commands, self._appended = (*of_older, *of_last), ()
             self._name((summary,))
         before, after = {*system, *old, *recent}, set(messages)
         tokens += total(window.count, after - before) - total(window.count, before - after)
-        commands = (*self._of_commands, *self._shown)
+        commands = (*self._of_commands, *self._appended)
         parts = parts_of(window, tokens - total(window.count, commands), commands)
         return Edits(messages=messages, written=written, notes=notes, parts=parts)
 

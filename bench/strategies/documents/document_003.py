@@ -25,7 +25,7 @@ def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5,
     Source: 003 §4.1
 
     >>> table = {"structured_output": [{"type": "table", "data": "[1,2,3,4,5,6]"}]}
-    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).value
     {'type': 'table', 'row_count': 6}
     """
     return summarized(result, max_rows, max_lines, noise, None)

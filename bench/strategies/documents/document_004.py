@@ -18,9 +18,21 @@ from ..settings import Count
 ENRICHMENT = "perform_enrichment_analyses"
 """The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""
 
-
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""
+
+READ = ("reactome", "go", "kegg", "gsea")
+"""The same, in the order in which findings are read back."""
+
+STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
+CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
+
+_NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
+_DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
+_MARKUP = re.compile(r"<\w+[\s>/]")
+_COUNT = re.compile(
+    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
+)
 
 
 def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
@@ -39,9 +51,6 @@ def brief(value: Any, limit: int) -> str:
 
 
 # ---------------------------------------------------------------- what is stored
-
-
-STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
 
 
 @register("store", "full")
@@ -82,17 +91,13 @@ def by_function(
         return _record(result, summary, result_type="structured")
     if result.success and result.function.startswith(visualization_prefix):
         metadata = {"function": result.function, "html_chars": len(str(value)) if value else 0}
-        return _visualization(result, metadata)
+        summary = f"Visualization generated: {result.function}"
+        return _record(result, summary, result_type="visualization", metadata=metadata)
     return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
 
 
 def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
     return msgspec.structs.replace(untruncated_record(result), summary=summary, **fields)
-
-
-def _visualization(result: ToolResult, metadata: dict[str, Any]) -> Record:
-    summary = f"Visualization generated: {result.function}"
-    return _record(result, summary, result_type="visualization", metadata=metadata)
 
 
 def _summary(function: str, value: Any, limit: int) -> str:
@@ -135,20 +140,6 @@ def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Co
 
 
 # ---------------------------------------------------------------- what is concluded of a step
-
-
-_DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
-
-
-_MARKUP = re.compile(r"<\w+[\s>/]")
-
-
-_COUNT = re.compile(
-    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
-)
-
-
-CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
 
 
 @register("evaluator", "step_v1")
@@ -211,36 +202,31 @@ def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
 
 def _by_function(record: Record, structured: bool, top_terms: int, rich_above: int) -> dict[str, Any]:
     if record.function == ENRICHMENT:
-        found = _enrichment(record.value, top_terms, rich_above) if structured else None
-        return {"enrichment_evaluation": found or {"data_quality": "legacy_text_parsing"}}
+        return {"enrichment_evaluation": _enrichment(record.value if structured else None, top_terms, rich_above)}
     if record.function == "process_cells":
         return {"process_cells_evaluation": _process_cells(record.value)}
     if record.function == "dea_split_by_condition":
         return {"dea_evaluation": {"status": "completed" if record.value else "no_result"}}
     if record.function.startswith("display_"):
         html = _text(record.value)
-        made = bool(_MARKUP.search(html))
-        return {"visualization_evaluation": {"html_generated": made, "html_chars": len(html) if made else 0}}
+        chars = len(html) if _MARKUP.search(html) else 0
+        return {"visualization_evaluation": {"html_generated": chars > 0, "html_chars": chars}}
     return {"function_evaluation": "generic_success"}
 
 
-def _enrichment(found: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
-    methods = methods_of(found)
+def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {"data_quality": "legacy_text_parsing"}
+    methods = methods_of(value)
     counts = {name: _number(method.get("total_significant")) for name, method in methods.items()}
-    tops = {name: _list(method.get("top_terms"))[:top_terms] for name, method in methods.items()}
-    return _evaluated(counts, tops, rich_above) if isinstance(found, Mapping) else {}
-
-
-def _evaluated(counts: Mapping[str, int | float], tops: Mapping[str, Any], rich_above: int) -> dict[str, Any]:
-    """Return the findings of an enrichment from the number of terms and the first ones of each method."""
     total, significant = sum(counts.values()), [name for name, count in counts.items() if count > 0]
     evaluation: dict[str, Any] = {
-        "pathway_counts": dict(counts),
+        "pathway_counts": counts,
         "total_significant_pathways": total,
         "successful_methods": [name.upper() for name in significant],
         "method_count": len(significant),
         "data_quality": "high_structured_access",
-        "top_pathways": {name.upper(): tops[name] for name in significant},
+        "top_pathways": {name.upper(): _list(methods[name].get("top_terms"))[:top_terms] for name in significant},
     }
     if total == 0:
         evaluation["concerns"] = [
@@ -283,12 +269,6 @@ def _list(value: Any) -> list[Any]:
 
 
 # ---------------------------------------------------------------- findings read back
-
-
-READ = ("reactome", "go", "kegg", "gsea")
-
-
-_NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
 
 
 @register("extractor", "enrichment")

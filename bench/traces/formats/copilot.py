@@ -1,4 +1,4 @@
-"""Chats of GitHub Copilot in VS Code: what "Chat: Export Chat…" writes, and the files below `chatSessions`."""
+"""Chats of GitHub Copilot in VS Code: files of "Chat: Export Chat…", and those below `chatSessions`."""
 
 from __future__ import annotations
 
@@ -16,30 +16,22 @@ from ..steps import Said, Steps
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 
 
-class Call(msgspec.Struct):
-    """A tool call of a round."""
-
-    id: str | None = None
-    name: str | None = None
-    arguments: Any = None
-
-
 class Round(msgspec.Struct, rename="camel"):
     """One answer of the model within a request."""
 
     response: str | None = None
-    tool_calls: list[Call] = []
-    thinking: Any = None
+    tool_calls: list[dict[str, Any]] = []
+    thinking: dict[str, Any] = {}
     timestamp: Any = None
     model_id: str | None = None
 
 
 class Request(msgspec.Struct, rename="camel"):
-    """What a person asked, and all that followed."""
+    """A message of a person, and all that followed."""
 
-    message: Any = None
-    response: Any = None
-    result: Any = None
+    message: dict[str, Any] = {}
+    response: list[Any] = []
+    result: dict[str, Any] = {}
     timestamp: Any = None
     model_id: str | None = None
     is_canceled: bool | None = None
@@ -47,12 +39,15 @@ class Request(msgspec.Struct, rename="camel"):
 
 @register("reader", "copilot")
 class Copilot:
-    """One chat a file: `{requests: [{message, response, result}]}`, or lines that change it (`{kind, k, v}`), which are applied in order.
+    """One chat a file: `{requests: [{message, response, result}]}`, or lines that change it (`{kind, k, v}`), which
+    are applied in order.
 
-    Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults` the results; without rounds the texts of the
-    response are the one turn. A request that was cancelled is counted. Token counts are of a whole request and are kept in `meta`.
+    Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults` the results;
+    without rounds the texts of the response are the one turn. A request that was cancelled is counted. Token counts
+    are of a whole request, not of a call, and are left out.
 
-    Source: code.visualstudio.com/docs/copilot, "Export a chat session"; github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData)
+    Source: code.visualstudio.com/docs/copilot, "Export a chat session"; github.com/microsoft/vscode, `chatModel.ts`
+    (ISerializableChatData)
     """
 
     keeps = Keeps(
@@ -63,54 +58,45 @@ class Copilot:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        head = document.head if isinstance(document.head, dict) else {}
-        chat = head["v"] if head.get("kind") == 0 and isinstance(head.get("v"), dict) else head
-        asked = any(isinstance(item.get("message"), dict) for item in dicts(chat.get("requests")))
-        framed = not _FRAME.isdisjoint(chat)
-        return certain_if(framed and (asked or chat.get("requests") == []) and "requests" in chat)
+        head = dict_in(document.head)
+        chat = dict_in(head, "v") if head.get("kind") == 0 else head
+        asked = chat.get("requests") == [] or any(dict_in(item, "message") for item in dicts(chat.get("requests")))
+        return certain_if(asked and not _FRAME.isdisjoint(chat))
 
     def read(self, document: Document) -> Traces:
         """The file's one chat; its id and title are in `meta`."""
         run = _Chat()
         objects = objects_of(document, run.unread)
         chat = _replayed(objects, run.unread) if objects else {}
-        counts: dict[str, Any] = {}
         for value in dicts(chat.get("requests")):
             run.request(typed(value, Request, run.unread))
-            metadata = dict_in(value, "result", "metadata")
-            tokens = {
-                key: metadata[key]
-                for key in ("promptTokens", "outputTokens")
-                if metadata.get(key) not in (None, "", {}, [])
-            }
-            counts |= {str(run.index - 1): tokens} if tokens else {}
-        notes = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle"), "tokens_of_requests": counts}
+        notes = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle")}
         run.meta = {key: value for key, value in notes.items() if value}
         yield run.trace(document, "copilot")
 
 
 def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
-    """The chat that lines of changes make: 0 is the whole, 1 sets a place, 2 appends to one. A change of a
+    """The chat that lines of changes give: 0 is all of it, 1 sets a place, 2 appends to one. A change of a
     place that the chat does not have is counted."""
     first, *changes = objects
     if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
         return first
-    chat: Any = copy.deepcopy(first["v"])
+    chat: dict[str, Any] = copy.deepcopy(first["v"])
     for line in changes:
-        path, value = line.get("k"), line.get("v")
-        inner = chat
+        value, place = line.get("v"), chat
         try:
-            for step in (path or [])[:-1]:
-                inner = inner[step]
-            if line.get("kind") == 2 and path:
-                inner.setdefault(path[-1], []).extend(value) if isinstance(inner, dict) else inner[path[-1]].extend(
-                    value
-                )
-            elif path:
-                inner[path[-1]] = value
-        except (LookupError, TypeError, AttributeError):
+            *path, last = line.get("k") or []
+            for step in path:
+                place = place[step]
+            if line.get("kind") == 2 and isinstance(place, dict):
+                place.setdefault(last, []).extend(value)
+            elif line.get("kind") == 2:
+                place[last].extend(value)
+            else:
+                place[last] = value
+        except (LookupError, TypeError, AttributeError, ValueError):
             unread.add("change of a place that the chat does not have")
-    return chat  # type: ignore[no-any-return]
+    return chat
 
 
 class _Chat(Steps):
@@ -119,32 +105,33 @@ class _Chat(Steps):
     def request(self, request: Request) -> None:
         """Add a request and what followed."""
         t = time_of(request.timestamp, self.unread)
-        if asked := text(dict_in(request.message).get("text")):
+        if asked := text(request.message.get("text")):
             self.say(Said("user", asked), t=t)
         self.unread.add("request that was cancelled", request.is_canceled is True)
         metadata = dict_in(request.result, "metadata")
         rounds = [typed(value, Round, self.unread) for value in dicts(metadata.get("toolCallRounds"))]
         if not rounds and request.response:
-            pieces = request.response if isinstance(request.response, list) else [request.response]
-            shown = "".join(map(_shown, pieces))
-            self.say(Said("assistant", shown), t=t, model=request.model_id or None)
+            answer = "".join(map(_text_of_response, request.response))
+            self.say(Said("assistant", answer), t=t, model=request.model_id)
         for turn in rounds:
-            thought = dict_in(turn.thinking).get("text")
+            thought = turn.thinking.get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
             calls = tuple(map(_call, turn.tool_calls))
             said = Said("assistant", turn.response or "", calls, reasoning or None)
-            self.say(said, t=time_of(turn.timestamp, self.unread) or t, model=turn.model_id or request.model_id or None)
+            self.say(said, t=time_of(turn.timestamp, self.unread) or t, model=turn.model_id or request.model_id)
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
                 if isinstance(content, list) and content:
-                    self.say(Said("tool", "\n".join(filter(None, map(_text, content))), call_id=call.id), t=t)
+                    output = "\n".join(filter(None, map(_text_of_result, content)))
+                    self.say(Said("tool", output, call_id=call.id), t=t)
 
 
-def _call(call: Call) -> ToolCall:
-    return ToolCall(id=call.id or "", name=call.name or "unknown", arguments=arguments(call.arguments))
+def _call(call: dict[str, Any]) -> ToolCall:
+    name = text(call.get("name")) or "unknown"
+    return ToolCall(id=text(call.get("id")) or "", name=name, arguments=arguments(call.get("arguments")))
 
 
-def _shown(part: Any) -> str:
+def _text_of_response(part: Any) -> str:
     """The text of a part of a response; `""` for progress, edits and references."""
     if isinstance(part, str):
         return part
@@ -153,7 +140,7 @@ def _shown(part: Any) -> str:
     return value if isinstance(value, str) and dict_in(part).get("kind") in (None, "markdownContent") else ""
 
 
-def _text(part: Any) -> str:
+def _text_of_result(part: Any) -> str:
     """The text of a result's part, which may be a tree of prompt elements."""
     if isinstance(part, str):
         return part
@@ -163,8 +150,8 @@ def _text(part: Any) -> str:
 
 
 def _leaves(value: Any) -> str:
+    own, children = dict_in(value).get("text"), dict_in(value).get("children")
     if not isinstance(value, dict):
         return ""
-    own, children = value.get("text"), value.get("children")
     inside = "".join(map(_leaves, children if isinstance(children, list) else ()))
     return (own if isinstance(own, str) else "") + inside + _leaves(value.get("node"))

@@ -123,7 +123,7 @@ class _Sample(Prompts):
         super().__init__()
         self.attachments = as_dict(sample.get("attachments"))
         pool = sample.get("message_pool") or as_dict(sample.get("events_data")).get("messages")
-        self.pool = [self._said(value) for value in dicts(pool)]
+        self.pool = [self._messages_of(value) for value in dicts(pool)]
         self.spans: dict[str, tuple[Any, str, str]] = {}  # parent, type and name of a span, by its id
         self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
         events = list(_flat(dicts(sample.get("events"))))
@@ -134,8 +134,8 @@ class _Sample(Prompts):
             self._event(event)
         if not any(event.get("event") == "model" for event in events):
             for value in dicts(sample.get("messages")):
-                self.tell(self._said(value), model=text(value.get("model")))
-        self.never_shown()
+                self.tell(self._messages_of(value), model=text(value.get("model")))
+        self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
     def _event(self, event: dict[str, Any]) -> None:
@@ -173,7 +173,7 @@ class _Sample(Prompts):
             return
         output = as_dict(event.get("output"))
         choices = dicts(output.get("choices"))
-        answer = self._said(as_dict(choices[0].get("message"))) if choices else []
+        answer = self._messages_of(as_dict(choices[0].get("message"))) if choices else []
         if not answer:
             self.unread.add("model call without an answer")
             return
@@ -194,7 +194,7 @@ class _Sample(Prompts):
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[Said]:
-        told = [said for value in dicts(event.get("input")) for said in self._said(value)]
+        told = [said for value in dicts(event.get("input")) for said in self._messages_of(value)]
         refs = event.get("input_refs")
         for reference in refs if isinstance(refs, list) else ():
             places = [place for place in reference if type(place) is int] if isinstance(reference, list) else []
@@ -214,7 +214,7 @@ class _Sample(Prompts):
         self.unread.add("attachment that the log does not hold", name not in self.attachments)
         return self.attachments.get(name, value)
 
-    def _said(self, value: dict[str, Any]) -> list[Said]:
+    def _messages_of(self, value: dict[str, Any]) -> list[Said]:
         """A message as what it says. A tool message without content says its error."""
         value = self._resolved(value)
         self.unread.extra_keys(value, _MESSAGE, "a message")

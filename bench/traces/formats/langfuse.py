@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import compact_json
+from ...model import Outcome, compact_json
 from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..content import first_of
-from ..exchange import answers_of, prompt_of
 from ..messages import ROLES
 from ..parts import Unread
 from ..records import objects_of, text
-from ..tree import Span, Tree, agent_in, decoded, in_order, scored, span_of, traces_of
+from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}
@@ -24,8 +23,7 @@ class Langfuse:
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its usage; inputs and outputs
     may be JSON within texts. Tool observations, and spans named as a function that the model called, give outputs, errors
-    and times to results. Messages that a library's integration keeps generation by generation are read too. An
-    observation that stands twice is read once. Scores are labels, the first number the outcome.
+    and times to results. An observation that stands twice is read once. Scores are labels, the first number the outcome.
 
     Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse (`observations.ts`)
     """
@@ -38,26 +36,20 @@ class Langfuse:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        if _is_chatml(document.head):
-            return Confidence.CERTAIN
         first = document.first
         inner = as_dict(first.get("trace")) or first
         listed = first.get("observations") or inner.get("observations") or first.get("data")
         held = dicts(listed) if isinstance(listed, list) else [first]
         held = [item for item in held if "type" in item and item.keys() & {"startTime", "start_time"}]
-        placed = [
+        placed = (
             item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
-        ]
-        typed = any(str(item["type"]) in _KINDS for item in placed)
-        return certain_if(typed)
+        )
+        return certain_if(any(str(item["type"]) in _KINDS for item in placed))
 
     def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began; id, name and session are in `meta`."""
         unread = Unread()
         values = objects_of(document, unread)
-        if len(values) == 1 and _is_chatml(values[0]):
-            yield from traces_of(document, "langfuse", [(Tree(_generations(document, values[0], unread)), {})], unread)
-            return
         frames: dict[str, dict[str, Any]] = {}
         found: list[dict[str, Any]] = []
         for value in values:
@@ -81,7 +73,16 @@ def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
     if frame.get("sessionId"):
         meta["session"] = frame["sessionId"]
     scores = {str(score.get("name")): first_of(score, ("value", "stringValue")) for score in dicts(frame.get("scores"))}
-    return {"meta": meta, **scored("scores", scores, "Langfuse score")}
+    return {"meta": meta, "labels": {"scores": scores} if scores else {}, "outcome": _outcome(scores)}
+
+
+def _outcome(scores: dict[str, Any]) -> Outcome | None:
+    """The first number or truth value among the scores."""
+    for name, value in scores.items():
+        if type(value) in (bool, int, float):
+            told = {"success": value} if isinstance(value, bool) else {"score": float(value)}
+            return Outcome(**told, said_by=f"Langfuse score {name!r}")
+    return None
 
 
 def _span(item: dict[str, Any], unread: Unread) -> Span:
@@ -113,37 +114,6 @@ def _is_tool(message: Any) -> bool:
     """True for the definition of a tool that LangChain's integration lists among the messages."""
     held = as_dict(message)
     return "function" in as_dict(held.get("content")) and held.get("role") == "tool"
-
-
-# ---------------------------------------------------------------- generations whose messages were parsed
-
-
-def _is_chatml(head: Any) -> bool:
-    """True for generations by their ids, each with its input or output as parsed messages."""
-    held = list(as_dict(head).values())
-    sides = [as_dict(item.get(key)) for item in dicts(held) for key in ("input", "output")]
-    parsed = [item for item in dicts(held) if item.keys() & {"input", "output"}]
-    return len(parsed) == len(held) and any(isinstance(side.get("success"), bool) for side in sides)
-
-
-def _generations(document: Document, whole: dict[str, Any], unread: Unread) -> list[Span]:
-    runs: list[Span] = []
-    for name, item in whole.items():
-        prompt, answer = (
-            [value for value in dicts(as_dict(item.get(key)).get("data")) if "role" in value]
-            for key in ("input", "output")
-        )
-        if answer:
-            tools = prompt[0].get("tools") if prompt else None
-            told = prompt_of(_plain(prompt), unread), answers_of(_plain(answer), unread)
-            offered = tools if isinstance(tools, list) and tools else None
-            runs.append(Span(name, "", "call", "", None, None, tools=offered, prompt=told[0], answers=told[1]))
-    runs = [run for run in runs if run.prompt] or runs
-    if not runs:
-        what = f"none of {len(whole)} observations has the messages of an answer — export the trace itself"
-        raise document.fail(what)
-    unread.add("observation without the messages of a prompt and an answer", len(whole) - len(runs))
-    return runs
 
 
 # ---------------------------------------------------------------- messages as integrations write them

@@ -50,7 +50,7 @@ class LangGraph:
             return Confidence.CERTAIN if states_in(document, Unread(), most=1) else Confidence.NO
         head = document.head
         held = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
-        speaks = any(map(_speaks, (value for values in held for value in values.values())))
+        speaks = any(map(_has_messages, (value for values in held for value in values.values())))
         return certain_if(bool(held) and speaks)
 
     def read(self, document: Document) -> Traces:
@@ -99,14 +99,14 @@ def _order(state: State) -> tuple[float, float]:
     return _time(state) or 0.0, float(step) if type(step) in (int, float) else 0.0
 
 
-def _spoken(state: State) -> list[State]:
+def _messages_in(state: State) -> list[State]:
     """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
     held = _values(state)
-    found = held.get("messages") or next((value for value in held.values() if _speaks(value)), None)
+    found = held.get("messages") or next((value for value in held.values() if _has_messages(value)), None)
     return dicts(found)
 
 
-def _speaks(value: Any) -> bool:
+def _has_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and is_langchain(value[0])
 
 
@@ -123,7 +123,7 @@ class _Graph(Prompts):
         super().__init__()
         self.unread = unread
         placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
-        outer = {_identity(value) for state, space in placed if not space for value in _spoken(state)}
+        outer = {_identity(value) for state, space in placed if not space for value in _messages_in(state)}
         following: dict[str, State] = {}
         after: list[State | None] = []  # the next state of the same graph
         for state, space in reversed(placed):
@@ -132,7 +132,7 @@ class _Graph(Prompts):
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         for (state, space), later in zip(placed, reversed(after), strict=True):
             unread.extra_keys(state, _STATE, "a state")
-            found = [value for value in _spoken(state) if not space or _identity(value) not in outer]
+            found = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
             self._state(state, space, found, later)
 
     def _state(self, state: State, space: str, found: list[State], following: State | None) -> None:
@@ -148,7 +148,9 @@ class _Graph(Prompts):
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
         values = {
-            key: value for key, value in _values(state).items() if not key.startswith(_INNER) and not _speaks(value)
+            key: value
+            for key, value in _values(state).items()
+            if not key.startswith(_INNER) and not _has_messages(value)
         }
         self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=values)
 

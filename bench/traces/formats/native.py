@@ -17,7 +17,7 @@ from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Keeps, Traces, all_but, certain_if, register
 from ..documents import optional_zstandard
-from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
+from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
@@ -50,7 +50,7 @@ class Native:
         steps: list[AnyStep] = []
         for number, line in lines:
             if _begins_a_trace(document, number, line):
-                yield made(header, steps)
+                yield trace_of(header, steps)
                 header, steps = _header(document, number, line), []
                 continue
             step = _typed(document, number, line, STEP)
@@ -58,7 +58,7 @@ class Native:
                 what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
                 raise document.fail(what, line=number, path="$.index")
             steps.append(step)
-        yield made(header, steps)
+        yield trace_of(header, steps)
 
 
 def _begins_a_trace(document: Document, number: int, line: bytes) -> bool:

@@ -26,9 +26,9 @@ _KINDS = (
     "llm.request.type",
     "ai.operationId",
 )
-_GIVEN = ("gen_ai.tool.call.arguments", "gen_ai.tool.args", "ai.toolCall.args", "tool.parameters", "input.value",
+_GIVEN = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "input.value",
           "traceloop.entity.input")  # fmt: skip
-_GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "gen_ai.output", "output.value", "traceloop.entity.output")
+_GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output")
 _PROPERTIES = "traceloop.association.properties."
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 

@@ -187,7 +187,7 @@ def _run(seen: str, extra: _Extra) -> Ran:
     if raw is not None and envelope.get("output") != raw and raw not in seen:
         full = _envelope(seen, code, raw, error)
     why = error if error is None or isinstance(error, str) else json.dumps(error)
-    return Ran(whole=full, failed=code != 0, error=why, prose=True)
+    return Ran(full=full, failed=code != 0, error=why, prose=True)
 
 
 def _envelope(seen: str, code: Any, output: str, error: Any) -> str:
