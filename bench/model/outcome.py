@@ -144,10 +144,6 @@ class Failure(Value, frozen=True, kw_only=True):
         return self.error if self.of_process else f"{self.slot} at step {self.step}: {self.error}"
 
 
-Reasoning = Literal["", "resent", "not resent"]
-"""The treatment of reasoning from earlier turns, as a recording shows it; `""` where it does not tell."""
-
-
 class Counting(Value, frozen=True, kw_only=True):
     """The way tokens of one trace are counted, and what its provider's prompt cache served. The
     defaults are the plain rule; with `calibrated` they were fitted on the usage that this trace

@@ -13,10 +13,9 @@ class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
     By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks
-    of them, `case_encodings` the encodings that count their tokens. `metrics` are the versions of
-    the families of metrics that gates judge. `calibration` is the version of how counts of tokens
-    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name
-    none (`""`: not given).
+    of them, `case_encodings` the encodings that count their tokens. `calibration` is the version of
+    how counts of tokens are fitted on recorded usage, "off" where they are not; `model` is that of
+    traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -26,12 +25,10 @@ class Signature(Value, frozen=True, kw_only=True):
     facts_version: str
     prices_date: str
     seed: int
-    code: dict[str, str] = {}
     questions: dict[str, str] = {}
     calibration: str = "off"
     model: str = ""
     case_encodings: dict[str, tuple[str, ...]] = {}
-    metrics: dict[str, int] = {}
 
 
 Over = Literal["all", "worst_case"]
