@@ -34,7 +34,7 @@ def run_of(folder: Path, spec: str, text: str = "", recorded: Trace | None = Non
 
 def shown(run: Ran) -> str:
     assert run.failure is None, run.failure
-    return run.messages[run.results[0].shown].text
+    return run.messages[run.results[0].message].text
 
 
 def said(folder: Path, spec: str, text: str = "") -> str:

@@ -80,7 +80,7 @@ class ChildReplay:
             step = recorded.step
             if isinstance(step, ModelTurn) and (call := next(calls, None)) is not None:
                 self.out.calls.append(self._call(call, step))
-            numbers = [known[1] for known in (recorded.full, recorded.shown) if known is not None]
+            numbers = [known[1] for known in (recorded.full, recorded.seen) if known is not None]
             self._known = max([self._known, *numbers])
             if isinstance(step, ToolResult) and (outcome := next(results, None)) is not None:
                 self.out.results.append(self._outcome(outcome, step))
@@ -104,7 +104,7 @@ class ChildReplay:
         return call
 
     def _outcome(self, outcome: StepOutcome, step: ToolResult) -> StepOutcome:
-        if outcome.step != step.index or not self._is_known(outcome.shown):
+        if outcome.step != step.index or not self._is_known(outcome.message):
             raise StrategyError("its outcome is of another result")
         same = {"step": step.index, "call_id": step.call_id, "function": step.function}
         record, stored = msgspec.structs.replace(outcome.record, **same), outcome.stored

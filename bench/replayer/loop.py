@@ -146,7 +146,7 @@ class Loop:
         """Take the next step. Raises Broken where the strategy fails at it."""
         self._last = step = recorded.step
         thread, self._free = self._thread(step.thread), False
-        for known in dict.fromkeys((recorded.full, recorded.shown)):
+        for known in dict.fromkeys((recorded.full, recorded.seen)):
             if known is not None:
                 self.numbers.know(*known)
         with offloaded_to(self._keep):
@@ -199,7 +199,7 @@ class Loop:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
-        full_message, shown_message = recorded.messages
+        full_message, seen_message = recorded.messages
         own = self._given(step)
         full = untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(own)
@@ -210,13 +210,13 @@ class Loop:
         elif self._store is not None and record.value != step.value:
             message = _with_text(message, as_text(record.value))
         elif self._summarizer is None:
-            message = shown_message
+            message = seen_message
         self._summary, self._output = summary, own.value
         reply = self._consume(own, summary)
         if own is not step and _data(own) != _data(step):
             what = "the strategy changed its input — copy what a result holds before editing it"
             raise Broken("strategy", StrategyError(what))
-        shown = thread.join(message, full_message)
+        number = thread.join(message, full_message)
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
@@ -224,7 +224,7 @@ class Loop:
             StepOutcome(
                 step=step.index,
                 call_id=step.call_id,
-                shown=shown,
+                message=number,
                 record=record,
                 stored=stored,
                 evaluation=self._evaluate(self._stored, read_back),

@@ -175,11 +175,11 @@ class Replayer:
 
 def _recorded(trace: Trace, index: TraceIndex) -> Iterable[Recorded]:
     """The steps of a trace with their numbered messages."""
-    messages, full, shown = recorded_messages(trace, index.reasoning_tokens)
+    messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
     for step in trace.steps:
         if step.index in full:
             one, other = (
-                (messages[number], number, index.tokens[number]) for number in (full[step.index], shown[step.index])
+                (messages[number], number, index.tokens[number]) for number in (full[step.index], seen[step.index])
             )
             yield Recorded(step, one, one if one[1] == other[1] else other)
         elif isinstance(step, ToolsChanged):

@@ -61,7 +61,7 @@ def calls(count: int, lines: int = 1) -> Trace:
 
 
 def shown(found: Ran) -> list[str]:
-    return [found.messages[outcome.shown].text for outcome in found.results]
+    return [found.messages[outcome.message].text for outcome in found.results]
 
 
 def last_prompt(found: Ran) -> list[str]:

@@ -40,7 +40,7 @@ SPELLINGS = ("structured_output", "structuredOutput")
 def shown(run) -> list[str]:
     """What the model saw of each result."""
     assert run.failure is None, run.failure
-    return [run.messages[outcome.shown].text for outcome in run.results]
+    return [run.messages[outcome.message].text for outcome in run.results]
 
 
 def script(key: str = "structuredOutput") -> ToolResult:
