@@ -12,7 +12,7 @@ import msgspec
 from ..files.writing import require_place
 from ..model.errors import ScenarioError
 from .github import summary_files
-from .options import Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
+from .options import Replaying, allow_inconclusive, inputs_of, replaying, require_apart
 from .outcome import finish
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..run.scenario import Scenario
 
 
-@click.command(cls=grouped("--output", "--format", "--strategy", "--update-baseline", "--against", "--model"))
+@click.command()
 @replaying
 @click.option("--update-baseline", "accept", is_flag=True,
               help="Accept this run's values as the scenario's baseline.")  # fmt: skip
