@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError
@@ -88,19 +87,17 @@ def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
     """The comparisons held against themselves as their baselines, which go into `beside`; what moved is said."""
-    from ..comparison.baseline import score_bytes, score_file_of
-    from ..comparison.gates import judge
+    from ..comparison.gates import accepted
 
     renewed = []
     for plan, found in zip(plans, comparisons, strict=True):
         path = plan.baseline_path
         if path is None:
             raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
-        scores = score_file_of(found)
-        beside[path] = score_bytes(scores)
+        judged, beside[path] = accepted(found)
         for move in found.moves:
             if any(move.metric == rule.metric for rule in found.rules):
                 lines.append(f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}")
         lines.append(f"accepted {path.name}")
-        renewed.append(msgspec.structs.replace(found, gates=judge(found, scores), moves=()))
+        renewed.append(judged)
     return renewed

@@ -205,8 +205,8 @@ def _id(block: dict[str, Any]) -> str:
 
 
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
-    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that the server runs is named
-    by its kind."""
+    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
+    the server runs is named by its kind."""
     inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
     name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)

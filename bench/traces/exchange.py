@@ -134,7 +134,8 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
 
 
 def _first_answer(listed: Any, unread: Unread) -> list[Said]:
-    """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may have a list a prompt."""
+    """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
+    have a list a prompt."""
     lists = [item if isinstance(item, list) else [item] for item in listed] if isinstance(listed, list) else []
     several = [item for inner in lists for item in dicts(inner)]
     unread.add("further answer of one model call", max(len(several) - 1, 0))

@@ -79,8 +79,8 @@ def is_message(value: Any) -> bool:
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[Said]:
-    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's. What is no
-    message, or of a role that is none, is counted.
+    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's.
+    What is no message, or of a role that is none, is counted.
 
     >>> [said.role for said in messages([{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}], Unread())]
     ['user', 'assistant']
