@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .blocks import Figure, Figures, Tone
+from .blocks import TONE_OF, Figure, Figures, Tone
 from .charts import Bars
 from .labels import label, sentence_case
 from .numbers import count, quantity
@@ -25,7 +25,7 @@ def measured_figures(reading: Reading) -> Figures:
     items = [figure(f"Best: {reading.title(best)}", most, best, "good" if advised else "")]
     items += [figure("Today", value, who) for value, who in found if who == today != best]
     if worst not in (best, today):
-        items.append(figure(f"Lowest: {worst}", least, worst, "bad" if least < most else ""))
+        items.append(figure(f"Lowest: {worst}", least, worst, TONE_OF[reading.mark(worst)]))
     if len(items) < 3:
         tried = [item for item in reading.ranked if item.strategy != today]
         kept = sum(item.verdict not in REFUSED for item in tried)

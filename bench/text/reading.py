@@ -159,7 +159,10 @@ def _cell(text: str) -> Any:
 
 
 def _pair_values(text: str) -> list[Any]:
-    """The mappings that lines of `key: value` write: deeper lines belong to the key above, a dash or a key that comes again begins a new one."""
+    """The mappings that lines of `key: value` write.
+
+    Deeper lines belong to the key above; a dash, or a key that comes again, begins a new one.
+    """
     found: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
     stack: list[tuple[int, dict[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""Many strings looked for in a text at once: an Aho-Corasick automaton reads the text once, however many they are."""
+"""Many strings looked for in a text at once, which an Aho-Corasick automaton reads once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Strings:
         self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:
-        """Yield each place where one of the strings stands, as (string, start), in order of their ends. Places may overlap."""
+        """Yield each place of one of the strings, as (string, start), in order of their ends."""
         if self._automaton is None:
             return
         for number, start, end in self._automaton.find_matches_as_indexes(encodable(text), overlapping=True):
@@ -33,7 +33,7 @@ class Strings:
 
 
 def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int]]:
-    """The first place of each fact in a decoded text as (start, end), as `bench.text.facts.places_of` finds it; facts not in it are left out.
+    """The first place of each fact in a decoded text as (start, end); facts not in it are left out.
 
     >>> first_places("a 1,250.0 b, The Marianas\\nTrench", ["1250", "b", "marianas trench", "c"])
     {'1250': (2, 9), 'b': (10, 11), 'marianas trench': (17, 32)}

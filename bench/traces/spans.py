@@ -117,8 +117,8 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Attributes that are nested, under their whole names; lists of anything but objects, and what the GenAI conventions
-    nest, stay as they are."""
+    """Attributes that are nested, under their whole names; lists of anything but objects, and what
+    the GenAI conventions nest, stay as they are."""
     listed = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
     if key.startswith("gen_ai.") or not (listed or (isinstance(value, dict) and (value or not key))):
         yield key, value

@@ -17,7 +17,7 @@ from ..spread import per_run_section, sweep_sections, swept
 from ..strategies import Numbers, measured, strategies
 
 ORDER = 10
-_FIRST_CLAUSE = re.compile(r"^(.+?[.:?])(\s|$)(.*)$", re.DOTALL)
+_FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
 _MISSED_TURNS = "turns that would have missed something"
 
 

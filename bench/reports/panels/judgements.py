@@ -19,12 +19,14 @@ _COLUMNS = 6
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The judgements by strategy, then those that changed; nothing where nothing was judged."""
+    """The judgements by strategy, then those that changed; nothing where all judge the same."""
     answered = () if reading.compared.answers == "savings" else reading.measures
     values = {name: _values(reading, name) for name in _metrics(reading) if name not in answered}
     moved = [name for name, found in values.items() if len(found) > 1]
     still = [name for name, found in values.items() if len(found) == 1]
     changed = list(_changed(reading))
+    if not moved and not changed and reading.compared.answers == "savings":
+        return
     blocks: list[Block] = []
     for at in range(0, len(moved), _COLUMNS):
         numbers = measured(reading, moved[at : at + _COLUMNS])

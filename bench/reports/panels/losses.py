@@ -143,10 +143,18 @@ def _details(reading: Reading) -> Iterator[Block]:
     today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))
+    safe: list[Block] = []
     for place, item in enumerate(items):
         blocks = tuple(_detail(reading, item, today.get(item.run)))
         title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
-        yield from (Heading(title), *blocks) if place < _OPEN and _lost(item) else (Fold(title, blocks),)
+        if not _lost(item):
+            safe.append(Fold(title, blocks))
+        else:
+            yield from (Heading(title), *blocks) if place < _OPEN else (Fold(title, blocks),)
+    if safe:
+        yield Fold(
+            f"Prompts of {of(len(safe), 'replay')} that {'misses' if len(safe) == 1 else 'miss'} nothing", tuple(safe)
+        )
 
 
 def _lost(item: ReplayDetail) -> list[MissedFact]:

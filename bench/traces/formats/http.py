@@ -24,10 +24,12 @@ _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 @register("reader", "http", also=("http_cassette",))
 class Http:
-    """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the interfaces of OpenAI,
-    Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also decoded as pydantic-ai keeps them.
+    """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the
+    interfaces of OpenAI, Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also
+    decoded as pydantic-ai keeps them.
 
-    Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a protocol of their own.
+    Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
+    protocol of their own.
 
     Source: vcrpy.readthedocs.io (serializers, cassette format); the HAR 1.2 specification
     """
@@ -86,8 +88,8 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
 
 
 def _body(body: Any) -> str | list[Any] | None:
-    """A body as text, or as the events of binary frames; None for one that is no text, or is packed in a way that Python
-    does not know."""
+    """A body as text, or as the events of binary frames; None for one that is no text, or is packed
+    in a way that Python does not know."""
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:
