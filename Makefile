@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compil
 # Tests of one file stay in one worker: they share what they load.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help bench test test-slow test-all kills fuzz lint packages newest lock benchmark example accept-gold docs site record clean
+.PHONY: help bench test test-slow test-all kills fuzz lint packages newest lock benchmark validity example accept-gold docs site record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -63,6 +63,12 @@ lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting each distinct text once.
 	$(BIN)/python -m pytest -o addopts= -q -s benchmarks
 
+validity: .venv/.installed-dev ## Measure what docs/validity.md states of the shipped recordings: labels, harmful and honest strategies.
+	PYTHONPATH=.:tests $(BIN)/python benchmarks/labelled_needs.py
+	PYTHONPATH=.:tests $(BIN)/python tests/harm.py --brief
+	@set -e; for recordings in building_model terminal_tickets; do \
+		echo "traces/$$recordings"; PYTHONPATH=.:tests $(BIN)/python tests/harm.py traces/$$recordings --brief; done
+
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/do_five_rows_suffice.toml scenarios/can_old_results_be_masked.toml -o reports/example.html
 
@@ -75,7 +81,7 @@ docs: .venv/.installed-dev ## Write the generated parts of the pages again.
 
 site: .venv/.installed-docs ## Build the pages as a site in build/site; a dead link is an error.
 	@rm -rf build/pages build/site && mkdir -p build/pages
-	@tar cf - *.md docs traces/README.md tests/data/dependencies/README.md tests/metrics/worked reports/example.html | tar xf - -C build/pages
+	@tar cf - *.md docs traces/README.md tests/data/dependencies/README.md tests/data/adversarial/README.md tests/metrics/worked reports/example.html | tar xf - -C build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open build/site/index.html"
 

@@ -146,15 +146,12 @@ class ScenarioFile(pytest.File):
 
 def _accept(found: Compared, path: Path) -> Compared:
     """The comparison held against itself as its baseline, which is written."""
-    import msgspec
-
-    from .comparison.baseline import score_bytes, score_file_of
-    from .comparison.gates import judge
+    from .comparison.gates import accepted
     from .files.writing import write_together
 
-    scores = score_file_of(found)
-    write_together({path: score_bytes(scores)})
-    return msgspec.structs.replace(found, gates=judge(found, scores), moves=())
+    found, scores = accepted(found)
+    write_together({path: scores})
+    return found
 
 
 def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:

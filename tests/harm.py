@@ -1,6 +1,10 @@
 """Every harmful and harmless strategy on some runs, judged by the rules of the decision.
 
-As a script: `PYTHONPATH=.:tests python tests/harm.py RECORDINGS… [--most N] [--only NAME]` prints what each is refused for.
+As a script it prints what each is refused for, and how many were judged wrongly (`tests/data/adversarial/README.md`):
+
+    PYTHONPATH=.:tests python tests/harm.py [RECORDINGS...] [--most N] [--only NAME] [--brief]
+
+Without recordings the runs of `tests/data/adversarial/service.py` are judged.
 """
 
 from __future__ import annotations
@@ -72,20 +76,27 @@ def main() -> None:
     parser.add_argument("recordings", nargs="*")
     parser.add_argument("--most", type=int, default=6)
     parser.add_argument("--only", default="")
+    parser.add_argument("--brief", action="store_true", help="only the counts")
     asked = parser.parse_args()
     from data.adversarial.service import service
 
     traces = bench.load(asked.recordings).traces[: asked.most] if asked.recordings else [*map(service, range(6))]
     for title, kinds in (("harmful", HARMFUL), ("harmless", HARMLESS)):
         wanted = {name: slots for name, slots in kinds.items() if asked.only in name}
-        for name, found in refusals(traces, wanted).items():
-            wrong = name != TODAY and bool(found) != (title == "harmful")
+        judged = {name: found for name, found in refusals(traces, wanted).items() if name != TODAY}
+        wrongly = [name for name, found in judged.items() if bool(found) != (title == "harmful")]
+        for name, found in judged.items() if not asked.brief else ():
+            wrong = name in wrongly
             rules = {item.rule: item.value for item in found}
             print(f"{'<<<' if wrong else '   '} {title:8} {name:32} {rules}")
             for item in found if wrong or asked.only else ():
                 print(
                     f"        {item.rule} {item.value} {item.limit}: {[(f.step, f.text[:160], f.was[:100]) for f in item.findings[:2]]}"
                 )
+        verdict = "pass" if title == "harmful" else "are refused"
+        rules = {name: " ".join(item.rule for item in judged[name]) for name in wrongly}
+        names = ", ".join(f"{name} ({rule})" if rule else name for name, rule in rules.items())
+        print(f"{title}: {len(judged)} act on {len(traces)} runs, {len(wrongly)} {verdict}{names and f': {names}'}")
 
 
 if __name__ == "__main__":

@@ -58,13 +58,13 @@ def session(
         return " ".join(draw.choice(WORDS) for _ in range(words))
 
     for made in (SystemTurn(index=len(steps), content=said(30)), UserTurn(index=len(steps) + 1, content=said(60))):
-        join(made, count.framed(count.said(text_of(made.content), ())))
+        join(made, count.framed(count.contents(text_of(made.content), ())))
     before = 0
     for number in range(turns):
         thought = thinking[min(number, len(thinking) - 1)] if thinking else 0
         calls = (ToolCall(id=f"c{number}", name="bash", arguments={"command": said(12)}),)
         content = said(draw.randrange(5, 40))
-        spoken = count.said(content, calls)
+        spoken = count.contents(content, calls)
         usage = Usage(
             prompt_tokens=size,
             completion_tokens=round(rule.factor * spoken) + thought,
@@ -83,7 +83,7 @@ def session(
         )
         join(step, count.framed(spoken) + (thought if resent else 0))
         text = said(draw.randrange(10, 600))
-        join(result(text, index=at + 1, call_id=f"c{number}", function="bash"), count.framed(count.said(text, ())))
+        join(result(text, index=at + 1, call_id=f"c{number}", function="bash"), count.framed(count.contents(text, ())))
     return trace(*steps)
 
 

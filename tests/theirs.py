@@ -32,12 +32,12 @@ def run_of(folder: Path, spec: str, text: str = "", recorded: Trace | None = Non
     return Ran(evidence_of(recorded or one(), parse_strategy(f"m={spec}", folder)))
 
 
-def shown(run: Ran) -> str:
+def text_shown(run: Ran) -> str:
     assert run.failure is None, run.failure
-    return run.messages[run.results[0].shown].text
+    return run.messages[run.results[0].message].text
 
 
-def said(folder: Path, spec: str, text: str = "") -> str:
+def refusal(folder: Path, spec: str, text: str = "") -> str:
     """What is said of a strategy that is refused."""
     if text:
         write(folder, text)

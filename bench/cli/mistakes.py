@@ -57,6 +57,8 @@ def _close(name: str, known: Iterable[str]) -> str:
 def _option(name: str, context: click.Context | None) -> str:
     if context is None:
         return ""
+    if name == "--traces":
+        return " Write the path without an option"
     if near := _close(name if name.startswith("--") else f"-{name}", [*_options(context), "--help"]):
         return near
     if "--output" in _options(context) and name[2:] in FORMATS:

@@ -26,29 +26,6 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-class Grouped(click.Command):
-    """A command whose help lists the options of every day first, then the advanced ones."""
-
-    everyday: tuple[str, ...] = ()
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in two lists."""
-        lists: dict[str, list[tuple[str, str]]] = {"Options": [], "Advanced options": []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                lists["Options" if {*param.opts} & {*self.everyday, "--help"} else "Advanced options"].append(record)
-        for title, records in lists.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-
-
-def grouped(*everyday: str) -> type[Grouped]:
-    """The class of a command with these options of every day."""
-    return type("Grouped", (Grouped,), {"everyday": everyday})
-
-
 FILE = click.Path(path_type=Path)
 
 
@@ -163,13 +140,12 @@ of_model = click.option(
 _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.argument("paths", nargs=-1, metavar="[SCENARIO.toml|TRACES]..."),
     output,
-    click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay, as a path without an option is too."),
     click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
                  help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried."),
     of_model,
-    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that measure runs (default: one a core)."),
     click.option("--engine", default="processes", show_default=True, metavar="NAME",
-                 help="Measure cases in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786."),
+                 help="Measure runs in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786."),
     limited,
     click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository."),
 )  # fmt: skip
@@ -245,8 +221,7 @@ def replaying(command: Command) -> Command:
     @functools.wraps(command)
     def called(**given: Any) -> Any:
         given["outputs"] = require_outputs(given["outputs"], given["form"])
-        given["scenarios"], traces = sorted_paths(given.pop("paths"))
-        given["traces"] = (*traces, *given["traces"])
+        given["scenarios"], given["traces"] = sorted_paths(given.pop("paths"))
         common = Replaying(**{item.name: given.pop(item.name) for item in fields(Replaying)})
         return command(common, **given)
 

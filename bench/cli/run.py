@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError
 from .github import summary_files
-from .options import Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
+from .options import Replaying, allow_inconclusive, inputs_of, replaying, require_apart
 from .outcome import finish
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from ..run.scenario import Scenario
 
 
-@click.command(cls=grouped("--output", "--format", "--strategy", "--update-baseline", "--against", "--model"))
+@click.command()
 @replaying
 @click.option("--update-baseline", "accept", is_flag=True,
               help="Accept this run's values as the scenario's baseline.")  # fmt: skip
@@ -88,19 +87,17 @@ def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
     """The comparisons held against themselves as their baselines, which go into `beside`; what moved is said."""
-    from ..comparison.baseline import score_bytes, score_file_of
-    from ..comparison.gates import judge
+    from ..comparison.gates import accepted
 
     renewed = []
     for plan, found in zip(plans, comparisons, strict=True):
         path = plan.baseline_path
         if path is None:
             raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
-        scores = score_file_of(found)
-        beside[path] = score_bytes(scores)
+        judged, beside[path] = accepted(found)
         for move in found.moves:
             if any(move.metric == rule.metric for rule in found.rules):
                 lines.append(f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}")
         lines.append(f"accepted {path.name}")
-        renewed.append(msgspec.structs.replace(found, gates=judge(found, scores), moves=()))
+        renewed.append(judged)
     return renewed

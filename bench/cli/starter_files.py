@@ -43,7 +43,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     import msgspec
 
     from .. import run_scenario
-    from ..comparison.baseline import score_bytes, score_file_of
+    from ..comparison.gates import accepted
     from ..run.kept import kept_here
     from ..run.scenario import read_scenario
     from ..traces.paths import require_inside
@@ -64,7 +64,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         if traces:  # the scenario is not yet where its paths start
             plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
         found = run_scenario(plan, accepting=True, kept=kept_here())
-        write_together({stage / baseline: score_bytes(score_file_of(found))})
+        write_together({stage / baseline: accepted(found)[1]})
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
     for name in (*made, baseline):
         say(f"wrote {folder / name}")

@@ -107,7 +107,6 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
 
 def _conditions(now: Signature, then: Signature, info: MetricInfo) -> Iterator[tuple[str, object, object]]:
     yield "reading of facts", then.facts_version, now.facts_version
-    yield f"version of {info.family or info.name}", then.metrics.get(info.family, 1), now.metrics.get(info.family, 1)
     if info.unit in ("tokens", "usd", "prompts"):
         yield "calibration of token counts", then.calibration, now.calibration
         yield "model of traces that name none", then.model or "none", now.model or "none"

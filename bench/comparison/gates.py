@@ -19,7 +19,7 @@ from ..model.errors import ScenarioError, nearest, one_line
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from ..plugins.spec import parse_spec, split_top
-from .baseline import ScoreFile, stale
+from .baseline import ScoreFile, score_bytes, score_file_of, stale
 from .rules import filled
 from .totals import Runs, is_finite
 
@@ -113,6 +113,12 @@ def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False)
             for item in damaged
         ]
     return tuple(results)
+
+
+def accepted(compared: Compared) -> tuple[Compared, bytes]:
+    """A comparison judged against itself, and its score file, which is the new baseline."""
+    scores = score_file_of(compared)
+    return msgspec.structs.replace(compared, gates=judge(compared, scores), moves=()), score_bytes(scores)
 
 
 def limits(value: float, settings: Mapping[str, Any]) -> float | None:

@@ -181,7 +181,7 @@ def _of_quality(advice: Advice, answers: str) -> str:
         return "Nothing that these strategies fill could be measured."
     found.sort(key=lambda one: (-one[1], one[0].strategy))
     passed = [one for one in found if one[0].verdict == "ship"]
-    best = passed[0] if passed else found[0]
+    best = next((one for one in passed if one[0].strategy == advice.advised), (passed or found)[0])
     head = f"{best[2]}" if passed else f"Keep what runs today: {best[2]}, which is too little"
     worst = found[-1]
     return f"{head}{'' if worst is best or worst[1] == best[1] else f'; {worst[2]}'}."

@@ -46,7 +46,7 @@ def index_trace(
         model=named,
         window_tokens=_window_of(trace, named),
         full=recorded.full,
-        shown=recorded.shown,
+        seen=recorded.seen,
         tokens=tuple(map(count.message, recorded.messages)),
         tools_tokens={s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)},
         answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},

@@ -102,7 +102,7 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
         if evidence.index.full[result.index] in standing.messages:
             yield KeptShare(result, 0, 0)
             continue
-        seen = evidence.index.shown[result.index]
+        seen = evidence.index.seen[result.index]
         numbers = [*([seen] if seen in standing.messages else []), *standing.own]
         about = [item for item in (messages.messages[n] for n in numbers) if item.step in (None, result.index)]
         yield _fields_in(evidence, result, [text for item in about for text in messages.contents.of(item)])

@@ -28,7 +28,7 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     """The texts that show a result in a prompt; where none does, those that the strategy wrote about no single step."""
     messages = evidence.messages.messages
-    seen = evidence.index.shown[step]
+    seen = evidence.index.seen[step]
     standing = evidence.standing(call)
     own = [messages[number] for number in standing.own]
     about = [message.text for message in own if message.step == step]

@@ -85,7 +85,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             thread.edit({at: frozenset(held(text)) for at, text in step.shown.items()})
         if isinstance(step, Speaking):
             origin = _ORIGINS.get(type(step), "result")
-            full, seen = recorded.full[step.index], recorded.shown[step.index]
+            full, seen = recorded.full[step.index], recorded.seen[step.index]
             calls = frozenset(
                 fact
                 for call in (step.tool_calls if isinstance(step, ModelTurn) else ())

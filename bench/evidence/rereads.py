@@ -88,7 +88,7 @@ class _Reader:
         """True if the prompt of a turn shows a result as the recorded model first saw it."""
         call = self._numbers.get(turn)
         index = self._evidence.index
-        return call is None or self._evidence.stands(index.shown[step], call)
+        return call is None or self._evidence.stands(index.seen[step], call)
 
     def _keep(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
         self._answered[result.thread, command] = result

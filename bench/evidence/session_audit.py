@@ -157,7 +157,7 @@ def _dearest(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool
     questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
     found = []
     for result in recorded.trace.results:
-        number = recorded.index.shown[result.index]
+        number = recorded.index.seen[result.index]
         cost = carried.get(number)
         if cost is not None:
             found.append(
@@ -195,7 +195,7 @@ def _shortenings(
             gone = [
                 result.index
                 for result in recorded.trace.results
-                if any(stay.after == call for stay in walked.stays.get(index.shown[result.index], ()))
+                if any(stay.after == call for stay in walked.stays.get(index.seen[result.index], ()))
             ]
         rules = lacking.get(after.step, set()) if after is not None else set()
         rules -= lacking.get(before.step, set()) if before is not None else set()

@@ -52,18 +52,18 @@ class Metric:
 
     @property
     def unit(self) -> str:
-        """What one value is counted in."""
+        """The unit of one value."""
         return str(self.entry.meta["unit"])
 
     @property
     def better(self) -> Literal["lower", "higher"]:
-        """Which values are better."""
+        """The better direction."""
         found: Literal["lower", "higher"] = self.entry.meta["better"]
         return found
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the values of runs add up."""
+        """The way in which the values of runs add up."""
         found: Aggregate = self.entry.meta["aggregate"]
         return found
 
@@ -153,6 +153,6 @@ def example() -> CheckedReplay:
         spec="",
         written=(cut,),
         calls=(Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 4))),
-        results=(StepOutcome(step=2, call_id="c1", shown=4, record=record, stored=cut.text),),
+        results=(StepOutcome(step=2, call_id="c1", message=4, record=record, stored=cut.text),),
     )
     return CheckedReplay(TraceSession(trace, index_trace(trace)), replay)

@@ -28,7 +28,7 @@ _ASKED = re.compile(
 
 
 def first_asked(texts: Iterable[str]) -> str:
-    """The first of a run's user messages of which anything is left without its harness' own; the first one where nothing is.
+    """The first user message without its harness' own parts; where nothing is left, the first one.
 
     >>> first_asked(["<environment_context>\\n</environment_context>", "# Open tabs:\\n- a.py\\n\\n## My request for Codex:\\nCount."])
     'Count.'

@@ -126,7 +126,9 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return screen
 
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
-        """The comparison as a pandas frame: a row for each strategy, metric and run (the default); `totals` over all runs; `gates`.
+        """The comparison as a pandas frame: a row for each strategy, metric and run.
+
+        Or `totals` over all runs, or `gates`.
 
         `value` is NaN where nothing was measured, `reason` says why. Raises BenchError for another
         table.

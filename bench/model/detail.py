@@ -1,4 +1,4 @@
-"""Details that a report shows of one strategy on one run: made when the report asks, for the few runs that it shows."""
+"""Details of one strategy on one run, made for the few runs that a report shows."""
 
 from __future__ import annotations
 

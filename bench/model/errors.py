@@ -66,7 +66,7 @@ def named_in_errors(where: str) -> Iterator[None]:
 
 
 def one_line(text: object) -> str:
-    """The text on one line, at most 500 characters and `visible`, so that hostile input cannot flood a terminal or speak to it.
+    """The text on one line, `visible`, at most 500 characters: hostile input floods no terminal.
 
     >>> one_line("a\\n  b")
     'a b'
@@ -102,7 +102,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def nearest_file(path: Path) -> str:
-    """Return the clause that ends an error about a missing file: the closest name in its folder; `""` where none is close."""
+    """The clause that ends an error about a missing file: the closest name in its folder; `""` for none."""
     try:
         names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:
@@ -148,14 +148,14 @@ def unpercent(value: Any) -> Any:
 
 
 DEBUG = "BENCH_DEBUG"
-"""The environment variable that `--debug` sets: tracebacks of strategies and of errors go to standard error, from every process."""
+"""The environment variable that `--debug` sets: every process prints tracebacks to standard error."""
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STDLIB = str(Path(os.__file__).parent) + os.sep
 
 
 def raised_at(error: BaseException) -> str:
-    """Return the place in user code where an error was raised, as `file.py:12`: the innermost one outside the bench and packages; `""` if none.
+    """The innermost place in user code where an error was raised, as `file.py:12`; `""` for none.
 
     >>> try:
     ...     one_line(1 / 0)
@@ -200,7 +200,9 @@ def debugged(error: BaseException) -> None:
 
 
 def visible(text: str) -> str:
-    """Text from outside made safe to look at: control, direction and invisible characters become `⟨U+XXXX⟩`; tabs and line breaks stay.
+    """Text from outside made safe to look at: invisible characters become `⟨U+XXXX⟩`.
+
+    Tabs and line breaks stay; control and direction characters do not.
 
     >>> visible("a\\x1b[31m\\u202eb")
     'a⟨U+001B⟩[31m⟨U+202E⟩b'
@@ -228,7 +230,7 @@ _BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye
 
 
 def sayable(text: str) -> str:
-    """Text made safe for a terminal and for the log of a CI system: `visible`, and no line is a command to what reads the log.
+    """Text made safe for a terminal and for the log of a CI system, which obeys no line of it.
 
     Such are `::set-output` at the beginning of a line (GitHub), `##[add-mask]` and `##vso[…]`
     anywhere (GitHub, Azure), `##teamcity[…]`. Everything that the bench prints goes through here.

@@ -31,7 +31,7 @@ class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):
     """One trace, looked at once. Immutable, picklable, a few kB for a run of 100 turns.
 
     Messages are numbered in the order of their steps, from 0. A result that was cut in the
-    recording has two: `full` gives the untruncated one of a step, `shown` what the recorded model
+    recording has two: `full` gives the untruncated one of a step, `seen` what the recorded model
     saw. `tokens` is what each message costs, framing included. `tools_tokens` (by the step that
     changed the tools), `answer_tokens` and `reasoning_tokens` (by model turn) are tokens too.
     `holders` gives, for each fact, the recorded messages that hold it. `window_tokens` is None
@@ -45,7 +45,7 @@ class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     window_tokens: int | None = None
     full: dict[int, int] = {}
-    shown: dict[int, int] = {}
+    seen: dict[int, int] = {}
     tokens: tuple[int, ...] = ()
     tools_tokens: dict[int, int] = {}
     answer_tokens: dict[int, int] = {}

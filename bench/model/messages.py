@@ -19,7 +19,7 @@ class RecordedMessages(NamedTuple):
 
     messages: tuple[Message, ...]
     full: dict[int, int]
-    shown: dict[int, int]
+    seen: dict[int, int]
 
 
 def recorded_messages(trace: Trace, reasoning_tokens: Mapping[int, int] | None = None) -> RecordedMessages:
@@ -33,21 +33,21 @@ def recorded_messages(trace: Trace, reasoning_tokens: Mapping[int, int] | None =
     >>> cut = ToolResult(index=1, call_id="c", function="f", seen="ab", full="abcd")
     >>> steps = (UserTurn(index=0, content="Go."), cut)
     >>> found = recorded_messages(Trace(id="a", source=Source(format="native"), steps=steps))
-    >>> [message.text for message in found.messages], found.full, found.shown
+    >>> [message.text for message in found.messages], found.full, found.seen
     (['Go.', 'abcd', 'ab'], {0: 0, 1: 1}, {0: 0, 1: 2})
     """
     messages: list[Message] = []
     full: dict[int, int] = {}
-    shown: dict[int, int] = {}
+    seen: dict[int, int] = {}
     for step in trace.steps:
         if not isinstance(step, Speaking):
             continue
-        full[step.index] = shown[step.index] = len(messages)
+        full[step.index] = seen[step.index] = len(messages)
         messages.append(message_of(step, (reasoning_tokens or {}).get(step.index, 0)))
         if isinstance(step, ToolResult) and step.shown_by_recorder != step.text:
-            shown[step.index] = len(messages)
+            seen[step.index] = len(messages)
             messages.append(msgspec.structs.replace(messages[-1], text=step.shown_by_recorder))
-    return RecordedMessages(tuple(messages), full, shown)
+    return RecordedMessages(tuple(messages), full, seen)
 
 
 def message_of(step: Speaking, reasoning_tokens: int = 0) -> Message:

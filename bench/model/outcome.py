@@ -11,7 +11,7 @@ from .trace import ToolCall
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
-    """One message of a prompt. Compared by identity: that is how a compactor's answer is matched against the history.
+    """One message of a prompt, compared by identity: so a compactor's answer meets the history.
 
     `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the
     step it shows, None for a made one. A rewritten message (a placeholder for a result, say) keeps
@@ -54,11 +54,11 @@ class Record(Value, frozen=True, kw_only=True):
 SELECTED, PARAMETERS, OUTPUT, SUMMARY = "selected_script", "script_parameters", "raw_output", "execution_summary"
 
 TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
-"""The keys of one task's state (documents 000, 001, 003): an agent keeps them while it runs a script and must clear them when it has replied."""
+"""The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has replied."""
 
 
 class Reply(Value, frozen=True):
-    """A consumer's answer: the agent's text, the rule that made it (`path`), the task state that it leaves, and where the run goes."""
+    """A consumer's answer: its text, the rule that made it (`path`), the task state left, and the route."""
 
     text: str
     path: str
@@ -67,7 +67,7 @@ class Reply(Value, frozen=True):
 
 
 class Decision(Value, frozen=True, kw_only=True):
-    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled.
+    """One routing decision under a strategy, and those that it is compared with.
 
     `loop` is the route by which this router says that the run goes in circles; None for one that
     does not look for that.
@@ -90,7 +90,7 @@ class Decision(Value, frozen=True, kw_only=True):
 
 
 class WriterCall(Value, frozen=True, kw_only=True):
-    """One call that a strategy made itself, to write a summary or for anything else: what it read and what it produced, in tokens.
+    """One model call that a strategy made itself: the tokens that it read and produced.
 
     `model` is the model that was really asked; None: the run's own model would have been.
     """
@@ -102,7 +102,7 @@ class WriterCall(Value, frozen=True, kw_only=True):
 
 
 class Note(Value, frozen=True, kw_only=True):
-    """Something a strategy reported while it ran, from that step on so often: a rule that fell through, a trigger that fired."""
+    """A report of a strategy while it ran, from that step on so often: a trigger that fired, for instance."""
 
     step: int
     slot: str
@@ -111,7 +111,7 @@ class Note(Value, frozen=True, kw_only=True):
 
 
 class Resolved(Value, frozen=True, kw_only=True):
-    """The text that a handle stands for from a step on: kept by a strategy outside of its prompts and records."""
+    """The text that a handle stands for from a step on, outside of prompts and records."""
 
     handle: str
     step: int
@@ -142,10 +142,6 @@ class Failure(Value, frozen=True, kw_only=True):
         ('store at step 3: ValueError: no', 'it died')
         """
         return self.error if self.of_process else f"{self.slot} at step {self.step}: {self.error}"
-
-
-Reasoning = Literal["", "resent", "not resent"]
-"""The treatment of reasoning from earlier turns, as a recording shows it; `""` where it does not tell."""
 
 
 class Counting(Value, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ class StepOutcome(Value, frozen=True, kw_only=True):
 
     step: int
     call_id: str
-    shown: int
+    message: int
     record: Record
     stored: object = None
     evaluation: dict[str, object] | None = None

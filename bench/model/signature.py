@@ -13,10 +13,9 @@ class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
     By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks
-    of them, `case_encodings` the encodings that count their tokens. `metrics` are the versions of
-    the families of metrics that gates judge. `calibration` is the version of how counts of tokens
-    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name
-    none (`""`: not given).
+    of them, `case_encodings` the encodings that count their tokens. `calibration` is the version of
+    how counts of tokens are fitted on recorded usage, "off" where they are not; `model` is that of
+    traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -26,19 +25,17 @@ class Signature(Value, frozen=True, kw_only=True):
     facts_version: str
     prices_date: str
     seed: int
-    code: dict[str, str] = {}
     questions: dict[str, str] = {}
     calibration: str = "off"
     model: str = ""
     case_encodings: dict[str, tuple[str, ...]] = {}
-    metrics: dict[str, int] = {}
 
 
 Over = Literal["all", "worst_case"]
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared gate: the metric and strategy it is about, over all cases or the worst one, and the settings of its own that it was given.
+    """One declared gate: its metric and strategy, over all cases or the worst one, and its settings.
 
     `number` is its place among the gates of its scenario, from 1.
     """
@@ -52,7 +49,7 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 MAX_FAULT_RATE, MIN_FAR_RECALL = 0.05, 0.9
-"""The default limits of a strategy: the share of turns that would have missed something, and what it keeps of what was needed from far back.
+"""The default limits: the share of turns that would have missed something, and far recall.
 
 Means over tasks. They refuse the clearest harm that was published (10 events of OpenHands' masking:
 2.27 times the turns, 11 points fewer solved) and pass what was harmless (58 events) on three

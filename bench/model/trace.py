@@ -171,7 +171,7 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
 
 
 class RouteDecision(Step, frozen=True, kw_only=True, tag="route"):
-    """A recorded choice of where the run goes next: at which decision point, what was taken, out of what, on what state."""
+    """A recorded choice of where the run goes next: the decision point, the route, its options and state."""
 
     at: str
     taken: str
@@ -194,14 +194,20 @@ class ToolsChanged(Step, frozen=True, kw_only=True, tag="tools"):
 
 
 class ContextReset(Step, frozen=True, kw_only=True, tag="reset"):
-    """The recorded harness compacted or cleared its history: `kept` are the step indices it kept, `summary` what it put instead."""
+    """The recorded harness compacted or cleared its history.
+
+    `kept` are the indices of the steps it kept, `summary` is what it put instead.
+    """
 
     summary: str | None = None
     kept: tuple[int, ...] = ()
 
 
 class ContextEdit(Step, frozen=True, kw_only=True, tag="edit"):
-    """The recorded harness reworded earlier messages: from here on its prompts showed each step of `shown` as this text (a placeholder)."""
+    """The recorded harness reworded earlier messages, by a placeholder for instance.
+
+    From here on its prompts showed each step of `shown` as this text.
+    """
 
     shown: dict[int, str] = {}
 
@@ -228,7 +234,7 @@ class Source(Value, frozen=True, kw_only=True):
 
 
 class Outcome(Value, frozen=True, kw_only=True):
-    """The end of a recorded run, as its recording says: success, score (any scale), the step that failed, and who says so."""
+    """The end of a recorded run: success, score (any scale), the step that failed, and who says so."""
 
     success: bool | None = None
     score: float | None = None
@@ -266,13 +272,13 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of all that the trace says, whatever it is called and whatever file it came from: what a signature keeps of it."""
+        """The hash of all that the trace says, whatever its id and file."""
         said = compact_json(plain((self.labels, self.meta, self.outcome, self.left_out, self.steps)))
         return hashlib.sha256(said.encode()).hexdigest()
 
     @cached_property
     def task(self) -> str:
-        """The task of the run, the same for all its trials: the label `task`, else a hash of what was asked first; `""` without either.
+        """The task of the run: the label `task`, else a hash of what was asked first; `""` without either.
 
         >>> asked = UserTurn(index=0, content="List the walls.")
         >>> Trace(id="a", source=Source(format="native"), steps=(asked,), labels={"task": "walls-1"}).task

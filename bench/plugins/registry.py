@@ -41,8 +41,8 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-_SLOT_OF = {"router": "routers", **dict.fromkeys(("summarizer", "compactor", "store"), "")}
-_SLOT_OF |= dict.fromkeys(("evaluator", "consumer"), "")
+_SLOT_OF = {kind: kind for kind in ("summarizer", "compactor", "store", "evaluator", "consumer")}
+_SLOT_OF["router"] = "routers"
 _SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
 """The settings that a spec may declare for somebody's own function; of every other kind `form` alone."""
 
@@ -207,7 +207,7 @@ def entry(kind: str, name: str) -> Entry:
         others = (other for other in _SLOT_OF if kind in _SLOT_OF and name in entries(other))
         hint = nearest(name, known)
         if other := next(others, None):
-            hint = f" — it is a {other}: write {_SLOT_OF[other] or other}={name}"
+            hint = f" — it is a {other}: write {_SLOT_OF[other]}={name}"
         raise SpecError(f"unknown {kind} {name!r}{hint}")
     return known[name]
 

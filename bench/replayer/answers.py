@@ -54,10 +54,10 @@ def findings_of(answer: Any) -> dict[str, Any] | None:
     """An evaluator's answer: a mapping of findings, or None."""
     if answer is None:
         return None
-    if not isinstance(answer, Mapping):
+    found = plain_data(dict(answer) if isinstance(answer, Mapping) else answer)
+    if not isinstance(found, dict):
         what = f"an evaluator gives a mapping of findings, or None, got {type(answer).__name__}"
         raise StrategyError(what)
-    found: dict[str, Any] = plain_data(dict(answer))
     compact_json(found)
     return found
 

@@ -83,7 +83,8 @@ class Loop:
         self._summary: Any = None
         self._output: Any = None
         self._offloaded: dict[str, str] = {}
-        self._step, self._free = -1, False
+        self._last: AnyStep | None = None
+        self._free = False
 
     def start(self) -> None:
         """Start what fills the slots: their state lives for this replay alone."""
@@ -143,9 +144,9 @@ class Loop:
 
     def take(self, recorded: Recorded) -> None:
         """Take the next step. Raises Broken where the strategy fails at it."""
-        step, thread = recorded.step, self._thread(recorded.step.thread)
-        self._step, self._free = step.index, False
-        for known in dict.fromkeys((recorded.full, recorded.shown)):
+        self._last = step = recorded.step
+        thread, self._free = self._thread(step.thread), False
+        for known in dict.fromkeys((recorded.full, recorded.seen)):
             if known is not None:
                 self.numbers.know(*known)
         with offloaded_to(self._keep):
@@ -172,15 +173,20 @@ class Loop:
                 if isinstance(step, UserTurn):
                     self._route("user_turn", step)
 
-    def end(self, last: AnyStep | None) -> None:
+    def end(self) -> None:
         """The recording is over."""
         with offloaded_to(self._keep):
-            self._route("end", last)
+            self._route("end", self._last)
+
+    @property
+    def at(self) -> int:
+        """The last step that was taken; -1 before the first."""
+        return -1 if self._last is None else self._last.index
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
         if not self._free:
-            call = WriterCall(step=self._step, consumed_tokens=read, produced_tokens=written, model=model)
+            call = WriterCall(step=self.at, consumed_tokens=read, produced_tokens=written, model=model)
             self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
@@ -188,12 +194,12 @@ class Loop:
         text = as_text(plain_data(value))
         if not self._free and self._offloaded.get(handle) != text:
             self._offloaded[handle] = text
-            self.out.handles.append(Resolved(handle=handle, step=self._step, text=text))
+            self.out.handles.append(Resolved(handle=handle, step=self.at, text=text))
 
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
-        full_message, shown_message = recorded.messages
+        full_message, seen_message = recorded.messages
         own = self._given(step)
         full = untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(own)
@@ -204,13 +210,13 @@ class Loop:
         elif self._store is not None and record.value != step.value:
             message = _with_text(message, as_text(record.value))
         elif self._summarizer is None:
-            message = shown_message
+            message = seen_message
         self._summary, self._output = summary, own.value
         reply = self._consume(own, summary)
         if own is not step and _data(own) != _data(step):
             what = "the strategy changed its input — copy what a result holds before editing it"
             raise Broken("strategy", StrategyError(what))
-        shown = thread.join(message, full_message)
+        number = thread.join(message, full_message)
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
@@ -218,7 +224,7 @@ class Loop:
             StepOutcome(
                 step=step.index,
                 call_id=step.call_id,
-                shown=shown,
+                message=number,
                 record=record,
                 stored=stored,
                 evaluation=self._evaluate(self._stored, read_back),
@@ -244,7 +250,7 @@ class Loop:
             return plain_data(found) if self.own else found
         except Exception as error:
             text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
-            self.out.notes.append(Note(step=self._step, slot="store", text=text))
+            self.out.notes.append(Note(step=self.at, slot="store", text=text))
             return None
 
     def _summarize(self, own: ToolResult) -> tuple[Any, str | None]:
@@ -256,7 +262,7 @@ class Loop:
         return summary, shown
 
     def _note(self, slot: str, notes: tuple[str, ...]) -> None:
-        self.out.notes += [Note(step=self._step, slot=slot, text=text) for text in notes]
+        self.out.notes += [Note(step=self.at, slot=slot, text=text) for text in notes]
 
     def _consume(self, own: ToolResult, summary: Any) -> Reply | None:
         if self._consumer is None:

@@ -15,22 +15,22 @@ Count = Callable[[Message | str], int]
 class Recorded(NamedTuple):
     """A step of the recording as it comes, with all that a replay must know of it.
 
-    `full` and `shown` are its messages (untruncated, and as the recorded model saw it) with their
+    `full` and `seen` are its messages (untruncated, and as the recorded model saw it) with their
     numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that
     change.
     """
 
     step: AnyStep
     full: tuple[Message, int, int] | None = None
-    shown: tuple[Message, int, int] | None = None
+    seen: tuple[Message, int, int] | None = None
     tools_tokens: int = 0
 
     @property
     def messages(self) -> tuple[Message, Message]:
         """The untruncated message of a result, and the one that the recorded model saw."""
-        if self.full is None or self.shown is None:
+        if self.full is None or self.seen is None:
             raise ValueError(f"step {self.step.index} has no message")
-        return self.full[0], self.shown[0]
+        return self.full[0], self.seen[0]
 
 
 class Numbers:

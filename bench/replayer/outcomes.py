@@ -1,15 +1,14 @@
-"""The parts of a replay as they come, what is known before the first step, and the error of a strategy."""
+"""The parts of a replay as they come, the facts before its first step, and the error of a strategy."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from ..model import Decision, Note, Resolved, WriterCall
+from ..model import Decision, Failure, Message, Note, Resolved, WriterCall
 from ..model.errors import BenchError, debugged, one_line
 from ..model.replay import Call, StepOutcome
 from ..strategies.functions import error_line
@@ -23,6 +22,10 @@ class Broken(Exception):
         self.text = one_line(error) if isinstance(error, BenchError) else error_line(error)
         debugged(error)
 
+    def at(self, step: int) -> Failure:
+        """The failure at a step; -1: before the first."""
+        return Failure(step=step, slot=self.slot, error=self.text)
+
 
 @contextlib.contextmanager
 def broken(slot: str) -> Iterator[None]:
@@ -31,6 +34,11 @@ def broken(slot: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise Broken(slot, error) from error
+
+
+def failed(error: BaseException, step: int) -> Failure:
+    """The failure of a strategy that raised at a step; -1: before the first."""
+    return (error if isinstance(error, Broken) else Broken("strategy", error)).at(step)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -47,13 +55,18 @@ class About(msgspec.Struct, frozen=True):
     points: frozenset[tuple[str, str | None]]
 
 
-@dataclass
-class Outcomes:
-    """The outcomes of the steps so far: the parts of a Replay."""
+class Outcomes(msgspec.Struct, omit_defaults=True):
+    """The outcomes of some steps: the parts of a Replay, and an answer of a child.
 
-    calls: list[Call] = field(default_factory=list)
-    results: list[StepOutcome] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
-    own_calls: list[WriterCall] = field(default_factory=list)
-    handles: list[Resolved] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    `extra_s` are the seconds that a child's own programs may take for its next answer.
+    """
+
+    written: list[Message] = []
+    calls: list[Call] = []
+    results: list[StepOutcome] = []
+    decisions: list[Decision] = []
+    own_calls: list[WriterCall] = []
+    handles: list[Resolved] = []
+    notes: list[Note] = []
+    failure: Failure | None = None
+    extra_s: float = 0.0

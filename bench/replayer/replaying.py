@@ -10,10 +10,7 @@ import msgspec
 
 from ..evidence.future import Future, future_of
 from ..model import (
-    AnyStep,
     Decision,
-    Failure,
-    Message,
     Record,
     RouteDecision,
     ToolsChanged,
@@ -28,11 +25,11 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
+from .in_child import ChildReplay, sent
 from .loop import Loop
 from .numbering import Recorded
-from .outcomes import About, Broken, Outcomes, broken
+from .outcomes import About, Broken, Outcomes, broken, failed
 from .plain import copied
-from .there import There, sent
 
 
 def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
@@ -63,10 +60,6 @@ class Replayer:
         labelled = trace.labels.get("scripts"), trace.meta.get("manifest")
         self._scripts = expected_scripts(*labelled)
 
-    def count(self, item: Message | str) -> int:
-        """The tokens of a text, or of a message with its framing."""
-        return self.counter.text(item) if isinstance(item, str) else self.counter.message(item)
-
     @functools.cached_property
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
@@ -83,46 +76,46 @@ class Replayer:
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
         """One replay, of all steps or of the first so many."""
         if strategy.sandbox is not None and not strategy.broken:
-            there = There(self.about, strategy)
-            failure = there.replay(self._sent[:steps], self.counter, ends=steps is None)
-            return self.assembled(strategy, there.out, there.written, failure)
+            child = ChildReplay(self.about, strategy)
+            out = child.replay(self._sent[:steps], self.counter, ends=steps is None)
+        else:
+            out = self._replayed_here(strategy, steps)
+        return self._assembled(strategy, out)
+
+    def _replayed_here(self, strategy: Strategy, steps: int | None) -> Outcomes:
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
         future = self.future if reads_on and not strategy.own else None
-        loop = Loop(self.about, strategy, self.count, own=strategy.own, future=future)
-        failure = None
-        step: AnyStep | None = None
+        loop = Loop(self.about, strategy, self.counter.of, own=strategy.own, future=future)
         try:
             loop.start()
             for recorded in self.steps[:steps]:
-                step = recorded.step
                 loop.take(recorded)
             if steps is None:
-                loop.end(step)
+                loop.end()
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
             if not (strategy.own or isinstance(error, Broken | SystemExit)):
                 raise
-            failure = failed(error, step)
+            loop.out.failure = failed(error, loop.at)
         finally:
             loop.close()
-        return self.assembled(strategy, loop.out, loop.numbers.written, failure)
+        loop.out.written = loop.numbers.written
+        return loop.out
 
-    def assembled(
-        self, strategy: Strategy, out: Outcomes, written: Iterable[Message], failure: Failure | None
-    ) -> Replay:
+    def _assembled(self, strategy: Strategy, out: Outcomes) -> Replay:
         """The Replay of some outcomes, with labels and extractions, which no child knows."""
         results: list[StepOutcome] = []
+        failure = out.failure
         try:
             results.extend(map(self._extracted_from, out.results))
         except Broken as error:
-            step = out.results[len(results)].step
-            failure = failure or Failure(step=step, slot=error.slot, error=error.text)
+            failure = failure or error.at(out.results[len(results)].step)
         return Replay(
             trace_sha256=self.trace.sha256,
             strategy=strategy.name,
             spec=strategy.spec,
-            written=tuple(written),
+            written=tuple(out.written),
             calls=tuple(out.calls),
             results=tuple(results),
             decisions=tuple(map(self._labelled, out.decisions)),
@@ -180,19 +173,13 @@ class Replayer:
         return {step.index: step for step in self.trace.steps if isinstance(step, RouteDecision)}
 
 
-def failed(error: BaseException, step: AnyStep | None) -> Failure:
-    """The failure of a strategy that raised at a step; None: before the first."""
-    told = error if isinstance(error, Broken) else Broken("strategy", error)
-    return Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
-
-
 def _recorded(trace: Trace, index: TraceIndex) -> Iterable[Recorded]:
     """The steps of a trace with their numbered messages."""
-    messages, full, shown = recorded_messages(trace, index.reasoning_tokens)
+    messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
     for step in trace.steps:
         if step.index in full:
             one, other = (
-                (messages[number], number, index.tokens[number]) for number in (full[step.index], shown[step.index])
+                (messages[number], number, index.tokens[number]) for number in (full[step.index], seen[step.index])
             )
             yield Recorded(step, one, one if one[1] == other[1] else other)
         elif isinstance(step, ToolsChanged):

@@ -34,15 +34,15 @@ def first_difference(found: Replay, again: Replay, messages: int) -> int | None:
 def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
     """The parts that are compared, each behind its step."""
 
-    def shown(number: int) -> Any:
+    def shows(number: int) -> Any:
         own = number - messages
         return number if own < 0 else (replay.written[own].role, replay.written[own].text)
 
-    calls = [(call.step, call.keep, [*map(shown, call.tail)]) for call in replay.calls]
+    calls = [(call.step, call.keep, [*map(shows, call.tail)]) for call in replay.calls]
     results = [
         (
             item.step,
-            shown(item.shown),
+            shows(item.message),
             item.record.success,
             item.stored,
             _masked(item.evaluation) == _masked(item.evaluation_untruncated),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from .blocks import Cell, Figure, Figures, Tone, number
+from .blocks import TONE_OF, Figure, Figures, Tone
 from .charts import Bars
 from .labels import label, sentence_case
-from .numbers import count, percent
+from .numbers import count, quantity
 from .reading import REFUSED, Reading
-from .strategies import Numbers, of_all
 
 
 def measured_figures(reading: Reading) -> Figures:
@@ -19,34 +18,22 @@ def measured_figures(reading: Reading) -> Figures:
     name = sentence_case(label(metric, reading.info(metric)))
 
     def figure(title: str, value: float, strategy: str, tone: Tone = "") -> Figure:
-        text = of_all(reading, strategy, metric)
-        return Figure(title, text, tone, name, "" if text.endswith("%") else percent(value))
+        return Figure(title, quantity(value, reading.unit(metric)), tone, name, reading.counts(strategy, metric))
 
     (most, best), (least, worst) = found[0], found[-1]
     advised = best == reading.advice.advised
     items = [figure(f"Best: {reading.title(best)}", most, best, "good" if advised else "")]
     items += [figure("Today", value, who) for value, who in found if who == today != best]
     if worst not in (best, today):
-        items.append(figure(f"Lowest: {worst}", least, worst, "bad" if least < most else ""))
+        items.append(figure(f"Lowest: {worst}", least, worst, TONE_OF[reading.mark(worst)]))
     if len(items) < 3:
         tried = [item for item in reading.ranked if item.strategy != today]
         kept = sum(item.verdict not in REFUSED for item in tried)
         items.append(Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies"))
     top = 1.0 if reading.unit(metric) == "fraction" else max(abs(most), 1e-12)
     bars = tuple(
-        (reading.title(who), max(0.0, value) / top, of_all(reading, who, metric), reading.mark(who))
+        (reading.title(who), max(0.0, value) / top, quantity(value, reading.unit(metric)), reading.mark(who))
         for value, who in found
     )
     alt = f"{name}: " + "; ".join(f"{who} {text}" for who, _, text, _ in bars[:8])
     return Figures(tuple(items), name, Bars(alt, bars))
-
-
-def measured_numbers(reading: Reading) -> Numbers:
-    """The columns of what such a scenario is measured by."""
-    return [
-        (
-            number(label(name, reading.info(name))),
-            lambda item, name=name: Cell(of_all(reading, item.strategy, name)),  # type: ignore[misc]
-        )
-        for name in reading.measures
-    ]

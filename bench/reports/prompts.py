@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -93,7 +93,8 @@ def excerpt(text: str, facts: Sequence[str], most: int) -> str:
     '… a a HAT028 b b b …'
     """
     flat = " ".join(text.split())
-    places = sorted(at for fact in facts if (at := flat.find(fact)) >= 0)[:4]
+    first = (_pattern([fact]).search(flat) for fact in facts if fact)
+    places = sorted(match.start() for match in first if match)[:4]
     if len(flat) <= most:
         return flat
     if not places:
@@ -115,6 +116,12 @@ def marked(text: str, facts: Sequence[str]) -> Text:
     >>> marked("to HAT028 now", ["HAT028"])[1]
     Span(text='HAT028', tone='bad', strong=True, code=False, href='', lost=True)
     """
-    wanted = sorted({fact for fact in facts if fact}, key=len, reverse=True)
-    parts = re.split(f"({'|'.join(map(re.escape, wanted))})", text) if wanted else [text]
+    wanted = {fact for fact in facts if fact}
+    parts = _pattern(wanted).split(text) if wanted else [text]
     return tuple(Span(part, "bad", strong=True, lost=True) if part in wanted else part for part in parts if part)
+
+
+def _pattern(facts: Iterable[str]) -> re.Pattern[str]:
+    """Any of some facts, the longest first, where it is no part of a longer word or number."""
+    ordered = sorted(facts, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")

@@ -13,7 +13,7 @@ from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Score
 from .charts import Mark
-from .numbers import of, per_run, value_of
+from .numbers import count, of, per_run, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -125,6 +125,24 @@ class Reading:
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None where it was not measured."""
         return value_of(self.number(strategy, metric))
+
+    def counts(self, strategy: str, metric: str) -> str:
+        """A share as a count over all runs, "251 of 364".
+
+        "" where it is no share, or where that of some strategy does not come out even: its weight is
+        then no number of things.
+        """
+        if self.unit(metric) != "fraction":
+            return ""
+        both = {name: self._hits(name, metric) for name in self.everyone}
+        even = all(abs(hits - round(hits)) < 1e-6 for hits, _ in both.values())
+        hits, size = both.get(strategy, (0.0, 0.0))
+        return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
+
+    def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
+        found = [scores[strategy].numbers.get(metric) for scores in self.scores.values() if strategy in scores]
+        numbers = [number for number in found if number is not None and value_of(number) is not None]
+        return sum((one.value or 0.0) * one.weight for one in numbers), sum(one.weight for one in numbers)
 
     def unit(self, metric: str) -> str:
         """The unit of a metric; what nothing declares is a count."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..model.advice import Ranked
-from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, table
-from .labels import why
-from .numbers import count, of, quantity
+from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, number, table
+from .labels import label, why
+from .numbers import of, quantity
 from .reading import Reading
 
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
@@ -45,12 +45,15 @@ def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts:
     return Row(tuple(cells), chosen=mark == "advised")
 
 
-def of_all(reading: Reading, strategy: str, metric: str) -> str:
-    """A share as a count of what it is a share of, where that comes out even: 251 of 364."""
-    number, value, unit = reading.number(strategy, metric), reading.value(strategy, metric), reading.unit(metric)
-    if number is None or value is None:
-        return "–"
-    hits = value * number.weight
-    if unit == "fraction" and number.weight > 1 and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {count(number.weight)}"
-    return quantity(value, unit)
+def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
+    """A column by metric: the value, and under a share its count over all runs."""
+
+    def cell(item: Ranked, metric: str) -> Cell:
+        value = reading.value(item.strategy, metric)
+        counts = reading.counts(item.strategy, metric)
+        return Cell("–") if value is None else Cell(quantity(value, reading.unit(metric)), counts)
+
+    return [
+        (number(label(name, reading.info(name))), lambda item, name=name: cell(item, name))  # type: ignore[misc]
+        for name in metrics
+    ]

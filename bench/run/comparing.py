@@ -199,7 +199,6 @@ def metric_infos() -> dict[str, MetricInfo]:
             better=item.better,
             aggregate="pooled" if pooled else "max" if name == "cost.peak_prompt_tokens" else "sum",
             title=item.title,
-            family=item.entry.name,
         )
     return found
 

@@ -17,9 +17,6 @@ This is how a registered plug-in is called. Somebody's own function is handed th
 A compactor's answer is the history from then on: the next prompt starts from it. One declared with `mode="per_call"` is a view instead: it is
 given the full history at every call, and its answer is that one prompt (None: the full history).
 
-A compactor that shows no prompt above its `max_tokens`, as long as more than system turns and the newest message are left, may say so at
-registration: `within_max_tokens=True`. The conformance suite holds it to that.
-
 Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
 `f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -125,7 +124,6 @@ def _read(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
         ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
         as_it_is = ours or answer is None or isinstance(answer, Edits)
         return answer if as_it_is else Bridge(OpenAIMessages(), given[0].messages).back(answer)
-    answer = plain(answer)
     if kind == "store" and (record := record_of_mapping(answer, given[0])) is not None:
         return record
     if kind == "evaluator" and isinstance(answer, Mapping):
@@ -140,21 +138,6 @@ def _read(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     if kind == "consumer" and isinstance(answer, Mapping) and {"text", "state", "route"} <= answer.keys():
         return Reply(str(answer["text"]), str(answer.get("path", "function")), answer["state"], str(answer["route"]))
     return answer
-
-
-def plain(answer: Any) -> Any:
-    """An answer that is a dataclass or a Pydantic model as a mapping; any other as it is.
-
-    >>> plain(dataclasses.make_dataclass("Point", ["x"])(1))
-    {'x': 1}
-    """
-    if isinstance(answer, type) or type(answer).__module__.startswith("bench."):
-        return answer
-    if callable(getattr(answer, "model_dump", None)):
-        return answer.model_dump(mode="json")
-    if not dataclasses.is_dataclass(answer):
-        return answer
-    return {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
 
 
 def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
@@ -224,10 +207,10 @@ def _json_data(value: Any) -> Any:
 
 
 def error_line(error: BaseException) -> str:
-    r"""An error that a strategy raised, on one line: file and line of the user's code, and the error.
+    """An error that a strategy raised, on one line: where the user's code raised it, and the error.
 
-    >>> error_line(ValueError("a\\nb"))
-    'ValueError: a b'
+    >>> error_line(ValueError("no rows")), error_line(SystemExit(3))
+    ('ValueError: no rows', 'exited with 3')
     """
     place = raised_at(error)
     before, message = f"{place}: " if place else "", one_line(error)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -33,48 +33,36 @@ def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
     [((), 'm=summarizer=mine.py:f:mark="a|b"')]
     """
     if isinstance(item, str):
-        fixed, swept = _split(item)
-        each = [[((value,), value) for value in values] for values in swept]
-        return [
-            (values, "".join(map("".join, zip(fixed, (*found, ""), strict=True))))
-            for values, found in _combined(each, item)
+        sweeps = [match for match in _PART.finditer(item) if match["values"] is not None]
+        starts = [0, *(match.end("values") for match in sweeps)]
+        choices = [
+            [((value,), item[start : match.start("values")] + value) for value in _values(match["values"], item)]
+            for start, match in zip(starts, sweeps, strict=False)
         ]
+        rest = [((), item[starts[-1] :])]
+        return [(values, "".join(parts)) for values, parts in _combined([*choices, rest], item)]
     if isinstance(item, Mapping):
-        parts = [at_settings(part) for part in item.values()]
-        return [(values, dict(zip(item, found, strict=True))) for values, found in _combined(parts, item)]
+        slots = [at_settings(part) for part in item.values()]
+        return [(values, dict(zip(item, parts, strict=True))) for values, parts in _combined(slots, item)]
     return _combined([at_settings(part) for part in item], item) if isinstance(item, list | tuple) else [((), item)]
 
 
-def _combined(
-    parts: Sequence[Sequence[tuple[tuple[str, ...], Any]]], whole: object
-) -> list[tuple[tuple[str, ...], list[Any]]]:
-    _require_few(math.prod(map(len, parts)), whole)
+_Choices = Sequence[tuple[tuple[str, ...], Any]]
+"""The choices for one place: the values that it takes, and the part with these."""
+
+
+def _combined(places: Sequence[_Choices], item: object) -> list[tuple[tuple[str, ...], list[Any]]]:
+    count = math.prod(map(len, places))
+    if count > MOST_SETTINGS:
+        raise SpecError(f"spec {item!r}: a sweep of {count} settings, above {MOST_SETTINGS} — sweep fewer values")
     return [
         (tuple(value for values, _ in chosen for value in values), [part for _, part in chosen])
-        for chosen in product(*parts)
+        for chosen in product(*places)
     ]
 
 
-def _split(text: str) -> tuple[list[str], list[list[str]]]:
-    """A spec as the texts around its sweeps, and the values of each sweep."""
-    fixed, swept, end = [""], [], 0
-    for match in _PART.finditer(text):
-        if match["values"] is not None:
-            fixed[-1] += text[end : match.start("values")]
-            fixed.append("")
-            swept.append(list(_values(match["values"], text)))
-            end = match.end()
-    fixed[-1] += text[end:]
-    return fixed, swept
-
-
-def _values(written: str, whole: str) -> Iterator[str]:
-    found = written.split("|")
-    if not all(found):
-        raise SpecError(f"spec {whole!r}: the sweep {written!r} has an empty value — write 5|10|20")
-    return iter(dict.fromkeys(found))
-
-
-def _require_few(count: int, whole: object) -> None:
-    if count > MOST_SETTINGS:
-        raise SpecError(f"spec {whole!r}: a sweep of {count} settings, above {MOST_SETTINGS} — sweep fewer values")
+def _values(written: str, spec: str) -> list[str]:
+    values = written.split("|")
+    if not all(values):
+        raise SpecError(f"spec {spec!r}: the sweep {written!r} has an empty value — write 5|10|20")
+    return list(dict.fromkeys(values))

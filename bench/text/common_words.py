@@ -1,4 +1,4 @@
-"""Words that say little in what agents and their users write: function words, and the words of instructions, plans and reports."""
+"""Words that say little: function words, and those of instructions, plans and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that holds a value, read back as far as it goes: JSON, a Python literal, either of them cut short; and values as plain lines.
+"""Values read back from text as far as they go, and values as plain lines.
 
 Facts are looked for in decoded text, so that `\\n` inside a JSON string is a line break and
 `\\u00b3` is the character it stands for.
@@ -41,7 +41,10 @@ class NothingParsed(Exception):
 
 
 def parse_json(text: str) -> Any:
-    """A whole JSON container in a text; raises NothingParsed for anything else: a bare scalar, and what is nested too deep to be looked at."""
+    """The JSON container that a text is.
+
+    Raises NothingParsed for anything else: a bare scalar, and what is nested too deep.
+    """
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] not in ("{", "["):
         raise NothingParsed
@@ -99,7 +102,7 @@ class _Prefix:
         return _BLANK.match(self.text, position).end()  # type: ignore[union-attr]  # it matches nothing at all too
 
     def container(self, start: int, levels: int = _MAX_DEPTH) -> Any:
-        """The mapping or list that opens at `start`, with so many levels in it at most; leaves `position` behind what was read."""
+        """The mapping or list that opens at `start`; leaves `position` behind what was read."""
         mapping = self.text[start] == "{"
         result: dict[Any, Any] = {}
         items: list[Any] = []
@@ -173,7 +176,9 @@ class _Prefix:
 
 
 def parse_some(text: str) -> Any:
-    """The value that a text holds, read as far as it goes: JSON, or a Python literal, whole or cut. Raises NothingParsed where nothing can be read.
+    """The value that a text begins with, as far as it can be read: JSON or a Python literal.
+
+    Raises NothingParsed where nothing can be read.
 
     >>> parse_some('[{"id": 1}, {"id": 2}, {"i'), parse_some("{'a': None}")
     ([{'id': 1}, {'id': 2}], {'a': None})
@@ -188,7 +193,9 @@ _LEADING_SURROGATE = re.compile("[\ud800-\udbff]")
 
 
 def unescape(text: str) -> str:
-    """A text with its backslash escapes resolved, as in JSON and Python strings; a lone trailing backslash is kept.
+    """A text with its backslash escapes resolved, as in JSON and Python strings.
+
+    A lone trailing backslash is kept.
 
     >>> unescape('a\\\\n\\\\u00b3')
     'a\\n³'
@@ -212,7 +219,7 @@ def unescape(text: str) -> str:
 
 
 def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """A value in which every string that is itself a JSON container is replaced by what it holds, down to so many levels.
+    """A value in which strings that are JSON containers are decoded, down to so many levels.
 
     >>> decode_strings({"data": '[{"a": 1}]', "note": "[x"})
     {'data': [{'a': 1}], 'note': '[x'}
@@ -232,7 +239,7 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 
 def as_data(value: Any) -> Any:
-    """The value that a text holds, as far as it can be read, with what its strings hold; a text that holds none, or no text, as it is.
+    """The value of a text with its strings decoded; what cannot be read, as it is.
 
     >>> as_data('{"a": "[1]", "b'), as_data("plain"), as_data({"a": "[1]"})
     ({'a': [1]}, 'plain', {'a': [1]})
@@ -244,7 +251,7 @@ def as_data(value: Any) -> Any:
 
 
 def decoded(text: str) -> str:
-    """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
+    """The text as facts are looked for in it: a container as one plain line a row or leaf.
 
     A container cut short is read as far as it goes; one that breaks off in the middle is unescaped
     in place, and so is a mapping that stands behind other text, as far as it can be read.
@@ -309,7 +316,7 @@ _HALF_WORD = re.compile(r"[-+\w.]*")
 
 
 def containers_in(text: str) -> Iterator[Any]:
-    """The mappings and lists that stand among other text, as far as they can be read: each that begins a line, and each mapping.
+    """Yield the mappings, and the lists that begin a line, among other text, as far as they go.
 
     A list that stops making sense before the text ends is none; nor is what is nested too deeply.
 
@@ -329,7 +336,7 @@ def containers_in(text: str) -> Iterator[Any]:
 
 
 def plain_lines(value: Any) -> str:
-    """A value as plain text: `key: leaf` a line, a table one row a line, a long or many-lined string on lines of its own.
+    """A value as plain text: `key: leaf` a line, a row of a table a line, long texts below their key.
 
     A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path
     or name of its own).

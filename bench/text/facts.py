@@ -1,4 +1,4 @@
-"""Facts: the pieces of a text that mean one thing, and whether a text still holds one. Pattern version 2.
+"""Facts: the pieces of a text that mean one thing, and the texts that still hold one.
 
 A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a
 quoted string, the message of an error line, or a proper name in prose. It is present in a text
@@ -67,7 +67,7 @@ _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
 _EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)  # no digit is rounded away, nothing becomes 0
 
-Found = tuple[tuple[str, str], ...]
+Facts = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (kind, fact), in order."""
 
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
@@ -89,7 +89,10 @@ def find_facts(text: str) -> list[tuple[str, str]]:
 
 
 def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the facts of one line. `lower` are words that stand in small letters elsewhere: such a word is no name because it is capitalised here."""
+    """Yield the facts of one line.
+
+    `lower` are words that stand in small letters elsewhere: capitalised, they are no names.
+    """
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
         yield from _facts_in(line, lower)
@@ -102,7 +105,7 @@ def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]
 
 
 def _facts_in(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
+    """The facts of a line but for an error message: word by word where no quote stands in it."""
     for piece in (line,) if '"' in line or "'" in line else line.split():
         yield from _scan(piece) if len(piece) <= _KEPT_CHARS else _scan.__wrapped__(piece)
     if _UPPER.search(line):
@@ -116,7 +119,7 @@ _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives 
 
 
 @lru_cache(1 << 14)
-def _scan(text: str) -> Found:
+def _scan(text: str) -> Facts:
     """The facts of a word, or of a line with quotes in it."""
     found: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
@@ -135,7 +138,7 @@ def _scan(text: str) -> Found:
     return tuple(found)
 
 
-def _quoted(fact: str) -> Found:
+def _quoted(fact: str) -> Facts:
     letters = sum(char.isalpha() for char in fact)
     return (("quoted", fact),) if letters > 2 else ()
 
@@ -234,7 +237,7 @@ def number_value(text: str) -> str:
 
 
 def numbers_in(plain: str) -> set[str]:
-    """Every number of a decoded text, by value; of one with thousands separators also its parts, because it may be a list."""
+    """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
     found = set(_NUMBERS.findall(plain))
     for text in [text for text in found if "," in text]:
         found.update(text.split(","))

@@ -174,7 +174,7 @@ class Sentences:
         return [*map(_read, dict.fromkeys(sentences_of(self._text)))]
 
     def repeats(self, instruction: str, share: float = _REPEATED) -> bool:
-        """True if the text has an instruction as it stands, or in a sentence with such a share of its words that denies as it does."""
+        """True if the text has an instruction, or a sentence with most of its words that denies as it does."""
         if " ".join(instruction.split()) in self._folded:
             return True
         wanted, denies = _read(instruction)

@@ -93,10 +93,10 @@ def _same_quantity(shown: _Parts, original: _Parts) -> bool:
     return other != other.to_integral_value() and abs(one - other) <= Decimal("0.5")
 
 
-def _in_order(pieces: list[str], whole: str) -> bool:
+def _in_order(pieces: list[str], text: str) -> bool:
     at = 0
     for piece in pieces:
-        at = whole.find(piece, at)
+        at = text.find(piece, at)
         if at < 0:
             return False
         at += len(piece)

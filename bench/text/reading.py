@@ -57,7 +57,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 
 
 def _without_legend(text: str) -> tuple[dict[str, str], str]:
-    """What short names stand for, and the text without the line that says so."""
+    """The meanings of short names, and the text without the line that gives them."""
     for line in text.split("\n", 3)[:3]:
         meanings = _meanings(line)
         if meanings:
@@ -159,7 +159,10 @@ def _cell(text: str) -> Any:
 
 
 def _pair_values(text: str) -> list[Any]:
-    """The mappings that lines of `key: value` write: deeper lines belong to the key above, a dash or a key that comes again begins a new one."""
+    """The mappings that lines of `key: value` write.
+
+    Deeper lines belong to the key above; a dash, or a key that comes again, begins a new one.
+    """
     found: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
     stack: list[tuple[int, dict[str, Any]]] = []

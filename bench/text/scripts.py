@@ -58,7 +58,7 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
 
 
 def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
-    """By step the names of the scripts that the labels `scripts` of a trace accept; an id of the manifest serves too.
+    """By step the names of the scripts that the labels of a trace accept; an id serves too.
 
     >>> expected_scripts({"3": "a/b.cs", "5": ["x", "y"]}, [{"name": "b.cs", "id": "a/b.cs"}])
     {'3': ['b.cs'], '5': ['x', 'y']}
@@ -111,7 +111,7 @@ def _parameters(schema: Any) -> list[str]:
 
 
 def words_of_name(text: str) -> list[str]:
-    """The words of a text in lower case, compound names taken apart: `CreateWall`, `create_wall` and `create wall` are two words each.
+    """The words of a text in lower case, compound names taken apart.
 
     >>> words_of_name("HTTPServer_v2 Créer 墙")
     ['http', 'server', 'v', '2', 'créer', '墙']

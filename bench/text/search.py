@@ -1,47 +1,39 @@
-"""Many strings looked for in a text at once: an Aho-Corasick automaton reads the text once, however many they are."""
+"""Many strings looked for in a text at once, which an Aho-Corasick automaton reads once."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from ..model.base import encodable
 from .facts import is_free, is_number, numbers_at, places_of
-
-_LONE = re.compile("[\ud800-\udfff]")
 
 
 class Strings:
-    """Strings that are looked for whole: not inside a longer word or number, or as `whole` says of a text, a start and an end.
+    """Strings that are looked for as words: not inside a longer word or number.
 
     >>> list(Strings(["1", "level 2", "el"]).places("1, 10, 1.5 and level 2"))
     [('1', 0), ('level 2', 15)]
     """
 
-    def __init__(self, strings: Iterable[str], whole: Callable[[str, int, int], bool] = is_free) -> None:
-        self._whole = whole
+    def __init__(self, strings: Iterable[str]) -> None:
         self._strings = list(dict.fromkeys(filter(None, strings)))
-        valid = list(map(_valid, self._strings))
+        valid = list(map(encodable, self._strings))
         self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:
-        """Yield each place where one of the strings stands, as (string, start), in order of their ends. Places may overlap."""
+        """Yield each place of one of the strings, as (string, start), in order of their ends."""
         if self._automaton is None:
             return
-        for number, start, end in self._automaton.find_matches_as_indexes(_valid(text), overlapping=True):
+        for number, start, end in self._automaton.find_matches_as_indexes(encodable(text), overlapping=True):
             string = self._strings[number]
-            if self._whole(text, start, end) and (string.isascii() or text.startswith(string, start)):
+            if is_free(text, start, end) and (string.isascii() or text.startswith(string, start)):
                 yield string, start
 
 
-def _valid(text: str) -> str:
-    """The text with another character for each lone surrogate, which UTF-8 cannot hold."""
-    return text if text.isascii() else _LONE.sub("\ufffd", text)
-
-
 def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int]]:
-    """The first place of each fact in a decoded text as (start, end), as `bench.text.facts.places_of` finds it; facts not in it are left out.
+    """The first place of each fact in a decoded text as (start, end); facts not in it are left out.
 
     >>> first_places("a 1,250.0 b, The Marianas\\nTrench", ["1250", "b", "marianas trench", "c"])
     {'1250': (2, 9), 'b': (10, 11), 'marianas trench': (17, 32)}

@@ -21,7 +21,7 @@ from typing import Any
 from .decode import SCALARS, NothingParsed, parse_json
 
 Row = dict[str, Any]
-_Found = tuple[list[Row], int]  # rows, and how many lines they took, header included
+_Table = tuple[list[Row], int]  # rows, and how many lines they took, header included
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
@@ -77,7 +77,7 @@ def read_cell(text: str) -> Any:
     return text
 
 
-def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Found | None:
+def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
     """The table of delimited cells whose header stands at a line; None where none does."""
     header = lines[start]
     toon = _TOON.fullmatch(header)
@@ -110,7 +110,7 @@ def _take(
     columns: Sequence[str],
     names: Collection[str],
     read: Callable[[str], list[str] | None],
-) -> _Found | None:
+) -> _Table | None:
     """The rows below a header of columns that are known; a row with fewer cells is the last one."""
     columns = [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
@@ -185,7 +185,7 @@ def _bars(line: str) -> list[str]:
 # ---------------------------------------------------------------- aligned columns
 
 
-def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[_Found | None, int]:
+def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[_Table | None, int]:
     """The table at a line whose columns are told apart by blanks, and the line up to which was read.
 
     Two blanks in all of its lines part two columns, or one where that is how the header is written.

@@ -20,7 +20,9 @@ _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
 class Remembered(dict[Any, _Found]):
-    """The findings of a function in many texts or other keys, each looked at when it is first asked for. Do not change what it gives.
+    """The findings of a function in many texts or other keys, each made when it is first asked for.
+
+    Do not change what it gives.
 
     >>> lengths = Remembered(len)
     >>> lengths("abc"), lengths("abc"), len(lengths)
@@ -38,7 +40,7 @@ class Remembered(dict[Any, _Found]):
 
 
 class Texts:
-    """The plain lines, facts, words and numbers of texts. It keeps what it has read: one object lives as long as one trace is looked at.
+    """The plain lines, facts, words and numbers of texts, each read once, for one trace.
 
     `lower` are the words that the trace writes in small letters: capitalised, they are no names.
 
@@ -68,7 +70,7 @@ class Texts:
 
         words = Remembered(lambda line: flat(line)[1:])
         self.flat = Remembered(lambda text: "\n".join(_flat(words, part) for part in plain(text).split("\n\n")))
-        """The words of each paragraph of a text, as `bench.text.facts.flat` gives them, a line each: where a run of words is looked for."""
+        """The words of each paragraph of a text, a line each: where a run of words is looked for."""
 
     def unescaped(self, text: str) -> str:
         """The lines of a text that hold escapes though it was decoded, with these resolved: text within text. `""` where there is none.
@@ -124,7 +126,7 @@ def _flat(words: Remembered[str], paragraph: str) -> str:
 
 
 class FactsHeld(Remembered[tuple[str, ...]]):
-    """The facts out of given ones that a text holds; each text, and of a long one each paragraph, is looked through once.
+    """The facts out of given ones that a text holds; each text or paragraph is searched once.
 
     >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
     ('471', 'two words')

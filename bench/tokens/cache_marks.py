@@ -1,4 +1,4 @@
-"""A cache that keeps only marked prefixes of prompts, as Claude's does: the part of the next prompt that it holds."""
+"""A cache that keeps only marked prefixes of prompts, as Claude's does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MarkedStarts:
     def __init__(self) -> None:
         self._next: dict[tuple[int | None, Hashable], int] = {}
         self._path: list[int] = []
-        """For each number of messages the start of the prompt that has so many, numbered so that equal starts have one number."""
+        """By number of messages the start of the prompt that has so many; equal starts have one number."""
 
         self._used: dict[int, int] = {}
         """By the number of a marked start the step of the prompt that last wrote or read it."""
@@ -34,7 +34,9 @@ class MarkedStarts:
         look_back: int,
         kept: Callable[[int], bool],
     ) -> tuple[int, int] | None:
-        """Return the number of messages read from the cache and the step of their last use; None for nothing. The prompt becomes marked.
+        """The number of messages read from the cache and the step of their last use; None for nothing.
+
+        The prompt becomes marked.
 
         `begins` is what stands before all messages (model and tool definitions), `keys` are the
         prompt's messages, of which the first `at` are those of the prompt before. `look_back`
@@ -81,7 +83,9 @@ class MarkedStarts:
 
 
 def positions(message: Message, before: Message | None = None) -> int:
-    """The positions of a message in the provider's count: a text, a part that is no text, a block of reasoning and a run of tool calls are one each.
+    """The positions of a message in the provider's count.
+
+    A text, a part that is no text, a block of reasoning and a run of tool calls are one each.
 
     Results that follow one another are one position together: one behind another result adds none.
     """

@@ -76,7 +76,7 @@ _GEMINI_MINIMUM = ((re.compile(r"gemini-2\.5"), 2048), (re.compile(r""), 4096))
 
 
 def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
-    """The cache rule of a model at a provider, by the provider's id in the price tables; None where it is not known here.
+    """The cache rule of a model at a provider of the price tables; None where it is not known.
 
     OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes;
     gpt-5 to gpt-5.4 read the answer before too, gpt-5.5 reads in steps of 512 (both as recorded
@@ -135,7 +135,9 @@ def _first(minimums: tuple[tuple[re.Pattern[str], int], ...], name: str) -> int:
 
 
 class CacheUse(NamedTuple):
-    """The use that a recording made of its provider's cache: whether any, and the share that was read of what the cache rule allows.
+    """The use that a recording made of its provider's cache.
+
+    `share` is what was read of what the cache rule allows.
 
     `known` is False where it recorded usage and not what the cache served.
     """

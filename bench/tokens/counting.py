@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import tiktoken
 
 PROMPT_TOKENS = Counting().prompt_tokens
-"""The tokens of a prompt beyond its messages and tool definitions, where nothing was fitted: the start of the answer."""
+"""The tokens of a prompt beyond its messages and tool definitions, where nothing was fitted."""
 
 DEFAULT_ENCODING = "o200k_base"
 DEFAULT_WINDOW_TOKENS = 128_000
@@ -63,7 +63,7 @@ _TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
 
 def encoding_for(model: str | None) -> tuple[str, bool]:
-    """The encoding of a model, and whether it is an assumption (unknown model, or a vocabulary that is not shipped)."""
+    """The encoding of a model; True if it is assumed, for want of the model or its vocabulary."""
     from tiktoken.model import encoding_name_for_model
 
     try:
@@ -74,7 +74,7 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
 
 
 class TokenCounter:
-    """Counts tokens under one encoding, `o200k_base` or `cl100k_base`, remembering every text it has counted: one lives as long as one trace.
+    """Counts tokens under one encoding, each distinct text once; one lives as long as one trace.
 
     `counting` says how a provider's numbers follow from those of the encoding. `elsewhere` counts a
     text in another process: no vocabulary is read.
@@ -99,7 +99,7 @@ class TokenCounter:
         self._memo: dict[str, int] = {"": 0}
 
     def calibrated(self, counting: Counting) -> TokenCounter:
-        """A counter of the same encoding that counts in another way; what one of the two has encoded, the other need not encode again."""
+        """A counter that counts in another way and shares what was encoded."""
         other = TokenCounter(self.encoding, counting)
         other._memo = self._memo
         return other
@@ -132,15 +132,19 @@ class TokenCounter:
         except UnicodeEncodeError:
             return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
+    def of(self, item: Message | str) -> int:
+        """Tokens of a text, or of a message with its framing."""
+        return self.text(item) if isinstance(item, str) else self.message(item)
+
     def message(self, message: Message) -> int:
-        """Tokens of one message: framing, text, the tool calls that are not already written in the text, and the reasoning sent back with it."""
-        return self.framed(self.said(message.text, message.tool_calls)) + message.reasoning_tokens
+        """Tokens of one message: framing, text, calls that are not in the text, reasoning sent back."""
+        return self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
 
     def framed(self, said: int) -> int:
         """Tokens of a message that says so many tokens of the encoding."""
         return round(self.counting.factor * said + self.counting.message_tokens)
 
-    def said(self, text: str, calls: Iterable[ToolCall]) -> int:
+    def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
         """Tokens, in the encoding itself, of a text and of the tool calls that are not already written in it."""
         made = [
             self.encoded(call.name) + self.encoded(compact_json(call.arguments)) for call in calls if not call.in_text
@@ -153,7 +157,7 @@ class TokenCounter:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A text in parts of at most so many characters, each cut at the last place in its second half where a token ends; at its end where none is."""
+    """A text in parts of at most so many characters, each cut where a token ends if it can be."""
     start = 0
     while len(text) - start > _PART_CHARS:
         end = start + _PART_CHARS

@@ -33,7 +33,7 @@ class UnitPrices:
     _cache_write_1h: Any = None
 
     def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0) -> float:
-        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it.
+        """Dollars of one call. Of `prompt_tokens` the cache gave `cached`, and `written` went into it.
 
         `written_1h` are those of `written` that are kept an hour.
         """
@@ -42,7 +42,7 @@ class UnitPrices:
     def parts(
         self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
     ) -> tuple[float, ...]:
-        """Millionths of a dollar of one call: what is new in its prompt, what was read from the cache, what was put into it, and its answer."""
+        """Millionths of a dollar of one call: new, cached and written tokens, and its answer."""
         fresh, read, write, answer, hour = self._flat or self._rates(prompt_tokens)
         plain = prompt_tokens - cached - written
         writes = (written - written_1h) * write + written_1h * hour
@@ -61,7 +61,7 @@ class UnitPrices:
 
 
 def _at(price: Any, prompt_tokens: int) -> float:
-    """Dollars a million tokens at a size of prompt; a tier holds for the whole request once the prompt is larger than its start."""
+    """Dollars a million tokens at a size of prompt, whose tier holds for all of the request."""
     if price is None:
         return 0.0
     tiers = getattr(price, "tiers", None)
@@ -87,7 +87,7 @@ def _find(model: str) -> tuple[Any, Any] | None:
 
 @functools.lru_cache(maxsize=4096)
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
-    """The prices of a model on the day of a recording (seconds since the epoch); None for a model without listed token prices."""
+    """The prices of a model on a day (seconds since the epoch); None for one without listed prices."""
     found = _find(model) if model else None
     if found is None:
         return None

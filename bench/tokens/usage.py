@@ -38,7 +38,7 @@ class SentPrompt(NamedTuple):
     """A prompt as the recorded model was sent it, in tokens of the encoding: messages without framing.
 
     `reported` is the provider's count (0: none). `reasoning` is that of its model turns, `answered`
-    the provider's counts of these turns, in place of `answered_said` of the text.
+    the provider's counts of these turns, in place of `answered_text` of the text.
     """
 
     step: int
@@ -46,14 +46,14 @@ class SentPrompt(NamedTuple):
     reported: int
     tools: int
     messages: int
-    said: int
+    text: int
     reasoning: int
     answered: int
-    answered_said: int
+    answered_text: int
 
 
 class Calibration(NamedTuple):
-    """How to count a trace. `reasoning_tokens` are those sent back with a model turn, by its step.
+    """The counting of a trace. `reasoning_tokens` are those sent back with a model turn, by its step.
 
     `error` is the mean share by which the counts miss the reported prompts, `plain_error` that of
     the plain rule; both are 0 where nothing is reported.
@@ -68,7 +68,7 @@ class Calibration(NamedTuple):
 def calibration_of(
     trace: Trace, count: TokenCounter, model: str | None, *, assumed: bool, calibrate: bool = True
 ) -> Calibration:
-    """How a trace's provider counts. `count` is plain, `assumed` says that its vocabulary is not the model's.
+    """The counting of a trace's provider. `count` is plain, `assumed` says that its vocabulary is not the model's.
 
     `model` is that of turns which name none. With fewer than two reported prompts, or without
     `calibrate`, the plain rule stays, with reasoning where the recording says that it was sent
@@ -137,7 +137,7 @@ class _Fit(NamedTuple):
         if self.way == "reasoning":
             return _reasoning(turn, count)
         if self.way == "answered" and turn.usage is not None:
-            said = self.counting.factor * count.said(text_of(turn.content), turn.tool_calls)
+            said = self.counting.factor * count.contents(text_of(turn.content), turn.tool_calls)
             return turn.usage.completion_tokens - round(said)
         return 0
 
@@ -147,11 +147,11 @@ _Parts = tuple[float, float, float, float]
 
 
 def _parts(prompt: SentPrompt, way: str) -> _Parts:
-    text, counted = prompt.said + prompt.tools, 0
+    text, counted = prompt.text + prompt.tools, 0
     if way == "reasoning":
         counted = prompt.reasoning
     elif way == "answered":
-        text, counted = text - prompt.answered_said, prompt.answered
+        text, counted = text - prompt.answered_text, prompt.answered
     return prompt.reported, text, prompt.messages, counted
 
 
@@ -229,11 +229,11 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
             thread.set([item._replace(size=shown.get(item.step, item.size)) for item in thread.messages])
         elif isinstance(step, ModelTurn):
             reported = step.usage.prompt_tokens if step.usage is not None else 0
-            messages, said, reasoning, answered, answered_said = thread.total
+            messages, said, reasoning, answered, answered_text = thread.total
             yield SentPrompt(
-                step.index, step.thread, reported, thread.tools, messages, said, reasoning, answered, answered_said
+                step.index, step.thread, reported, thread.tools, messages, said, reasoning, answered, answered_text
             )
-            said = count.said(text_of(step.content), step.tool_calls)
+            said = count.contents(text_of(step.content), step.tool_calls)
             answer = step.usage.completion_tokens if step.usage is not None else 0
             size = 1, said, _reasoning(step, count), answer, said if answer else 0
             thread.add(_Sized(step.index, False, size))
@@ -247,7 +247,7 @@ def _plain(said: int) -> tuple[int, ...]:
 
 
 def _after_reset(reset: ContextReset, before: Sequence[_Sized], count: TokenCounter) -> list[_Sized]:
-    """What a recorded reset leaves: the system turns at the start, the summary, and what it kept."""
+    """The prompt that a recorded reset leaves: the system turns at the start, the summary, and what it kept."""
     start = next((at for at, item in enumerate(before) if not item.is_system), len(before))
     summary = [] if reset.summary is None else [_Sized(-1, False, _plain(count.encoded(reset.summary)))]
     return [*before[:start], *summary, *(item for item in before[start:] if item.step in reset.kept)]

@@ -33,7 +33,7 @@ def add_records(calls: Calls, records: list[dict[str, Any]]) -> None:
     for record, call in made:
         session = session_in(record)
         if call is None:
-            calls.skip("record that is no model call, or has no answer")
+            calls.skip("request that is no model call, or has no answer")
         else:
             calls.add(call, session if shared[session] > 1 else "")
 

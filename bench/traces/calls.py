@@ -32,10 +32,12 @@ _ANSWER = {"output", "id", "object", "created_at", "completed_at", "status", "us
 
 @dataclass
 class Call:
-    """One model call: its instructions, what it was asked, what it answered (the turn, then what tools on the server gave back), and what is
-    known of it. `tools` is None where the request names none.
+    """One model call: its instructions, what it was asked, what it answered (the turn, then what
+    tools on the server gave back), and what is known of it. `tools` is None where the request names
+    none.
 
-    `after` names the answer that the prompt goes on from where the server kept the conversation, `name` is the answer's own.
+    `after` names the answer that the prompt goes on from where the server kept the conversation,
+    `name` is the answer's own.
     """
 
     system: list[Said]
@@ -72,7 +74,8 @@ def call_of(request: Any, answer: Any, *, body: bool = True) -> Call:
 
 
 class Calls:
-    """Runs out of calls in the order they were made: one trace a session where calls share one, else one a conversation that grows."""
+    """Runs out of calls in the order they were made: one trace a session where calls share one,
+    else one a conversation that grows."""
 
     def __init__(self, document: Document, reader: str) -> None:
         self.document, self.reader = document, reader
@@ -130,7 +133,8 @@ class Calls:
         self.skipped.add(what)
 
     def traces(self) -> list[Trace]:
-        """The runs as traces, without ids; where calls share no session each thread is one. TraceError where there is none."""
+        """The runs as traces, without ids; where calls share no session each thread is one.
+        TraceError where there is none."""
         found: list[Trace] = []
         for session, run in self.runs.items():
             for what, count in self.unread.get(session, {}).items():

@@ -31,8 +31,9 @@ def is_sqlite(document: Document) -> bool:
 
 
 def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[str, Any]]:
-    """The states of all threads in the order of their ids, which rise; at most so many (-1: all). `[]` where the file has
-    no such table, or is damaged. A checkpoint that cannot be read is counted."""
+    """The states of all threads in the order of their ids, which rise; at most so many (-1: all).
+    `[]` where the file has no such table, or is damaged. A checkpoint that cannot be read is
+    counted."""
     rows: list[tuple[Any, ...]] = []
     # from memory, so that the file beside which SQLite would write its journal is never touched
     with (

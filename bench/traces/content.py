@@ -24,7 +24,7 @@ _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _NAMES = ("name", "toolName", "tool_name")
-_GIVEN = ("arguments", "input", "args", "action", "operation", "code", "queries")
+_GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
 _KEYED = {"functionCall": "call", "function_call": "call", "toolUse": "call", "functionResponse": "response",
           "function_response": "response", "toolResult": "result", "reasoningContent": "thought", "inlineData": "blob",
@@ -85,7 +85,7 @@ class Blocks:
             return
         kind = kind.removeprefix("dynamic-") if kind.startswith("dynamic-") else kind
         if kind in _CALLS:
-            self.calls.append(_call(block, kind, unread))
+            self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):
             self.results.append(result_of(block, unread))
         elif kind in _THOUGHTS:
@@ -110,7 +110,7 @@ class Blocks:
 
     def _add_served(self, item: dict[str, Any], kind: str, unread: Unread) -> None:
         """Sort a call of a tool that the server runs: its result stands in the same item."""
-        call = _call(item, kind, unread)
+        call = call_in(item, unread, kind)
         self.calls.append(call)
         given = next((key for key in (*_GAVE, "error") if item.get(key) is not None and key != "content"), None)
         if given is not None:
@@ -124,7 +124,7 @@ class Blocks:
         inner = as_dict(held)
         if purpose == "call":
             given = {**inner, "arguments": inner.get("args", inner.get("input", {}))}
-            self.calls.append(_call(given, "tool_call", unread))
+            self.calls.append(call_in(given, unread))
         elif purpose == "response":
             shown, failed = _unwrapped(inner.get("response"))
             self.results.append(_result(inner, shown, failed))
@@ -204,11 +204,14 @@ def _id(block: dict[str, Any]) -> str:
     return "" if held is None else as_text(held)
 
 
-def _call(block: dict[str, Any], kind: str, unread: Unread) -> ToolCall:
-    name = text(first_of(block, _NAMES))
+def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
+    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
+    the server runs is named by its kind."""
+    inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
+    name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)
-    shown = name or ("unknown" if kind in _CALLS else kind.removesuffix("_call"))
-    return ToolCall(id=_id(block), name=shown, arguments=arguments(first_of(block, _GIVEN)))
+    name = name or ("unknown" if kind in _CALLS else kind.removesuffix("_call"))
+    return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
 def _result(block: dict[str, Any], shown: Any, failed: bool) -> Said:

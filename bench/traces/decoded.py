@@ -23,7 +23,8 @@ class NotJson(ValueError):
 
 
 def strict_json(text: str) -> Any:
-    """The JSON value that a text is; None where it is not JSON, nested too deep, or holds NaN, which would not survive being written again.
+    """The JSON value that a text is; None where it is not JSON, nested too deep, or holds NaN,
+    which would not survive being written again.
 
     >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")
     ({'a': [1]}, None, None)

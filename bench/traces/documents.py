@@ -32,10 +32,12 @@ _EXPANDS, _SMALL = 200, 20_000_000  # a compressed file may expand so many times
 
 
 class Document:
-    """One input file. `name` is how it was given (for messages), `below` its path under the given folder (for ids and sources),
-    `beside` the files given with it from the same folder, itself among them, in order; nothing for a file that was named.
+    """One input file. `name` is how it was given (for messages), `below` its path under the given
+    folder (for ids and sources), `beside` the files given with it from the same folder, itself
+    among them, in order; nothing for a file that was named.
 
-    Everything is read on first use and once; a file that cannot be read or decoded raises TraceError, one line with the place.
+    Everything is read on first use and once; a file that cannot be read or decoded raises
+    TraceError, one line with the place.
     """
 
     def __init__(
@@ -47,7 +49,8 @@ class Document:
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
-        """The error that names this file, the line and the path in the value: `runs/a.jsonl:41 $.role: …`. To be raised."""
+        """The error that names this file, the line and the path in the value: `runs/a.jsonl:41
+        $.role: …`. To be raised."""
         place = self.name if line is None else f"{self.name}:{line}"
         return TraceError(one_line(f"{place}{' ' + path if path else ''}: {what}"))
 
@@ -187,9 +190,9 @@ class Document:
 
     @property
     def is_broken_json(self) -> bool:
-        """True if the file is damaged rather than something else: it cannot be read, and starts as JSON objects do or as
-        compressed data, is called `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a
-        conflict, a pointer to its large files)."""
+        """True if the file is damaged rather than something else: it cannot be read, and starts as
+        JSON objects do or as compressed data, is called `.jsonl`, or is called `.json` and is empty
+        or what git leaves of it (marks of a conflict, a pointer to its large files)."""
         if self.problem is None:
             return False
         raw, endings, expanded = self.disk_bytes.removeprefix(_BOM), self.path.suffixes, self._expanded
@@ -201,7 +204,8 @@ class Document:
         )
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
-        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused.
+        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates
+        are read, NaN is refused.
 
         Limits: the bytes of one value, and how deep it is nested.
         """
@@ -246,7 +250,8 @@ _FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
 
 
 def unzstd(raw: bytes, name: str) -> Iterator[bytes]:
-    """Expand zstd data, piece by piece. Raises ValueError, `damaged (why)` or `cut short`; TraceError without the extra."""
+    """Expand zstd data, piece by piece. Raises ValueError, `damaged (why)` or `cut short`;
+    TraceError without the extra."""
     zstandard = optional_zstandard(name)
     decompressor = zstandard.ZstdDecompressor()
     frame, waiting = decompressor.decompressobj(), b""

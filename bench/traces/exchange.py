@@ -23,7 +23,6 @@ _LISTS = ("messages", "contents")
 _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
 _ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
-_FURTHER = "further answer of one model call"
 _COUNTED = "prompt_eval_count"
 """A count of tokens that stands in the response itself: Ollama's."""
 
@@ -114,23 +113,15 @@ def _usage(response: dict[str, Any], unread: Unread) -> Any:
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
-    output, choices = response.get("output"), dicts(response.get("choices"))
-    generations = response.get("generations")
-    if generations:
-        return _generated(generations, unread)
-    if choices:
-        unread.add(_FURTHER, len(choices) - 1)
-        return _ended(_choice(choices[0], unread), text(choices[0].get("finish_reason")))
+    output = response.get("output")
+    for key in ("generations", "choices", "candidates"):
+        if response.get(key):
+            return _first_answer(response[key], unread)
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
     for key in ("steps", "outputs"):  # Gemini's Interactions interface, and its first form
         if _objects(response.get(key), "type"):
             return _ended(_interaction(response[key], unread), text(response.get("status")))
-    candidates = dicts(response.get("candidates"))
-    if candidates:
-        unread.add(_FURTHER, len(candidates) - 1)
-        told = message(as_dict(candidates[0].get("content")), unread, "assistant")
-        return _ended([without_ids(said) for said in told], text(first_of(candidates[0], _ENDS)))
     for held in (as_dict(output).get("message"), response.get("message"), response):
         inner = as_dict(held)
         if "role" in inner or is_langchain(inner) or (inner and "parts" in inner):
@@ -139,6 +130,22 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
             return [*turns, *(said for said in told if said.role == "tool")]
         if isinstance(inner.get("content"), dict) and "parts" in inner["content"]:
             return message(inner["content"], unread, "assistant")
+    return []
+
+
+def _first_answer(listed: Any, unread: Unread) -> list[Said]:
+    """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
+    have a list a prompt."""
+    lists = [item if isinstance(item, list) else [item] for item in listed] if isinstance(listed, list) else []
+    several = [item for inner in lists for item in dicts(inner)]
+    unread.add("further answer of one model call", max(len(several) - 1, 0))
+    for answer in several[:1]:
+        held, gemini = first_of(answer, ("message", "content")), isinstance(answer.get("content"), dict)
+        if not isinstance(held, dict):
+            told = [Said("assistant", text(answer.get("text")) or "")]
+        else:
+            told = [without_ids(said) if gemini else said for said in message(held, unread, "assistant")]
+        return _ended(told, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS)))
     return []
 
 
@@ -154,13 +161,6 @@ def _interaction(listed: list[Any], unread: Unread) -> list[Said]:
     return [Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
 
 
-def _choice(choice: dict[str, Any], unread: Unread) -> list[Said]:
-    held = choice.get("message")
-    if isinstance(held, dict):
-        return message({**held, "role": "assistant"}, unread)
-    return [Said("assistant", text(choice.get("text")) or "")]
-
-
 def _ended(found: list[Said], reason: str | None) -> list[Said]:
     found[:1] = [replace(said, finish_reason=reason or said.finish_reason) for said in found[:1]]
     return found
@@ -169,20 +169,6 @@ def _ended(found: list[Said], reason: str | None) -> list[Said]:
 def end_of_items(response: dict[str, Any]) -> str | None:
     """Why an answer of the Responses interface ended: what kept it incomplete, else its status."""
     return text(as_dict(response.get("incomplete_details")).get("reason")) or text(response.get("status"))
-
-
-def _generated(generations: Any, unread: Unread) -> list[Said]:
-    batch = generations if isinstance(generations, list) else []
-    inner = batch[0] if batch and isinstance(batch[0], list) else batch
-    unread.add(_FURTHER, len(batch) + len(inner) - 2 if inner is not batch else max(len(batch) - 1, 0))
-    first = as_dict(inner[0]) if inner else {}
-    if not first:
-        return []
-    if not isinstance(first.get("message"), dict):
-        return [Said("assistant", text(first.get("text")) or "")]
-    told = message(first["message"], unread, "assistant")
-    reason = text(as_dict(first.get("generation_info")).get("finish_reason"))
-    return [replace(said, finish_reason=said.finish_reason or reason) for said in told[:1]] + told[1:]
 
 
 # ---------------------------------------------------------------- what is a request, what an answer

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..model import ToolCall, as_text, text_of
-from .content import Blocks, first_of
+from .content import Blocks, call_in, first_of
 from .decoded import as_dict, dicts, strict_json
 from .parts import Role, Unread
-from .records import arguments, text
+from .records import text
 from .steps import Ran, Said
 from .usage import usage_in
 
@@ -79,8 +79,8 @@ def is_message(value: Any) -> bool:
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[Said]:
-    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's. What is no
-    message, or of a role that is none, is counted.
+    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's.
+    What is no message, or of a role that is none, is counted.
 
     >>> [said.role for said in messages([{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}], Unread())]
     ['user', 'assistant']
@@ -240,17 +240,9 @@ def calls_beside(fields: dict[str, Any], unread: Unread) -> tuple[ToolCall, ...]
     unread.add("tool call that is no object", len(listed) - len(dicts(listed)))
     if isinstance(fields.get("function_call"), dict):
         listed.append(fields["function_call"])
-    return tuple(_call(call, unread) for call in dicts(listed))
-
-
-def _call(call: dict[str, Any], unread: Unread) -> ToolCall:
-    named = next((call[key] for key in ("custom", "function") if isinstance(call.get(key), dict)), call)
-    given = first_of(named, ("arguments", "args", "input", "parameters"))
-    name = text(first_of(named, ("name", "toolName"))) or text(call.get("function"))
-    unread.add("call without a name", name is None)
-    unread.extra_keys(call, _CALL, "a tool call")
-    own = first_of(call, ("id", "toolCallId"))
-    return ToolCall(id="" if own is None else as_text(own), name=name or "unknown", arguments=arguments(given))
+    for call in dicts(listed):
+        unread.extra_keys(call, _CALL, "a tool call")
+    return tuple(call_in(call, unread) for call in dicts(listed))
 
 
 def without_ids(said: Said) -> Said:

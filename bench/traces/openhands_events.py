@@ -83,7 +83,7 @@ class Events(Steps):
 
     def event(self, value: dict[str, Any]) -> None:
         """Add one event."""
-        kind = value.get("kind")
+        kind = text(value.get("kind")) or ""
         if kind == "ConversationStateUpdateEvent":
             key, state = value.get("key"), value.get("value")
             self.state(as_dict(state) if key == "full_state" else {str(key): state})

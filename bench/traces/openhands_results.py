@@ -22,7 +22,7 @@ _PLACE = {"Current working directory": "working_dir", "Python interpreter": "py_
 
 
 class Observed(NamedTuple):
-    """What the model saw of an observation, the same before it was clipped, and the tool's own output."""
+    """An observation as the model saw it, the same before it was clipped, and the tool's own output."""
 
     content: Content
     full: str

@@ -29,7 +29,8 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenPath:
-    """One path as given: its format, if named, and the files it stands for. `named` files must be readable, others may be skipped."""
+    """One path as given: its format, if named, and the files it stands for. `named` files must be
+    readable, others may be skipped."""
 
     text: str
     format: str | None
@@ -38,8 +39,8 @@ class GivenPath:
 
 
 def given_files(text: str, base: Path) -> GivenPath:
-    """The files that a path stands for. TraceError for a missing file, an unknown format, or a folder or pattern without
-    a file."""
+    """The files that a path stands for. TraceError for a missing file, an unknown format, or a
+    folder or pattern without a file."""
     reader, path = _split_format(text, base)
     name = path.replace(os.sep, "/")
     target = base / path
@@ -77,8 +78,8 @@ def case_id(path: str) -> str:
 
 
 def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
-    """The given paths, files of several of them that have one name named by their places below the folder that holds
-    them all.
+    """The given paths, files of several of them that have one name named by their places below the
+    folder that holds them all.
 
     >>> files = [InputFile(Path(path), path, "a.json") for path in ("runs/x/a.json", "runs/y/a.json")]
     >>> [path.files[0].below for path in with_distinct_names([GivenPath(file.name, None, (file,), True) for file in files])]
@@ -100,7 +101,8 @@ def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
 
 
 def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside") -> None:
-    """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
+    """Raise TraceError for a path that leads out of the repository that `base` is in, links
+    followed. Outside a repository every path is fine."""
     root = repository_of(base)
     if not (root / ".git").exists():
         return
@@ -129,7 +131,8 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
 
 
 def format_of(name: str) -> str:
-    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is the present one; any other is itself."""
+    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is
+    the present one; any other is itself."""
     earlier = {old: entry.name for entry in entries("reader").values() for old in entry.meta.get("also", ())}
     return earlier.get(name, name)
 

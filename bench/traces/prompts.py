@@ -1,4 +1,5 @@
-"""Runs recorded as model calls, each with the whole prompt it was sent: told apart into threads, and each message told once."""
+"""Runs recorded as model calls, each with the whole prompt it was sent: told apart into threads,
+and each message told once."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from .steps import Said, Steps
 
 @dataclass
 class PromptThread:
-    """A conversation so far: what each of its messages is known by, the step it is (None for a summary), and its text; a
-    sum of each beginning, the empty one first, and the place of the first user message, with which the task ends."""
+    """A conversation so far: what each of its messages is known by, the step it is (None for a
+    summary), and its text; a sum of each beginning, the empty one first, and the place of the first
+    user message, with which the task ends."""
 
     name: str
     group: str
@@ -104,7 +106,8 @@ def has_ids(key: Hashable) -> bool:
 
 
 def _goes_on(known: PromptThread, prompt: PromptThread) -> bool:
-    """True if a prompt begins with the task of a conversation (all up to its first user message) and says something else after it."""
+    """True if a prompt begins with the task of a conversation (all up to its first user message)
+    and says something else after it."""
     same = 0
     while same < min(len(known.keys), len(prompt.keys)) and known.keys[same] == prompt.keys[same]:
         same += 1
@@ -117,11 +120,13 @@ _REWORDED = "message that a later prompt words differently"
 class Prompts(Steps):
     """A run whose model calls are given one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are new become steps. A
-    conversation handed over, tool calls and all, is continued by another group too. Where
-    the prompt is that conversation shortened or rewritten (it holds the last answer, or begins with the same task and goes on), a
-    ContextReset says what was kept and what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a branch, a
-    question asked again. The first thread is `main`; the others are named after their group.
+    A call continues the conversation of its group whose messages its prompt begins with: only the
+    messages that are new become steps. A conversation handed over, tool calls and all, is continued
+    by another group too. Where the prompt is that conversation shortened or rewritten (it holds the
+    last answer, or begins with the same task and goes on), a ContextReset says what was kept and
+    what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a
+    branch, a question asked again. The first thread is `main`; the others are named after their
+    group.
     """
 
     def __init__(self) -> None:
@@ -145,9 +150,10 @@ class Prompts(Steps):
         usage: Usage | None = None,
         goes_on: PromptThread | None = None,
     ) -> int:
-        """One model call: its prompt, the tools it was offered (None: not recorded), its answer, and the results of tools that the server ran in
-        it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called. With `goes_on` the prompt is what
-        is new in that conversation."""
+        """One model call: its prompt, the tools it was offered (None: not recorded), its answer,
+        and the results of tools that the server ran in it; gives the index of the model turn.
+        `agent` is who answers, where that is not what the group is called. With `goes_on` the
+        prompt is what is new in that conversation."""
         who = agent or group
         told = _thread_of(prompt, group)
         thread = goes_on or self._threads.continued(told) or self._threads.begin(group)
@@ -174,7 +180,8 @@ class Prompts(Steps):
     def hold(
         self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:
-        """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
+        """The conversation of a group as it stands at some time; what is new in it was said by
+        `agent`. Gives its thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
         self._extend(thread, messages, _thread_of(messages, group), t, agent)
         self._threads.changed(thread)
@@ -211,7 +218,8 @@ def _thread_of(prompt: Sequence[Said], group: str) -> PromptThread:
 
 
 def key_of(said: Said) -> Hashable:
-    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the call it answers, else its role and text."""
+    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the
+    call it answers, else its role and text."""
     if said.role == "tool" and said.call_id:
         return ("tool", said.call_id)
     ids = tuple(call.id for call in said.calls)
@@ -236,7 +244,8 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 
 def _summary(prompt: Sequence[Said], places: list[int | None], end: int) -> list[int]:
-    """The messages that stand where others were dropped: those between kept ones, and the first after the last kept one."""
+    """The messages that stand where others were dropped: those between kept ones, and the first
+    after the last kept one."""
     found: list[int] = []
     before = -1
     for at, place in enumerate(places):

@@ -1,5 +1,5 @@
-"""Objects of a file as typed records. An odd value costs itself: it is counted and named in `left_out`, and never refuses
-the file.
+"""Objects of a file as typed records. An odd value costs itself: it is counted and named in
+`left_out`, and never refuses the file.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ class Redactor:
         self._heads: dict[str, tuple[str, str]] = {}
 
     def trace(self, trace: Trace) -> Trace:
-        """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from it; the trace itself
-        where there is none.
+        """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from
+        it; the trace itself where there is none.
 
         >>> from bench.model import Source, UserTurn
         >>> step = UserTurn(index=0, content="use AKIA" + "Q3EGB7ZLX2NPW5TD")

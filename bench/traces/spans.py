@@ -15,7 +15,7 @@ from .records import text, time_of
 Attributes = dict[str, Any]
 
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
-_WHOLE = re.compile(r"-?[0-9]{1,25}")
+_DIGITS = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 _LEVELS = (
     ("resourceSpans", "resource_spans", "batches"),
@@ -77,10 +77,8 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
     for value in values:
         for single in dicts(value) if isinstance(value, list) else [value] if isinstance(value, dict) else []:
             inner = single["trace"] if isinstance(single.get("trace"), dict) else single
-            printed = [span for span in (single, *dicts(single.get("spans"))) if _id(_context(span).get("trace_id"))]
-            found += [_printed(span, unread) for span in printed]
-            if not printed:
-                found += [_exported(span, unread) for span in _inside(inner, *_LEVELS)]
+            printed = [span for span in (single, *dicts(single.get("spans"))) if as_dict(span.get("context"))]
+            found += [_span(span, unread) for span in printed or _inside(inner, *_LEVELS)]
             for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
                 records.setdefault(_id(record.get("spanId")), []).append(_event(record))
     for span in found:
@@ -88,58 +86,39 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
     return sorted(found, key=lambda span: span.start or 0.0)
 
 
-def _context(span: dict[str, Any]) -> dict[str, Any]:
-    return as_dict(span.get("context"))
-
-
 def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for item in dicts(first_of(value, levels[0])):
         yield from _inside(item, *levels[1:]) if len(levels) > 1 else [item]
 
 
-def _exported(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    events = [_event(event) for event in dicts(span.get("events"))]
-    status = as_dict(span.get("status"))
-    told = [details.get("exception.message") for name, details in events if name == "exception"]
-    error = text(status.get("message")) or next(filter(None, told), None) or "failed"
-    return OtelSpan(
-        trace=_id(first_of(span, ("traceId", "trace_id"))),
-        id=_id(first_of(span, ("spanId", "span_id"))),
-        parent=_id(first_of(span, ("parentSpanId", "parent_span_id"))),
-        name=text(span.get("name")) or "",
-        start=_nanoseconds(first_of(span, ("startTimeUnixNano", "start_time_unix_nano")), unread),
-        end=_nanoseconds(first_of(span, ("endTimeUnixNano", "end_time_unix_nano")), unread),
-        attributes=_attributes(span.get("attributes")),
-        error=str(error) if status.get("code") in _FAILED else None,
-        events=events,
-    )
-
-
-def _printed(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    """A span as the console exporter prints it, or as Phoenix gives it: attributes as plain JSON, perhaps nested, times
-    as texts; the kind of OpenInference may stand beside the attributes."""
-    events = [(text(event.get("name")) or "", as_dict(event.get("attributes"))) for event in dicts(span.get("events"))]
-    status = as_dict(span.get("status"))
-    failed = (span.get("status_code") or status.get("status_code")) in _FAILED
-    why = text(span.get("status_message")) or text(status.get("description"))
+def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
+    """A span as OTLP has it; as the console exporter prints it, its ids in a context; or as Phoenix gives it, its
+    attributes nested and the kind of OpenInference beside them."""
+    ids = {**span, **as_dict(span.get("context"))}
+    status, events = as_dict(span.get("status")), [_event(event) for event in dicts(span.get("events"))]
+    code = first_of(status, ("code", "status_code")) or span.get("status_code")
+    said = [span.get("status_message"), status.get("message"), status.get("description")]
+    said += [details.get("exception.message") for name, details in events if name == "exception"]
     kind = {"openinference.span.kind": span["span_kind"]} if isinstance(span.get("span_kind"), str) else {}
-    parent = _id(span.get("parent_id")) or _id(as_dict(span.get("parent")).get("span_id"))
+    above = first_of(span, ("parentSpanId", "parent_span_id", "parent_id")) or as_dict(span.get("parent")).get(
+        "span_id"
+    )
     return OtelSpan(
-        trace=_id(_context(span).get("trace_id")),
-        id=_id(_context(span).get("span_id")),
-        parent=parent,
+        trace=_id(first_of(ids, ("traceId", "trace_id"))),
+        id=_id(first_of(ids, ("spanId", "span_id"))),
+        parent=_id(above),
         name=text(span.get("name")) or "",
-        start=_time(span.get("start_time"), unread),
-        end=_time(span.get("end_time"), unread),
-        attributes={**kind, **dict(_flat(as_dict(span.get("attributes"))))},
-        error=(why or "failed") if failed else None,
+        start=_time(first_of(span, ("startTimeUnixNano", "start_time_unix_nano", "start_time")), unread),
+        end=_time(first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time")), unread),
+        attributes={**kind, **dict(_flat(_attributes(span.get("attributes"))))},
+        error=next(filter(None, map(text, said)), "failed") if code in _FAILED else None,
         events=events,
     )
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Attributes that are nested, under their whole names; lists of anything but objects, and what the GenAI conventions
-    nest, stay as they are."""
+    """Attributes that are nested, under their whole names; lists of anything but objects, and what
+    the GenAI conventions nest, stay as they are."""
     listed = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
     if key.startswith("gen_ai.") or not (listed or (isinstance(value, dict) and (value or not key))):
         yield key, value
@@ -169,8 +148,8 @@ def _plain(value: Any) -> Any:
         if name in value:
             return value[name]
     if "intValue" in value:
-        whole = value["intValue"]
-        return int(whole) if isinstance(whole, str) and _WHOLE.fullmatch(whole) else whole
+        number = value["intValue"]
+        return int(number) if isinstance(number, str) and _DIGITS.fullmatch(number) else number
     if "arrayValue" in value:
         return [_plain(item) for item in dicts(as_dict(value["arrayValue"]).get("values"))]
     if "kvlistValue" in value:
@@ -184,12 +163,6 @@ def _id(value: Any) -> str:
 
 
 def _time(value: Any, unread: Unread) -> float | None:
-    return value / 1e9 if type(value) is int else time_of(value, unread)
-
-
-def _nanoseconds(value: Any, unread: Unread) -> float | None:
-    whole = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
-    if type(whole) in (int, float):
-        return float(whole) / 1e9
-    unread.add("time that cannot be read", whole is not None)
-    return None
+    """Seconds since the epoch from nanoseconds, or from a time as `time_of` reads it."""
+    number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+    return float(number) / 1e9 if type(number) in (int, float) else time_of(number, unread)

@@ -1,4 +1,5 @@
-"""The builder of a run: messages become steps in order, results find their calls, and what is not understood is counted."""
+"""The builder of a run: messages become steps in order, results find their calls, and what is not
+understood is counted."""
 
 from __future__ import annotations
 
@@ -35,11 +36,13 @@ from .tables import data_of
 
 @dataclass(frozen=True)
 class Ran:
-    """The record of a tool's run beside the message that showed its result: the whole output, its error, times.
+    """The record of a tool's run beside the message that showed its result: the whole output, its
+    error, times.
 
-    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it, `full` the
-    untruncated text in the envelope of what the model saw, where that was cut. `cut` says that the recording itself
-    holds no complete output, `prose` that the text is never structured.
+    `output` is a text or a structured value, `data` the structured value of a text where the reader
+    knows it, `full` the untruncated text in the envelope of what the model saw, where that was cut.
+    `cut` says that the recording itself holds no complete output, `prose` that the text is never
+    structured.
     """
 
     output: Any = None
@@ -55,8 +58,9 @@ class Ran:
 
 @dataclass(frozen=True)
 class Said:
-    """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a model's answer's, `name` its agent where it has one;
-    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's."""
+    """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a
+    model's answer's, `name` its agent where it has one; `call_id`, `name`, `failed`, `error` and
+    `ran` are a tool message's."""
 
     role: Role
     content: Content = ""
@@ -84,8 +88,8 @@ def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = F
 
 
 class Steps:
-    """The steps of one run so far, numbered in order, what is known beside them, and how it ended. `ran` holds what is known of tools' runs, by the
-    ids of their calls."""
+    """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
+    `ran` holds what is known of tools' runs, by the ids of their calls."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
@@ -133,8 +137,9 @@ class Steps:
         usage: Usage | None = None,
         reasoning_resent: bool = False,
     ) -> int:
-        """Append a message as the step it is; gives its index. A tool message is the result of the call whose id it names, else of the
-        thread's earliest call that waits for one (of that name, where it has one). A call without an id gets one made of the index."""
+        """Append a message as the step it is; gives its index. A tool message is the result of the
+        call whose id it names, else of the thread's earliest call that waits for one (of that name,
+        where it has one). A call without an id gets one made of the index."""
         index = self.index
         self.unread.parts(said.content)
         if said.role in ("system", "user"):
@@ -164,7 +169,8 @@ class Steps:
         return self.add(turn)
 
     def tell(self, told: Iterable[Said], *place: Any, **turn: Any) -> None:
-        """Append several messages, each as `say` does: what is said of a turn (model, usage) is that of the model's alone."""
+        """Append several messages, each as `say` does: what is said of a turn (model, usage) is
+        that of the model's alone."""
         for said in told:
             self.say(said, *place, **turn)
 
@@ -199,7 +205,8 @@ class Steps:
         self.unread.add("id of a call used twice", len(calls) - len(own))
 
     def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
-        """A run of a tool that names no call: it is that of the next call of the same name, of the same arguments if there is one."""
+        """A run of a tool that names no call: it is that of the next call of the same name, of the
+        same arguments if there is one."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
     def _unnamed_run(self, call: ToolCall) -> Ran | None:
@@ -244,8 +251,8 @@ class Steps:
         return call
 
     def add_unseen_results(self) -> None:
-        """Append the results of tools that ran at the end and that no message shows (`seen` is None); other runs that are
-        left are counted."""
+        """Append the results of tools that ran at the end and that no message shows (`seen` is
+        None); other runs that are left are counted."""
         for call_id, ran in list(self.ran.items()):
             call = self._calls[call_id][0] if call_id in self._calls else None
             thread, agent = self._places.get(call_id, ("main", "agent"))
@@ -284,7 +291,8 @@ class Steps:
         return self.add(result)
 
     def trace(self, document: Document, reader: str, **said: Any) -> Trace:
-        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError where nothing was recorded."""
+        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own.
+        TraceError where nothing was recorded."""
         if not self.spoke:
             raise document.fail("expected a message, a model call or a result, got none — nothing was recorded")
         said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
@@ -292,7 +300,8 @@ class Steps:
 
 
 def point_after(step: AnyStep | None) -> str:
-    """The decision point that comes after a step: that of a model turn, a result or a user's turn, else before the model."""
+    """The decision point that comes after a step: that of a model turn, a result or a user's turn,
+    else before the model."""
     kinds = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, "user_turn"))
     return next((point for kind, point in kinds if isinstance(step, kind)), "before_model")
 

@@ -15,10 +15,12 @@ _LONGEST_HEADER = 60
 
 
 def data_of(text: str) -> Any:
-    """The structured value of a text that is one as a whole: a JSON object or array, or the rows of a table; None for any other text.
+    """The structured value of a text that is one as a whole: a JSON object or array, or the rows of
+    a table; None for any other text.
 
-    A table has two columns or more, and in every line as many cells as its header has names. Comma-separated values need two rows and a column
-    of numbers under a name, so that prose with commas is none.
+    A table has two columns or more, and in every line as many cells as its header has names.
+    Comma-separated values need two rows and a column of numbers under a name, so that prose with
+    commas is none.
 
     >>> data_of('{"count": 36}'), data_of("name,length\\nW-1,4.2\\nW-2,5.0")
     ({'count': 36}, [{'name': 'W-1', 'length': 4.2}, {'name': 'W-2', 'length': 5.0}])
@@ -38,7 +40,8 @@ def data_of(text: str) -> Any:
 
 
 def comma_separated(text: str) -> list[dict[str, Any]] | None:
-    """The rows of comma-separated values below a header line, each cell typed as it is written; None where the text is no such table."""
+    """The rows of comma-separated values below a header line, each cell typed as it is written;
+    None where the text is no such table."""
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text.strip(), newline=""), strict=True) if row]
     except (csv.Error, ValueError):
@@ -70,6 +73,7 @@ def _rows(header: list[str], rows: list[list[str]]) -> list[dict[str, Any]] | No
 
 
 def _cell(text: str) -> Any:
-    """A cell's value; what JSON has no number for (NaN, infinity) stays text, and so does what is quoted within the cell."""
+    """A cell's value; what JSON has no number for (NaN, infinity) stays text, and so does what is
+    quoted within the cell."""
     value = read_cell(text)
     return text if (isinstance(value, float) and value - value != 0) or isinstance(value, str) else value

@@ -1,4 +1,5 @@
-"""The intake of spans: a tree of runs, each with its kind, inputs and outputs, of which model calls and tools make a trace."""
+"""The intake of spans: a tree of runs, each with its kind, inputs and outputs, of which model calls
+and tools make a trace."""
 
 from __future__ import annotations
 
@@ -155,7 +156,8 @@ class Tree(Prompts):
             self.unread.kind("span", span.kind)
 
     def _route(self, span: Span, outputs: Any) -> None:
-        """Add a RouteDecision where a run gave the name of a node, or of several: the function of a conditional edge."""
+        """Add a RouteDecision where a run gave the name of a node, or of several: the function of a
+        conditional edge."""
         chosen = [str(name) for name in (outputs if isinstance(outputs, list) else [outputs])]
         if chosen and isinstance(outputs, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
@@ -248,7 +250,8 @@ def function_name(name: str) -> str:
 
 
 def tool_output(output: Any) -> tuple[str, Any, bool]:
-    """The id of a tool's call (`""` if not recorded), its output and True if it failed, from `{output: …}` or a message."""
+    """The id of a tool's call (`""` if not recorded), its output and True if it failed, from
+    `{output: …}` or a message."""
     while isinstance(output, dict) and "output" in output and output.keys() <= {"output", "kwargs"}:
         output = output["output"]
     if not is_langchain(output):

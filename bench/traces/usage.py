@@ -30,9 +30,10 @@ _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
-    """The usage that an object reports: `prompt_tokens` with cached ones, `completion_tokens` with reasoning; None
-    where no prompt size is given. The total tells if the prompt holds the cached tokens and the completion the
-    reasoning; Anthropic gives no total, and counts cached tokens beside the input. An odd count is left out and counted.
+    """The usage that an object reports: `prompt_tokens` with cached ones, `completion_tokens` with
+    reasoning; None where no prompt size is given. The total tells if the prompt holds the cached
+    tokens and the completion the reasoning; Anthropic gives no total, and counts cached tokens
+    beside the input. An odd count is left out and counted.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140

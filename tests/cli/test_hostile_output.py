@@ -108,7 +108,7 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
         "accept": run("run", str(scenario), "--jobs", "1", "--update-baseline"),
         "accepted": run("run", str(scenario), "--jobs", "1", "--update-baseline", "-o", "b.json", "--debug"),
         "against": run("run", str(scenario), "--jobs", "1", "--against", "a.json"),
-        "strategy": run("run", "--traces", str(trace), "--strategy", argument),
+        "strategy": run("run", str(trace), "--strategy", argument),
         "no scenario": run("run", argument, "--debug"),
         "audit": run("audit", str(trace), "-o", "audit.json", "-o", "audit.md"),
         "list": run("list", argument),

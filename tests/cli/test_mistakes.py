@@ -35,7 +35,7 @@ BAD_FILES = {
     "bad_baseline.baseline.json": "{",
     "syntax.py": "def f(:\n",
 }
-RUN = "run --traces runs --strategy keep_all"
+RUN = "run runs --strategy keep_all"
 MISTAKES = [
     # what is run
     ("run", "--strategy"),
@@ -61,7 +61,7 @@ MISTAKES = [
     ("run bad_baseline.toml", "--update-baseline"),
     ("run one.toml one.toml", "one.toml"),
     ("run none/*.toml", "none/*.toml"),
-    ("run one.toml --traces runs", ""),
+    ("run one.toml runs", ""),
     ("run runs/facts.jsonl one.toml", ""),
     ("run runs/facts.jsonl,runs/shell.jsonl --strategy keep_all", "runs/facts.jsonl runs/shell.jsonl"),
     ("run rusn --strategy keep_all", "runs"),
@@ -92,16 +92,16 @@ MISTAKES = [
     (f"{RUN} --strategy m=summarizer=summarizers.cut", "summarizers.py:cut"),
     (f"{RUN} --strategy m=summarizer=hollow:f", "hollow/FILE.py:f"),
     # recordings
-    (f"{RUN} --traces none.jsonl", "none.jsonl"),
-    (f"{RUN} --traces types.jsonl", "types.jsonl:2"),
-    (f"{RUN} --traces newer.jsonl", "newer.jsonl:1"),
-    (f"{RUN} --traces same.jsonl --traces same.jsonl", "same.jsonl"),
-    (f"{RUN} --traces empty.jsonl", "empty.jsonl"),
-    (f"{RUN} --traces notes.txt", "notes.txt"),
-    (f"{RUN} --traces binary.json", "binary.json"),
-    (f"{RUN} --traces hollow", "hollow"),
-    (f"{RUN} --traces *.nothing", "*.nothing"),
-    (f"{RUN} --traces natvie:runs", "native"),
+    (f"{RUN} none.jsonl", "none.jsonl"),
+    (f"{RUN} types.jsonl", "types.jsonl:2"),
+    (f"{RUN} newer.jsonl", "newer.jsonl:1"),
+    (f"{RUN} same.jsonl same.jsonl", "same.jsonl"),
+    (f"{RUN} empty.jsonl", "empty.jsonl"),
+    (f"{RUN} notes.txt", "notes.txt"),
+    (f"{RUN} binary.json", "binary.json"),
+    (f"{RUN} hollow", "hollow"),
+    (f"{RUN} *.nothing", "*.nothing"),
+    (f"{RUN} natvie:runs", "native"),
     ("audit claude_code:runs/facts.jsonl", "native:runs/facts.jsonl"),
     ("audit summarizers.py", "summarizers.py"),
     ("show", "PATH"),
@@ -132,6 +132,7 @@ MISTAKES = [
     (f"{RUN} -s x", "--strategy"),
     ("run --nonsense", "--help"),
     ("run --jbos 2", "--jobs"),
+    ("run --traces runs", "without an option"),
     ("run --update", "--update-baseline"),
     ("run -o", "-o"),
     ("run --hlep", "--help"),

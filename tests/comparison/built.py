@@ -13,7 +13,7 @@ from bench.model.signature import Signature
 CHECKED = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 CLEAN = {rule: Check(of=100) for rule in CHECKED}
 INFOS = {
-    name: MetricInfo(name=name, unit=unit, better=better, aggregate=aggregate, family=name.partition(".")[0])
+    name: MetricInfo(name=name, unit=unit, better=better, aggregate=aggregate)
     for name, unit, better, aggregate in (
         ("cost.usd", "usd", "lower", "sum"),
         ("cost.prompt_tokens", "tokens", "lower", "sum"),
@@ -55,7 +55,7 @@ def priced(today: Sequence[float], shares: Any = "recorded", **others: Sequence[
 
 SIGNED = Signature(
     bench_version="1", traces={}, strategies={}, encodings=("o200k_base",), facts_version="1", prices_date="2026-01-01",
-    seed=0, metrics=dict.fromkeys(("cost", "needed", "faithful"), 1),
+    seed=0,
 )  # fmt: skip
 
 

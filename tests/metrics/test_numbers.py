@@ -147,7 +147,7 @@ def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
 def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     stored = shown("stored as result_1")
     outcome = StepOutcome(
-        step=2, call_id="c1", shown=6, stored=TEXT,
+        step=2, call_id="c1", message=6, stored=TEXT,
         record=Record(step=2, call_id="c1", function="read", success=True, value=None, handle="result_1"),
     )  # fmt: skip
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 4))

@@ -38,13 +38,13 @@ def state():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--traces", "chat.json", "-o", "chat.json"), "chat.json: is a trace of this run"),
-        (("--traces", "openai:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
-        (("--traces", "runs", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("--traces", "runs/*.json", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("--traces", "runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),
-        (("--traces", "linked", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("--traces", "runs", "-o", "runs/cut_short.json"), "is a trace of this run"),
+        (("chat.json", "-o", "chat.json"), "chat.json: is a trace of this run"),
+        (("openai:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
+        (("runs", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("runs/*.json", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),
+        (("linked", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("runs", "-o", "runs/cut_short.json"), "is a trace of this run"),
     ],
 )
 def test_a_trace_of_the_run_is_never_overwritten(arguments, said, capsys, monkeypatch):
@@ -77,10 +77,7 @@ def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
 @pytest.mark.slow
 def test_a_report_may_stand_beside_the_traces_and_be_written_again():
     for _ in range(2):
-        assert (
-            bench("run", "--traces", "runs", "--strategy", "keep_all", "-o", "runs/report.json", "-o", "runs/x.html")
-            == 0
-        )
+        assert bench("run", "runs", "--strategy", "keep_all", "-o", "runs/report.json", "-o", "runs/x.html") == 0
     assert "signature" in json.loads(Path("runs/report.json").read_text())
 
 

@@ -33,8 +33,8 @@ def test_five_of_five_run_unchanged_however_the_keys_were_recorded(key: str) -> 
     for path, text in zip(FILES, STRATEGIES, strict=True):
         run = run_of(recorded, parse_strategy(text, path.parent))
         assert run.failure is None, run.failure
-        said[path.stem] = [run.messages[outcome.shown].text for outcome in run.results]
-    untouched = [run.messages[key].text for key in (run.results[2].shown,)]
+        said[path.stem] = [run.messages[outcome.message].text for outcome in run.results]
+    untouched = [run.messages[key].text for key in (run.results[2].message,)]
     for name, (table, console, short) in said.items():
         assert [short] == untouched, f"{name}: a small output is left as it is"
         assert json.loads(console)["type"] == "console"

@@ -60,8 +60,8 @@ def calls(count: int, lines: int = 1) -> Trace:
     return opened(steps)
 
 
-def shown(found: Ran) -> list[str]:
-    return [found.messages[outcome.shown].text for outcome in found.results]
+def texts_shown(found: Ran) -> list[str]:
+    return [found.messages[outcome.message].text for outcome in found.results]
 
 
 def last_prompt(found: Ran) -> list[str]:
@@ -73,23 +73,23 @@ def last_prompt(found: Ran) -> list[str]:
 
 def test_one_process_answers_all_calls_of_a_case(tmp_path):
     found = run_of(tmp_path, "summarizer", "answer = f\"{os.getpid()} {calls} {request['result']['text']}\"")
-    (first, second) = [text.split(" ", 2) for text in shown(found)]
+    (first, second) = [text.split(" ", 2) for text in texts_shown(found)]
     assert first[0] == second[0]
     assert [first[1:], second[1:]] == [["1", "first text"], ["2", "second text"]]
 
 
 def test_each_case_has_a_process_of_its_own(tmp_path):
     strategy = parse_strategy(f"m=summarizer={write(tmp_path, 'answer = str(calls)')}", tmp_path)
-    assert [shown(run(two_results(), strategy)) for _ in range(2)] == [["1", "2"], ["1", "2"]]
+    assert [texts_shown(run(two_results(), strategy)) for _ in range(2)] == [["1", "2"], ["1", "2"]]
 
 
 def test_no_answer_leaves_a_result_as_it_is(tmp_path):
-    assert shown(run_of(tmp_path, "summarizer", "pass")) == ["first text", "second text"]
+    assert texts_shown(run_of(tmp_path, "summarizer", "pass")) == ["first text", "second text"]
 
 
 def test_what_a_summarizer_is_asked(tmp_path):
     recorded = opened([result(None, index=2, data={"structuredOutput": [TABLE], "x": float("nan")})])
-    (told,) = shown(run_of(tmp_path, "summarizer", "answer = request", recorded=recorded))
+    (told,) = texts_shown(run_of(tmp_path, "summarizer", "answer = request", recorded=recorded))
     request = json.loads(told)
     assert request["slot"] == "summarizer"
     assert request["result"]["data"] == {"structuredOutput": [TABLE], "x": None}
@@ -149,7 +149,7 @@ def test_what_it_does_wrong_is_the_failure_of_its_case(tmp_path, body, says):
 def test_one_that_is_late_is_ended_with_what_it_started(tmp_path):
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\nopen('child', 'w').write(str(child.pid))\ntime.sleep(60)"
     assert "within 1.5 s" in failure_of(tmp_path, body, ":start_timeout=1.5").error
-    assert gone(int((tmp_path / "child").read_text()))
+    assert has_ended(int((tmp_path / "child").read_text()))
 
 
 def test_a_later_call_has_the_shorter_limit(tmp_path):
@@ -157,7 +157,7 @@ def test_a_later_call_has_the_shorter_limit(tmp_path):
     assert (failure.step, "within 0.5 s" in failure.error) == (3, True)
 
 
-def gone(process: int) -> bool:
+def has_ended(process: int) -> bool:
     """Whether a process has ended, or is about to: one that nobody has waited for yet is a zombie."""
     for _ in range(100):
         try:
@@ -172,7 +172,7 @@ def gone(process: int) -> bool:
 
 def test_no_process_outlives_its_case(tmp_path):
     found = run_of(tmp_path, "summarizer", "answer = str(os.getpid())\nsys.stdout.flush()")
-    assert gone(int(shown(found)[0]))
+    assert has_ended(int(texts_shown(found)[0]))
 
 
 def test_a_large_request_and_answer_get_through(tmp_path):
@@ -180,7 +180,7 @@ def test_a_large_request_and_answer_get_through(tmp_path):
     found = run_of(
         tmp_path, "summarizer", "answer = request['result']['text']", recorded=opened([result(text, index=2)])
     )
-    assert shown(found) == [text]
+    assert texts_shown(found) == [text]
 
 
 def test_there_is_no_shell(tmp_path):
@@ -188,7 +188,7 @@ def test_there_is_no_shell(tmp_path):
         "import json, sys\nfor line in sys.stdin:\n    print(json.dumps({'answer': sys.argv[1]}), flush=True)\n"
     )
     strategy = parse_strategy(f"m=summarizer=command:\"{PYTHON} echo.py '$HOME; touch hacked'\"", tmp_path)
-    assert shown(run(two_results(), strategy))[0] == "$HOME; touch hacked"
+    assert texts_shown(run(two_results(), strategy))[0] == "$HOME; touch hacked"
     assert not (tmp_path / "hacked").exists()
 
 
@@ -238,7 +238,7 @@ def masked(found: Ran) -> list[str]:
 
 
 def test_the_example_in_python():
-    first, *_ = shown(example("python", f"{PYTHON} head_lines.py", "summarizer", calls(2, lines=12)))
+    first, *_ = texts_shown(example("python", f"{PYTHON} head_lines.py", "summarizer", calls(2, lines=12)))
     assert first.endswith("line 4 of 0\n[Showing 5 of 12 lines]")
     assert (
         masked(example("python", f"{PYTHON} head_lines.py", "compactor", calls(12)))
@@ -268,7 +268,7 @@ def test_the_example_in_typescript(tmp_path):
 def test_the_example_in_go(monkeypatch, tmp_path):
     go = need("go")
     monkeypatch.setenv("GOCACHE", os.environ.get("GOCACHE", str(tmp_path)))
-    first, *_ = shown(example("go", f"{go} run head_tail.go", "summarizer", calls(1, lines=12)))
+    first, *_ = texts_shown(example("go", f"{go} run head_tail.go", "summarizer", calls(1, lines=12)))
     assert first.splitlines()[4:7] == ["line 4 of 0", "[2 lines left out]", "line 7 of 0"]
 
 
@@ -300,7 +300,7 @@ def test_the_example_in_csharp_says_what_the_rule_of_document_001_says(tmp_path)
     made = opened([*given, result(json.dumps(broken), index=7), result("{", index=8)])
     summaries = 0
     for recorded in (*shipped, made):
-        theirs = shown(example("csharp", line, "summarizer", recorded, tmp_path))
-        assert theirs == shown(run(recorded, parse_strategy("m=summarizer=output_summary")))
+        theirs = texts_shown(example("csharp", line, "summarizer", recorded, tmp_path))
+        assert theirs == texts_shown(run(recorded, parse_strategy("m=summarizer=output_summary")))
         summaries += sum(text.startswith('{"type":') for text in theirs)
     assert summaries > 100

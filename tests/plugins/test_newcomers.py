@@ -39,7 +39,7 @@ FILES: dict[str, str] = {
 IMPORTS = "from bench.metrics import Number, metric\nfrom bench.model import Reply\n"
 IMPORTS += "from bench.traces.formats.native import Native\n"
 USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
-    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].shown].text, "a lo"),
+    "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].message].text, "a lo"),
     "compactor": ({"compactor": "new"}, lambda run: {len(prompt.messages) for prompt in run.prompts}, {1}),
     "writer": (
         {"compactor": "summarize_old:max_tokens=9,keep_last=1,writer=new"},
@@ -138,7 +138,7 @@ def answers(kind: str, name: str) -> list[Any]:
     return found
 
 
-CALLED = [(kind, name) for kind in INPUTS for name, entry in entries(kind).items() if "needs" not in entry.meta]
+CALLED = [(kind, name) for kind in INPUTS for name in entries(kind) if name != "langgraph"]  # it needs a graph
 
 
 @pytest.mark.parametrize(("kind", "name"), CALLED, ids=lambda item: item)
@@ -166,20 +166,6 @@ def test_a_plugin_says_what_it_is_shows_it_and_names_its_source(kind: str) -> No
         assert entry.source, name
         assert kind == "reader" or ">>>" in entry.doc, name
         assert all(item.type is not Any and not item.required for item in entry.parameters), name
-
-
-def test_a_lossless_store_and_a_decoded_summary_give_everything_back() -> None:
-    for item in RESULTS:
-        for name, entry in entries("store").items():
-            store, put = build("store", name).start()
-            record = put(item)
-            if entry.meta.get("lossless"):
-                assert (store.resolve(record.handle) if record.handle else record.value) == item.value, name
-        for name, entry in entries("summarizer").items():
-            decode = entry.meta.get("decode")
-            shown = build("summarizer", f"{name}:unpack=false").start()[1](item) if decode else None
-            if decode and isinstance(item.value, dict | list):
-                assert decode(shown) == item.value, name
 
 
 def test_the_table_has_every_kind() -> None:

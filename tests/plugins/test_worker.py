@@ -133,12 +133,12 @@ def test_what_a_strategy_is_given_is_its_own(replayed):
 
 
 FORGED = {
-    "a later message": "written=(), calls=tuple(replace(c, tail=(*c.tail, 4)) for c in made.calls)",
-    "a message of nobody": "calls=tuple(replace(c, tail=(999,)) for c in made.calls)",
-    "more than there was": "calls=tuple(replace(c, keep=99) for c in made.calls)",
-    "no prompt": "calls=()",
-    "another result": "results=tuple(replace(r, step=4) for r in made.results if r.step == 2)",
-    "another step": "notes=(Note(step=77, slot='store', text='x'),)",
+    "a later message": "calls=[*(replace(c, tail=(*c.tail, 4)) for c in answer.calls)]",
+    "a message of nobody": "calls=[*(replace(c, tail=(999,)) for c in answer.calls)]",
+    "more than there was": "calls=[*(replace(c, keep=99) for c in answer.calls)]",
+    "no prompt": "calls=[]",
+    "another result": "results=[*(replace(r, step=4) for r in answer.results if r.step == 2)]",
+    "another step": "notes=[Note(step=77, slot='store', text='x')]",
 }
 
 
@@ -146,10 +146,11 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
-    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t.Made\n"
-    code += f"def fake(**fields):\n    made = real(**fields)\n    return replace(made, {FORGED[what]})\nt.Made = fake\n"
+    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t._answered\n"
+    code += f"def fake(loop, written):\n    answer = loop.out\n    loop.out = replace(answer, {FORGED[what]})\n    return real(loop, written)\nt._answered = fake\n"
     found = replayed(code + "def f(given): return given.text\n")
     assert found.failure is not None
+    assert found.failure.error.startswith("its ")
 
 
 def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_runs_here(tmp_path, monkeypatch):

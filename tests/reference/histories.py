@@ -31,7 +31,7 @@ def prompts(trace: Trace, shorten: Shorten | None, rework: Rework, *, per_call: 
             message = known.messages[known.full[step.index]]
             if isinstance(step, ToolResult):
                 text = None if shorten is None else shorten(step)
-                message = known.messages[known.shown[step.index]] if text is None else with_text(message, text)
+                message = known.messages[known.seen[step.index]] if text is None else with_text(message, text)
             history.append(message)
 
 

@@ -89,11 +89,11 @@ def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(cop
 
 
 def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
-    def told(messages):
+    def with_an_orphan(messages):
         return [*messages, {"role": "tool", "content": "36", "tool_call_id": "never"}]
 
-    told.mode = "per_call"
-    assert value(conversation(), compose_of(compactor=told), "prompt.invalid") == 3
+    with_an_orphan.mode = "per_call"
+    assert value(conversation(), compose_of(compactor=with_an_orphan), "prompt.invalid") == 3
 
 
 def test_openai_messages():

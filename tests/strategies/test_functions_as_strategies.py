@@ -37,10 +37,10 @@ def generate_summary(raw_execution_result: dict):
 SPELLINGS = ("structured_output", "structuredOutput")
 
 
-def shown(run) -> list[str]:
+def texts_shown(run) -> list[str]:
     """What the model saw of each result."""
     assert run.failure is None, run.failure
-    return [run.messages[outcome.shown].text for outcome in run.results]
+    return [run.messages[outcome.message].text for outcome in run.results]
 
 
 def script(key: str = "structuredOutput") -> ToolResult:
@@ -55,7 +55,7 @@ def script(key: str = "structuredOutput") -> ToolResult:
 def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
     write(tmp_path, GENERATE_SUMMARY % read)
     run = ran(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
-    (told,) = shown(run)
+    (told,) = texts_shown(run)
     assert json.loads(told)["table"]["row_count"] == 36
 
 
@@ -103,7 +103,7 @@ ASKS = {
 def test_a_function_is_given_the_form_that_is_named(tmp_path, settings, code, wanted):
     write(tmp_path, code)
     run = ran(opened([result("a,b,c", index=2)]), compose("m", {"summarizer": f"mine.py:f{settings}"}, tmp_path))
-    assert shown(run) == [wanted]
+    assert texts_shown(run) == [wanted]
 
 
 def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_path):
@@ -147,7 +147,7 @@ def test_an_async_function_works_where_a_loop_runs_already():
     async def inside():
         return ran(opened([result("abcdef", index=2)]), brief)
 
-    assert shown(asyncio.run(inside())) == ["ab"]
+    assert texts_shown(asyncio.run(inside())) == ["ab"]
 
 
 # ---------------------------------------------------------------- what lies beside the file
@@ -211,7 +211,7 @@ def test_a_function_that_changes_what_it_was_given_fails_alone():
 
     for change in (lambda raw: raw.clear(), lambda raw: raw["structuredOutput"].clear(), lambda raw: raw.update(x=1)):
         assert "changed" in of(change).failure.error
-    assert shown(of(lambda raw: str(len(raw)))) == ["3"]
+    assert texts_shown(of(lambda raw: str(len(raw)))) == ["3"]
 
 
 def compose_of(**slots):
@@ -237,7 +237,7 @@ Point = dataclasses.make_dataclass("Point", ["x"])
     ],
 )
 def test_what_json_can_say_of_an_answer_is_said(answer, seen):
-    assert shown(ran(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
+    assert texts_shown(ran(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
 
 
 def test_a_store_may_keep_any_value():
@@ -313,7 +313,7 @@ def test_a_consumer_may_answer_with_a_mapping():
 
 def test_slots_may_hold_functions(tmp_path):
     made = strategy_of({"summarizer": lambda result: result.text[:1], "store": "truncate"}, "both")
-    assert shown(ran(opened([result("xyz", index=2)]), made)) == ["x"]
+    assert texts_shown(ran(opened([result("xyz", index=2)]), made)) == ["x"]
     assert trace().steps == ()
 
 

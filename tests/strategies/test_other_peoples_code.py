@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from handmade import opened, result, shell
 from measured import ran
-from theirs import one, run_of, said, shown, write
+from theirs import one, refusal, run_of, text_shown, write
 
 import bench
 from bench.cli import main
@@ -45,14 +45,16 @@ def test_a_file_in_a_package_imports_as_the_package_does(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     package(tmp_path)
     for spec in (f"m=summarizer=agent/tools/{file}.py:short", f"m=summarizer=agent.tools.{file}:short"):
-        assert shown(ran(one(), spec)) == '{"'
+        assert text_shown(ran(one(), spec)) == '{"'
 
 
 def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, limit in (("old", 2), ("new", 5)):
         package(tmp_path / name, limit)
-    texts = [shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")]
+    texts = [
+        text_shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
+    ]
     assert [len(text) for text in texts] == [2, 5, 2]
 
 
@@ -60,8 +62,8 @@ def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
     package(tmp_path)
     write(tmp_path, "raise RuntimeError('a server starts')\n", "agent/__init__.py")
     write(tmp_path, "def short(text: str):\n    return text[:3]\n", "agent/tools/alone.py")
-    assert shown(run_of(tmp_path, "summarizer=agent/tools/alone.py:short")) == '{"i'
-    assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in said(
+    assert text_shown(run_of(tmp_path, "summarizer=agent/tools/alone.py:short")) == '{"i'
+    assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in refusal(
         tmp_path, "summarizer=agent/tools/named.py:short"
     )
 
@@ -147,7 +149,7 @@ manager = Manager()
 )
 def test_callables_and_methods_are_strategies(tmp_path, spec, text):
     for _ in range(2):  # a class lives for one case
-        assert shown(run_of(tmp_path, f"summarizer={spec}", CLASSES)) == text
+        assert text_shown(run_of(tmp_path, f"summarizer={spec}", CLASSES)) == text
 
 
 def test_a_callable_class_is_one_in_python_too():
@@ -155,7 +157,7 @@ def test_a_callable_class_is_one_in_python_too():
         def __call__(self, text: str):
             return text[:2]
 
-    assert shown(ran(one(), Short)) == '{"'
+    assert text_shown(ran(one(), Short)) == '{"'
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_a_callable_class_is_one_in_python_too():
     ],
 )  # fmt: skip
 def test_what_cannot_be_called_says_what_to_write(tmp_path, spec, says):
-    assert says in said(tmp_path, spec, CLASSES)
+    assert says in refusal(tmp_path, spec, CLASSES)
 
 
 # ---------------------------------------------------------------- what it asks for
@@ -253,7 +255,7 @@ def context(ctx: Foreign, messages: list[dict]):
     ],
 )
 def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text):
-    assert shown(run_of(tmp_path, f"summarizer=mine.py:{function}", TYPES)) == text
+    assert text_shown(run_of(tmp_path, f"summarizer=mine.py:{function}", TYPES)) == text
 
 
 @pytest.mark.parametrize(
@@ -266,7 +268,7 @@ def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text)
     ],
 )  # fmt: skip
 def test_what_nobody_can_give_is_refused_before_the_replay(tmp_path, function, says):
-    assert says in re.sub(r"bench_user_\w+\.", "", said(tmp_path, function, TYPES))
+    assert says in re.sub(r"bench_user_\w+\.", "", refusal(tmp_path, function, TYPES))
 
 
 def test_an_evaluator_may_answer_a_dataclass_and_nothing_that_is_no_mapping(tmp_path):

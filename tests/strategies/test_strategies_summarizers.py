@@ -18,7 +18,7 @@ def summary(spec: str, given: ToolResult) -> Summary:
     return shown if isinstance(shown, Summary) else Summary(shown)
 
 
-def shown(spec: str, given: ToolResult) -> Any:
+def value_of(spec: str, given: ToolResult) -> Any:
     return summary(spec, given).value
 
 
@@ -38,18 +38,18 @@ FIRST_FIVE = [{"n": number} for number in range(5)]
 
 
 def test_output_summary_takes_any_table_and_ignores_the_console() -> None:
-    assert shown("output_summary", script(log(9), rows(36))) == {
+    assert value_of("output_summary", script(log(9), rows(36))) == {
         "type": "table",
         "message": "Showing 5 of 36 rows",
         "table": {"row_count": 36, "truncated_rows": FIRST_FIVE},
     }
-    assert shown("output_summary", script(log(9), rows(3)))["message"] == "Showing 3 of 3 rows"
-    assert shown("output_summary", script(log(9), rows(0)))["table"] == {"row_count": 0, "truncated_rows": []}
+    assert value_of("output_summary", script(log(9), rows(3)))["message"] == "Showing 3 of 3 rows"
+    assert value_of("output_summary", script(log(9), rows(0)))["table"] == {"row_count": 0, "truncated_rows": []}
 
 
 def test_output_summary_of_a_console() -> None:
-    assert shown("output_summary", script(log(5))) is None
-    assert shown("output_summary", script(log(6))) == {
+    assert value_of("output_summary", script(log(5))) is None
+    assert value_of("output_summary", script(log(6))) == {
         "type": "console",
         "message": "Showing 5 of 6 lines",
         "console": {"line_count": 6, "truncated_lines": [f"line {number}" for number in range(5)]},
@@ -57,20 +57,20 @@ def test_output_summary_of_a_console() -> None:
 
 
 def test_table_console_needs_more_than_five_rows() -> None:
-    assert shown("table_console", script(log(9), rows(6))) == {
+    assert value_of("table_console", script(log(9), rows(6))) == {
         "type": "table",
         "message": "Table with 6 rows; first 5 shown.",
         "table": {"row_count": 6, "truncated_rows_json": FIRST_FIVE},
     }
-    assert shown("table_console", script(log(9), rows(5)))["type"] == "console"  # a short table falls through
-    assert shown("table_console", script(log(2), rows(5))) is None
-    assert shown("table_console", script("", rows(2), rows(8)))["table"]["row_count"] == 8
+    assert value_of("table_console", script(log(9), rows(5)))["type"] == "console"  # a short table falls through
+    assert value_of("table_console", script(log(2), rows(5))) is None
+    assert value_of("table_console", script("", rows(2), rows(8)))["table"]["row_count"] == 8
 
 
 def test_table_console_takes_status_lines_out_before_it_counts() -> None:
     status = "✅ Code executed successfully | Monday\n❌ Code execution failed: no\n"
-    assert shown("table_console", script(status + log(5))) is None
-    assert shown("table_console", script(status + log(6))) == {
+    assert value_of("table_console", script(status + log(5))) is None
+    assert value_of("table_console", script(status + log(6))) == {
         "type": "console",
         "message": "6 console lines; first 5 shown.",
         "console": {"line_count": 6, "truncated_lines": [f"line {number}" for number in range(5)]},
@@ -79,9 +79,9 @@ def test_table_console_takes_status_lines_out_before_it_counts() -> None:
 
 def test_noise_markers_loses_answers_as_first_deployed() -> None:
     given = script(log(6) + "✅ Wall created.\n")
-    assert shown("table_console:max_lines=6", given)["console"]["line_count"] == 7
-    assert shown("table_console:noise=markers", given)["console"]["line_count"] == 6
-    assert shown("table_console:max_lines=6,noise=markers", given) is None
+    assert value_of("table_console:max_lines=6", given)["console"]["line_count"] == 7
+    assert value_of("table_console:noise=markers", given)["console"]["line_count"] == 6
+    assert value_of("table_console:max_lines=6,noise=markers", given) is None
     with pytest.raises(SpecError, match="noise"):
         build("summarizer", "table_console:noise=all")
 
@@ -90,24 +90,24 @@ def test_noise_markers_loses_answers_as_first_deployed() -> None:
 
 
 def test_headers_preview_of_a_table_however_short() -> None:
-    assert shown("headers_preview", script(log(9), rows(36))) == {
+    assert value_of("headers_preview", script(log(9), rows(36))) == {
         "type": "table",
         "row_count": 36,
         "headers": ["n"],
         "preview": [{"n": 0}, {"n": 1}],
     }
-    assert shown("headers_preview", script(log(9), rows(0))) == {"type": "table", "row_count": 0}
-    assert shown("headers_preview", script(log(9), {"type": "table", "data": "[1, 2]"})) == {
+    assert value_of("headers_preview", script(log(9), rows(0))) == {"type": "table", "row_count": 0}
+    assert value_of("headers_preview", script(log(9), {"type": "table", "data": "[1, 2]"})) == {
         "type": "table",
         "row_count": 2,
     }
-    assert shown("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
+    assert value_of("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
 
 
 @pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
 def test_a_log_that_has_a_summary_shows_it(spec: str) -> None:
     given = script("one\nSUMMARY: 12 walls\ntwo\n SUMMARY: 3 doors\r\n✅ Code executed successfully | 12:03\n")
-    assert shown(spec, given) == {"type": "console", "line_count": 4, "summary_text": "12 walls 3 doors"}
+    assert value_of(spec, given) == {"type": "console", "line_count": 4, "summary_text": "12 walls 3 doors"}
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_a_log_that_has_a_summary_shows_it(spec: str) -> None:
     ],
 )
 def test_which_line_of_a_log_is_shown(output: str, headers: list[str], first: list[str]) -> None:
-    assert shown("headers_preview", script(output))["preview"] == headers
-    assert shown("first_result_line", script(output))["preview"] == first
+    assert value_of("headers_preview", script(output))["preview"] == headers
+    assert value_of("first_result_line", script(output))["preview"] == first
 
 
 def test_count_only_has_the_conditions_of_table_console() -> None:
-    assert shown("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
-    assert shown("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}
-    assert shown("count_only", script(log(5), rows(5))) is None
+    assert value_of("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
+    assert value_of("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}
+    assert value_of("count_only", script(log(5), rows(5))) is None
 
 
 BY_TABLE = ("output_summary", "table_console", "count_only")
@@ -159,20 +159,20 @@ def test_the_run_records_that_a_rule_fell_through() -> None:
 
 @pytest.mark.parametrize("spec", BY_TABLE)
 def test_both_spellings_rows_as_a_list_and_script_results_as_json_text(spec: str) -> None:
-    wanted = shown(spec, script("", rows(7)))
+    wanted = value_of(spec, script("", rows(7)))
     plain = {"type": "table", "data": [{"n": number} for number in range(7)]}
-    assert shown(spec, script("", rows(7), key="structuredOutput")) == wanted
-    assert shown(spec, script("", plain)) == wanted
-    assert shown(spec, result(json.dumps({"output": "", "structured_output": [rows(7)]}))) == wanted
-    assert shown(spec, result(None, data={"structured_output": json.dumps([rows(7)])})) == wanted
+    assert value_of(spec, script("", rows(7), key="structuredOutput")) == wanted
+    assert value_of(spec, script("", plain)) == wanted
+    assert value_of(spec, result(json.dumps({"output": "", "structured_output": [rows(7)]}))) == wanted
+    assert value_of(spec, result(None, data={"structured_output": json.dumps([rows(7)])})) == wanted
 
 
 @pytest.mark.parametrize("spec", BY_TABLE)
 def test_plain_text_counts_as_console_output(spec: str) -> None:
-    assert shown(spec, result(log(6)))["type"] == "console"
-    assert shown(spec, result(log(5))) is None
-    assert shown(spec, result("")) is None
-    assert shown(spec, result(None, data=[1, 2, 3])) is None
+    assert value_of(spec, result(log(6)))["type"] == "console"
+    assert value_of(spec, result(log(5))) is None
+    assert value_of(spec, result("")) is None
+    assert value_of(spec, result(None, data=[1, 2, 3])) is None
 
 
 def test_no_summary_shows_the_result_or_what_is_stored() -> None:
@@ -184,13 +184,15 @@ def test_no_summary_shows_the_result_or_what_is_stored() -> None:
 
 def test_head_tail_by_lines_and_characters() -> None:
     lines = [f"row {number}" for number in range(50)]
-    assert shown("head_tail", result("\n".join(lines))) == "\n".join([*lines[:20], "[10 lines left out]", *lines[30:]])
-    assert shown("head_tail:head=2,tail=0", result("a\nb\n\nc\nd")) == "a\nb\n[2 lines left out]"
-    assert shown("head_tail:head=2,tail=1,unit=characters", result("abcdef")) == "ab\n[3 characters left out]\nf"
-    assert shown("head_tail:head=3,tail=3,unit=characters", result("abcdef")) == "abcdef"
-    assert shown("head_tail", result("a\r\n\r\nb")) == "a\r\n\r\nb"
+    assert value_of("head_tail", result("\n".join(lines))) == "\n".join(
+        [*lines[:20], "[10 lines left out]", *lines[30:]]
+    )
+    assert value_of("head_tail:head=2,tail=0", result("a\nb\n\nc\nd")) == "a\nb\n[2 lines left out]"
+    assert value_of("head_tail:head=2,tail=1,unit=characters", result("abcdef")) == "ab\n[3 characters left out]\nf"
+    assert value_of("head_tail:head=3,tail=3,unit=characters", result("abcdef")) == "abcdef"
+    assert value_of("head_tail", result("a\r\n\r\nb")) == "a\r\n\r\nb"
 
 
 def test_head_tail_cuts_the_lines_that_json_holds() -> None:
     given = result(json.dumps({"returncode": 0, "output": "\n".join(f"row {number}" for number in range(9))}))
-    assert shown("head_tail:head=2,tail=1", given) == "returncode: 0\noutput:\n[8 lines left out]\nrow 8"
+    assert value_of("head_tail:head=2,tail=1", given) == "returncode: 0\noutput:\n[8 lines left out]\nrow 8"

@@ -27,7 +27,7 @@ def trace_of(*summaries: str | None, thread: str = "main") -> Trace:
     return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
 
 
-def made(run: Ran) -> list[str]:
+def summaries(run: Ran) -> list[str]:
     return [message.text for message in run.messages if message.kind == "made"]
 
 
@@ -37,7 +37,7 @@ def test_the_recorded_summary_is_the_latest_one_so_far() -> None:
         compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=250,keep_last=2"}),
     )
     assert run.failure is None
-    assert made(run) == ["first notes", "second notes"]
+    assert summaries(run) == ["first notes", "second notes"]
     produced = [call.produced_tokens for call in run.own_calls]
     assert set(produced) == {COUNT.text("first notes"), COUNT.text("second notes")}
     assert metric_of("cost.strategy_call_tokens").number(run.evidence).value
@@ -48,7 +48,7 @@ def test_a_reset_without_a_summary_keeps_the_one_before() -> None:
         trace_of("first notes", None),
         compose("s", {"compactor": "separate_commands:writer=recorded,max_tokens=300,keep_last=2"}),
     )
-    assert (run.failure, made(run)) == (None, ["first notes"])
+    assert (run.failure, summaries(run)) == (None, ["first notes"])
 
 
 @pytest.mark.parametrize("trace", [trace_of(), trace_of(None, None), trace_of("late", thread="other")])
@@ -66,7 +66,7 @@ def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
     told = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
     silent = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2,writer=empty"}))
     assert silent.failure is None
-    assert set(made(silent)) == {""}
+    assert set(summaries(silent)) == {""}
     assert silent.own_calls[0].produced_tokens == 0
     assert silent.own_calls[0].consumed_tokens == told.own_calls[0].consumed_tokens > 0
     assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
@@ -75,7 +75,7 @@ def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
 def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
-    assert made(ran(trace_of(), strategy))[0] == "my notes"
+    assert summaries(ran(trace_of(), strategy))[0] == "my notes"
 
 
 # ---------------------------------------------------------------- what a scenario may not do

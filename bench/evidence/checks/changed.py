@@ -20,6 +20,8 @@ from .own import OwnText, check_of, own_texts
 _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
+_FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+_CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
@@ -67,8 +69,17 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 
 def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
+    table = evidence.messages.table(own.message.step or 0)
     for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
-        yield Finding(own.message.step, line, was)
+        closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
+        if not closed and not _is_field(line, table):
+            yield Finding(own.message.step, line, was)
+
+
+def _is_field(line: str, table: FieldTable) -> bool:
+    """True if a line is a field of the result, under its key: no line of one of its texts."""
+    pair = _FIELD.fullmatch(line)
+    return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
 
 
 def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...model import ToolResult
+from ...model import ToolResult, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..of_replay import ReplayEvidence
@@ -89,10 +89,23 @@ def failed(result: ToolResult) -> bool:
 
 
 def _tells(text: str, result: ToolResult) -> bool:
-    """True if a text tells a failure: its words, a failing exit code, or the error of the result itself."""
+    """True if a text tells a failure: its words, a failing exit code, the error of the result, or all of the result.
+
+    >>> result = ToolResult(index=0, call_id="a", function="f", seen="Malformed\\ncall", success=False)
+    >>> _tells("1: Malformed\\n2: call", result), _tells("1: Malformed", result), _tells("OK\\nMalformed\\ncall", result)
+    (True, False, False)
+    """
     if any(exit_codes(text)) or (result.error and result.error[:80] in text):
         return True
-    return bool(_FAILURE.search(text))
+    if _FAILURE.search(text):
+        return True
+    rest = text
+    for line in lines_of(result.text):
+        before, held, after = rest.partition(line.strip())
+        if not held:
+            return False
+        rest = f"{before}\n{after}"
+    return bool(lines_of(result.text)) and not _SUCCESS.search(rest)
 
 
 def _says_all(text: str, original: str) -> bool:

@@ -10,14 +10,14 @@ from ...model.advice import Price, Ranked
 from ..blocks import TONE_OF, Block, Cell, Code, Column, Figure, Figures, Section, Sentence, Span, Text, muted, number
 from ..charts import Interval, Point, Scatter
 from ..labels import sentence_case, why
-from ..measured import measured_figures, measured_numbers
+from ..measured import measured_figures
 from ..numbers import change, count, dollars, listed, percent, rule_out
-from ..reading import FAR, MISSED, RATE, REFUSED, Reading
+from ..reading import FAR, RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
-from ..strategies import Numbers, strategies
+from ..strategies import Numbers, measured, strategies
 
 ORDER = 10
-_FIRST_CLAUSE = re.compile(r"^(.+?[.:?])(\s|$)(.*)$", re.DOTALL)
+_FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
 _MISSED_TURNS = "turns that would have missed something"
 
 
@@ -38,7 +38,9 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     advised = reading.by_name.get(reading.advice.advised or "")
     if advised is not None and (spec := advised.code or reading.spec(advised.strategy)):
         yield Code("In a scenario:", advised.code or f'{advised.strategy} = "{spec}"')
-    yield from strategies(reading, "All strategies", _numbers(reading) if savings else measured_numbers(reading))
+    yield from strategies(
+        reading, "All strategies", _numbers(reading) if savings else measured(reading, reading.measures)
+    )
     if note := _note(reading):
         yield muted(note)
 
@@ -108,9 +110,9 @@ def _savings(reading: Reading) -> Figures:
 
 def _missed(reading: Reading, item: Ranked) -> Figure:
     limit = _limit(reading, "needed")
-    turns, rate = reading.value(item.strategy, MISSED), reading.number(item.strategy, RATE)
-    counted = "" if turns is None else count(turns) + (f" of {count(rate.weight)}" if rate and rate.weight else "")
-    line = ", ".join(filter(None, [counted, f"limit {percent(limit)}" if limit is not None else ""]))
+    line = ", ".join(
+        filter(None, [reading.counts(item.strategy, RATE), f"limit {percent(limit)}" if limit is not None else ""])
+    )
     share = reading.advice.cannot_rule_out
     note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
@@ -230,6 +232,6 @@ def _note(reading: Reading) -> str:
         notes.append("Cache shares are as recorded.")
     if reading.advice.disagree:
         notes.append("With and without the cache the answer differs.")
-    if compared.answers == "savings" and compared.strategies:
-        notes.append("Shares are means over tasks.")
+    if compared.strategies:
+        notes.append("Shares are means over tasks, counts are over all runs.")
     return " ".join(notes)

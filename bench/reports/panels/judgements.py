@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...model.advice import Ranked
 from ...model.scores import Finding, Rule
-from ..blocks import Block, Cell, Heading, Prose, Section, Table, code, columns, number, table
+from ..blocks import Block, Heading, Prose, Section, Table, code, columns, table
 from ..labels import label
-from ..numbers import count, quantity
+from ..numbers import quantity
 from ..reading import Reading
-from ..strategies import Numbers, strategies
+from ..strategies import measured, strategies
 
 ORDER = 40
 _FAMILIES = ("findings", "probes", "routing")
@@ -20,15 +19,17 @@ _COLUMNS = 6
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The judgements by strategy, then those that changed; nothing where nothing was judged."""
+    """The judgements by strategy, then those that changed; nothing where all judge the same."""
     answered = () if reading.compared.answers == "savings" else reading.measures
     values = {name: _values(reading, name) for name in _metrics(reading) if name not in answered}
     moved = [name for name, found in values.items() if len(found) > 1]
     still = [name for name, found in values.items() if len(found) == 1]
     changed = list(_changed(reading))
+    if not moved and not changed and reading.compared.answers == "savings":
+        return
     blocks: list[Block] = []
     for at in range(0, len(moved), _COLUMNS):
-        numbers = _numbers(reading, moved[at : at + _COLUMNS])
+        numbers = measured(reading, moved[at : at + _COLUMNS])
         blocks += strategies(reading, "Evaluations, routes and selections", numbers, verdicts=False)
     if still:
         same = (f"{label(name)} {quantity(values[name].pop(), reading.unit(name))}" for name in still)
@@ -47,20 +48,6 @@ def _metrics(reading: Reading) -> list[str]:
 
 def _values(reading: Reading, metric: str) -> set[float]:
     return {value for name in reading.everyone if (value := reading.value(name, metric)) is not None}
-
-
-def _numbers(reading: Reading, metrics: Sequence[str]) -> Numbers:
-    def cell(item: Ranked, metric: str) -> Cell:
-        found, value = reading.number(item.strategy, metric), reading.value(item.strategy, metric)
-        if value is None or found is None:
-            return Cell("–")
-        share = reading.unit(metric) == "fraction" and found.weight > 1
-        return Cell(quantity(value, reading.unit(metric)), f"of {count(found.weight)}" if share else "")
-
-    return [
-        (number(label(name, reading.info(name))), lambda item, name=name: cell(item, name))  # type: ignore[misc]
-        for name in metrics
-    ]
 
 
 def _changed(reading: Reading) -> Iterator[tuple[str, str, Finding]]:

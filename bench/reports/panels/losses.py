@@ -142,21 +142,39 @@ def _findings(reading: Reading) -> Iterator[Block]:
 def _details(reading: Reading) -> Iterator[Block]:
     today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
-    items.sort(key=lambda item: -len(item.missed))
+    items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))
+    safe: list[Block] = []
     for place, item in enumerate(items):
         blocks = tuple(_detail(reading, item, today.get(item.run)))
-        turns = len({fact.turn for fact in item.missed})
-        lost = f"{of(turns, 'turn')} would miss {of(len(item.missed), 'value')}" if turns else "nothing is missed"
-        title = f"{reading.name(item.run)} with {item.strategy}: {lost}"
-        yield from (Heading(title), *blocks) if place < _OPEN and item.missed else (Fold(title, blocks),)
+        title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
+        if not _lost(item):
+            safe.append(Fold(title, blocks))
+        else:
+            yield from (Heading(title), *blocks) if place < _OPEN else (Fold(title, blocks),)
+    if safe:
+        yield Fold(
+            f"Prompts of {of(len(safe), 'replay')} that {'misses' if len(safe) == 1 else 'miss'} nothing", tuple(safe)
+        )
+
+
+def _lost(item: ReplayDetail) -> list[MissedFact]:
+    """The values that are missed; one behind a handle can be fetched."""
+    return [fact for fact in item.missed if not fact.handle]
+
+
+def _lost_in_words(item: ReplayDetail) -> str:
+    lost, handles = _lost(item), len(item.missed) - len(_lost(item))
+    turns = of(len({fact.turn for fact in lost}), "turn")
+    text = f"{turns} would miss {of(len(lost), 'value')}" if lost else "nothing is missed"
+    return text + (f", {of(handles, 'value')} behind a handle" if handles else "")
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
-    if item.missed:
+    if lost := _lost(item):
         results = {message.step for message in (today or item).messages if message.kind == "result"}
         note = "Each arc leads from the result that gave a value (square) to the turn that needed it (circle)."
         note += " By then the value was no longer in the prompt."
-        yield Drawing(_arcs(item.missed, results - {None}), note=note)  # type: ignore[arg-type]
+        yield Drawing(_arcs(lost, results - {None}), note=note)  # type: ignore[arg-type]
     step = _worst_turn(item)
     side = prompts_of(item, today, step, today_name=reading.title(reading.compared.today)) if step is not None else None
     if side is not None:
@@ -172,7 +190,7 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
 
 def _worst_turn(item: ReplayDetail) -> int | None:
     """The turn that misses most, the first of equals; else the last one with a prompt."""
-    by_turn = Counter(fact.turn for fact in item.missed)
+    by_turn = Counter(fact.turn for fact in _lost(item) or item.missed)
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
     return next((call.step for call in reversed(item.calls) if call.tokens), None)

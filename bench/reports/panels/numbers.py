@@ -10,7 +10,7 @@ from ..numbers import of, quantity
 from ..reading import Reading
 
 ORDER = 60
-_ACROSS = 9  # strategies beside today in one table
+_ACROSS = 8  # strategies beside today in one table
 
 
 def sections(reading: Reading) -> Iterator[Section]:

@@ -122,7 +122,7 @@ def recorded_history(window: Window) -> list[Message] | None:
     return messages if window.resets else None
 
 
-@register("writer", "recorded", needs_window=True, needs="a summary in the trace")
+@register("writer", "recorded", needs_window=True)
 def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
     """The summary that the trace itself contains: that of the recorded harness's latest context reset so far, in the same thread.
 

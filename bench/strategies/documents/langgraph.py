@@ -16,7 +16,7 @@ from ..messages import Bridge, LangChainMessages
 START, NAME = "__start__", "langgraph"
 
 
-@register("router", NAME, at=RECORDED, needs="a graph")
+@register("router", NAME, at=RECORDED)
 class LangGraphRouter:
     """The routes of a compiled `StateGraph` from each node that the trace recorded, on the state as the strategy left it.
 

@@ -1,5 +1,6 @@
-"""The history rules of today's agents and libraries, as presets of three engines: mask, window and summary; and the cuts of one output.
+"""The policies of today's agents and libraries, a file for each: presets of mask, window and summary.
 
-Each follows its source, under its own name, with its own way of counting tokens. A *view* is computed from the full history at every call; every
-other policy rewrites the history. A parameter `every` above 1 moves the boundary at every `every`-th prompt only, which no original offers.
+Each follows its source, under its own name, with its own way of counting tokens. A *view* is computed
+from the full history at every call; any other policy rewrites the history. `every` above 1 moves the
+boundary at every `every`-th prompt only, which no original offers.
 """

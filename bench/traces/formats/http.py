@@ -11,8 +11,9 @@ from urllib.parse import unquote
 from ...text.wording import counted
 from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..call_records import add_records
-from ..calls import Calls, call_of
-from ..exchange import answer_in, request_in
+from ..calls import Calls
+from ..content import first_of
+from ..exchange import request_in
 from ..streams import events_of_frames
 from ..yaml_values import YamlError, yaml_value
 
@@ -23,10 +24,12 @@ _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 @register("reader", "http", also=("http_cassette",))
 class Http:
-    """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the interfaces of OpenAI,
-    Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also decoded as pydantic-ai keeps them.
+    """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the
+    interfaces of OpenAI, Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also
+    decoded as pydantic-ai keeps them.
 
-    Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a protocol of their own.
+    Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
+    protocol of their own.
 
     Source: vcrpy.readthedocs.io (serializers, cassette format); the HAR 1.2 specification
     """
@@ -46,17 +49,12 @@ class Http:
     def read(self, document: Document) -> Traces:
         """The recording's runs in the order in which they began."""
         calls = Calls(document, "http")
-        if listed := _listed_in_json(document):
-            add_records(calls, listed)
-            yield from calls.traces()
-            return
-        records = [_record(interaction) for interaction in _interactions(document)]
-        for record in records:
-            _add(calls, record)
+        records = _listed_in_json(document) or [_record(interaction) for interaction in _interactions(document)]
+        add_records(calls, records)
         if not calls.runs:
-            first = str(records[0]["uri"])[:80] if records else "none"
+            first = first_of(records[0]["request"], ("uri", "url")) if records else "none"
             what = f"no call of a chat with an answer to read among {counted(len(records), 'request')}"
-            raise NoRun(str(document.fail(f"{what} (the first: {first})")))
+            raise NoRun(str(document.fail(f"{what} (the first: {str(first)[:80]})")))
         yield from calls.traces()
 
 
@@ -67,17 +65,6 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
     whole = as_dict(document.json)
     listed = as_dict(whole.get("log")).get("entries") or whole.get("interactions") or whole.get("http_interactions")
     return [item for item in dicts(listed) if "request" in item]
-
-
-def _add(calls: Calls, record: dict[str, Any]) -> None:
-    request, answer = request_in(record), answer_in(record)
-    if request is None or answer is None or isinstance(answer, str):
-        calls.skip("request that is no model call, or has no answer")
-        return
-    call = call_of(request[1], answer)
-    named = _MODEL.search(unquote(str(record["uri"])))
-    call.model = call.model or (named[1] if named else None)
-    calls.add(call)
 
 
 def _interactions(document: Document) -> list[dict[str, Any]]:
@@ -95,12 +82,14 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     """An interaction with its bodies as texts, unpacked, as logs of calls have them."""
     request, response = (as_dict(interaction.get(key)) for key in ("request", "response"))
     sent, got = (side.get("parsed_body") or _body(side.get("body")) for side in (request, response))
-    return {"uri": request.get("uri"), "request": {"body": sent}, "response": {"body": got}}
+    named = _MODEL.search(unquote(str(request.get("uri"))))
+    model = named[1] if named else None
+    return {"request": {"uri": request.get("uri"), "body": sent}, "response": {"body": got}, "model": model}
 
 
 def _body(body: Any) -> str | list[Any] | None:
-    """A body as text, or as the events of binary frames; None for one that is no text, or is packed in a way that Python
-    does not know."""
+    """A body as text, or as the events of binary frames; None for one that is no text, or is packed
+    in a way that Python does not know."""
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:

@@ -1,4 +1,5 @@
-"""Evaluation logs of Inspect, as JSON or as `.eval` (a zip file): one run a sample, put together from its model calls."""
+"""Evaluation logs of Inspect, as JSON or as `.eval` (a zip file): one run a sample, put together
+from its model calls."""
 
 from __future__ import annotations
 
@@ -33,15 +34,17 @@ _REFERENCE = "attachment://"
 
 @register("reader", "inspect", also=("inspect_log",))
 class Inspect:
-    """One trace a sample and epoch, from the model calls among its events, each with the whole prompt it was sent; else from
-    its messages.
+    """One trace a sample and epoch, from the model calls among its events, each with the whole
+    prompt it was sent; else from its messages.
 
-    Tool events give times, errors and what Inspect cut of an output. Agents (spans of that kind) have threads of their
-    own. Calls that only grade are counted, not read. All scores and the target are labels, the first score the outcome:
-    C and 1 are success. Attachments and message pools are resolved.
+    Tool events give times, errors and what Inspect cut of an output. Agents (spans of that kind)
+    have threads of their own. Calls that only grade are counted, not read. All scores and the
+    target are labels, the first score the outcome: C and 1 are success. Attachments and message
+    pools are resolved.
 
-    Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html); github.com/UKGovernmentBEIS/inspect_ai,
-    `src/inspect_ai/log/_log.py`, `_recorders/eval.py`, `_condense.py`, `_pool.py`
+    Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html);
+    github.com/UKGovernmentBEIS/inspect_ai, `src/inspect_ai/log/_log.py`, `_recorders/eval.py`,
+    `_condense.py`, `_pool.py`
     """
 
     keeps = Keeps(
@@ -106,7 +109,8 @@ def _trace(document: Document, header: dict[str, Any], sample: dict[str, Any], r
 
 
 def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
-    """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none; None for any other."""
+    """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none;
+    None for any other."""
     value, said_by = score.get("value"), f"Inspect's scorer {name!r}"
     if isinstance(value, str) and value in _GRADES:
         success, points = _GRADES[value]
@@ -203,7 +207,8 @@ class _Sample(Prompts):
         return told
 
     def _resolved(self, value: Any) -> Any:
-        """A value with the texts that it refers to in place of the references; one that the log does not hold is counted."""
+        """A value with the texts that it refers to in place of the references; one that the log
+        does not hold is counted."""
         if isinstance(value, dict):
             return {key: self._resolved(item) for key, item in value.items()}
         if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""Exports of Langfuse: a trace with its observations, of which the generations, the tools and the decisions of a graph make a run."""
+"""Exports of Langfuse: a trace with its observations, of which the generations, the tools and the
+decisions of a graph make a run."""
 
 from __future__ import annotations
 
@@ -18,14 +19,16 @@ _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain
 
 @register("reader", "langfuse")
 class Langfuse:
-    """One trace a Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list or lines of either or of
-    observations alone.
+    """One trace a Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list
+    or lines of either or of observations alone.
 
-    A generation is a model call with its whole prompt (`input`), its answer (`output`) and its usage; inputs and outputs
-    may be JSON within texts. Tool observations, and spans named as a function that the model called, give outputs, errors
-    and times to results. An observation that stands twice is read once. Scores are labels, the first number the outcome.
+    A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
+    usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
+    function that the model called, give outputs, errors and times to results. An observation that
+    stands twice is read once. Scores are labels, the first number the outcome.
 
-    Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse (`observations.ts`)
+    Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
+    (`observations.ts`)
     """
 
     keeps = Keeps(
@@ -120,8 +123,8 @@ def _is_tool(message: Any) -> bool:
 
 
 def _plain(held: Any) -> Any:
-    """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool named as the role, calls
-    or data as the content."""
+    """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool
+    named as the role, calls or data as the content."""
     if not isinstance(held, list):
         return _message(held)
     if held and all("toolName" in as_dict(item) for item in held):

@@ -1,4 +1,5 @@
-"""States of LangGraph runs: checkpoints (as JSON, or in SQLite), histories of a thread, and a thread as its server gives it."""
+"""States of LangGraph runs: checkpoints (as JSON, or in SQLite), histories of a thread, and a
+thread as its server gives it."""
 
 from __future__ import annotations
 
@@ -25,17 +26,18 @@ _INNER = ("__", "branch:", "start:", "lc_")
 
 @register("reader", "langgraph")
 class LangGraph:
-    """One trace a thread of a graph, from its states: `StateSnapshot` (`values`, `next`), checkpoints (`channel_values`),
-    tuples of those, or the SQLite file of `SqliteSaver`.
+    """One trace a thread of a graph, from its states: `StateSnapshot` (`values`, `next`),
+    checkpoints (`channel_values`), tuples of those, or the SQLite file of `SqliteSaver`.
 
-    States may come in any order: they are sorted by their time, else by their step. New messages of a state become
-    steps; messages taken away make a ContextReset. What runs next (`next`, or the nodes that the following checkpoint has
-    seen run) is a RouteDecision of `langgraph` with the other values as its state; at the end it is `__end__`. A
-    subgraph's states (`checkpoint_ns`) are a thread of the trace. Interrupts are counted: what was answered to them is
-    not recorded.
+    States may come in any order: they are sorted by their time, else by their step. New messages of
+    a state become steps; messages taken away make a ContextReset. What runs next (`next`, or the
+    nodes that the following checkpoint has seen run) is a RouteDecision of `langgraph` with the
+    other values as its state; at the end it is `__end__`. A subgraph's states (`checkpoint_ns`) are
+    a thread of the trace. Interrupts are counted: what was answered to them is not recorded.
 
-    Source: LangGraph reference, `langgraph.types.StateSnapshot`, `langgraph.checkpoint.base.Checkpoint`,
-    `langgraph.checkpoint.sqlite.SqliteSaver`, `langgraph.checkpoint.serde.jsonplus`
+    Source: LangGraph reference, `langgraph.types.StateSnapshot`,
+    `langgraph.checkpoint.base.Checkpoint`, `langgraph.checkpoint.sqlite.SqliteSaver`,
+    `langgraph.checkpoint.serde.jsonplus`
     """
 
     keeps = Keeps(
@@ -156,8 +158,8 @@ class _Graph(Prompts):
 
 
 def _interrupts(state: State) -> int:
-    """The number of interrupts that a state waits at; a task is an object, or the list of its fields, of which the fifth
-    are its interrupts."""
+    """The number of interrupts that a state waits at; a task is an object, or the list of its
+    fields, of which the fifth are its interrupts."""
     tasks = state.get("tasks") if isinstance(state.get("tasks"), list) else []
     asked = [
         task.get("interrupts") if isinstance(task, dict) else task[4:5]
@@ -169,7 +171,8 @@ def _interrupts(state: State) -> int:
 
 
 def _taken(state: State, following: State | None) -> list[str] | None:
-    """The nodes that run after a state; none at the end; None where it is not recorded, or where the graph only begins."""
+    """The nodes that run after a state; none at the end; None where it is not recorded, or where
+    the graph only begins."""
     if isinstance(state.get("next"), list):
         names = [str(name) for name in state["next"]]
         chosen = [name for name in names if not name.startswith(_INNER)]

@@ -1,4 +1,5 @@
-"""Run exports of LangSmith: a tree of runs, of which the model calls, the tools and the decisions of a graph make a trace."""
+"""Run exports of LangSmith: a tree of runs, of which the model calls, the tools and the decisions
+of a graph make a trace."""
 
 from __future__ import annotations
 
@@ -18,14 +19,16 @@ _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser
 
 @register("reader", "langsmith")
 class LangSmith:
-    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with `child_runs` inside, or
-    batches (`post`, `patch`).
+    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with
+    `child_runs` inside, or batches (`post`, `patch`).
 
-    Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as a text. Tool runs give
-    outputs, errors and times to the results. A sub-agent has a thread of its own. A run that returned the name of a node
-    is a RouteDecision. Feedback is a label, its first score the outcome; a root run that ended in an error failed.
+    Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as
+    a text. Tool runs give outputs, errors and times to the results. A sub-agent has a thread of its
+    own. A run that returned the name of a node is a RouteDecision. Feedback is a label, its first
+    score the outcome; a root run that ended in an error failed.
 
-    Source: LangSmith documentation "Run (span) data format" (docs.langchain.com/langsmith/run-data-format)
+    Source: LangSmith documentation "Run (span) data format"
+    (docs.langchain.com/langsmith/run-data-format)
     """
 
     keeps = Keeps(

@@ -25,14 +25,17 @@ _OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "tra
 
 @register("reader", "messages", also=("openai", "openai_responses", "anthropic", "langchain"))
 class Messages:
-    """One trace a conversation: a list of messages, `{"messages": […]}`, a list or lines of those, or lines of messages.
+    """One trace a conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
+    or lines of messages.
 
-    Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's with content blocks,
-    or LangChain's in any dump; `system`, `tools` and `model` may stand around them. Answers of the Responses interface
-    with what was asked beside them are calls. A command in a fence is a call where its output is the next message.
+    Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's
+    with content blocks, or LangChain's in any dump; `system`, `tools` and `model` may stand around
+    them. Answers of the Responses interface with what was asked beside them are calls. A command in
+    a fence is a call where its output is the next message.
 
-    Source: OpenAI API reference "Create chat completion" and "Responses"; docs.anthropic.com "Messages" and "Tool use"; LangChain
-    reference `langchain_core.messages`, `langchain_core.load.dump`
+    Source: OpenAI API reference "Create chat completion" and "Responses"; docs.anthropic.com
+    "Messages" and "Tool use"; LangChain reference `langchain_core.messages`,
+    `langchain_core.load.dump`
     """
 
     keeps = Keeps(

@@ -1,4 +1,5 @@
-"""The bench's own format: JSON Lines, one header line and one line per step, optionally compressed. Round-trips exactly."""
+"""The bench's own format: JSON Lines, one header line and one line per step, optionally compressed.
+Round-trips exactly."""
 
 from __future__ import annotations
 
@@ -24,9 +25,11 @@ _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
 @register("reader", "native")
 class Native:
-    """Traces in the bench's own format, one or several in a file, with the source that they were recorded from; a header begins the next one.
+    """Traces in the bench's own format, one or several in a file, with the source that they were
+    recorded from; a header begins the next one.
 
-    Errors name the line and the path in it; another schema version is refused. Written by `write_trace`.
+    Errors name the line and the path in it; another schema version is refused. Written by
+    `write_trace`.
 
     Source: docs/traces.md "Native traces"
     """
@@ -109,15 +112,18 @@ def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> 
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace in the native format, compressed where the name ends in `.gz` or `.zst`; whole or not at all.
+    """Write a trace in the native format, compressed where the name ends in `.gz` or `.zst`; whole
+    or not at all.
 
-    The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace cannot be written as JSON.
+    The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace
+    cannot be written as JSON.
     """
     write_traces([trace], path)
 
 
 def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
-    """Write several traces into one native file, else as `write_trace`. The traces may come one by one; what is kept of them is compressed."""
+    """Write several traces into one native file, else as `write_trace`. The traces may come one by
+    one; what is kept of them is compressed."""
     target, buffer = Path(path), io.BytesIO()
     with _packing(target, buffer) as packed:
         for trace in traces:

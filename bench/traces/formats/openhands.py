@@ -84,7 +84,7 @@ class OpenHands:
 
 def _is_event(event: dict[str, Any]) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or event.get("kind") in EVENTS
+    return acted or str(event.get("kind")) in EVENTS
 
 
 def _trace(document: Document, listed: list[Any], unread: Unread, beside: dict[str, Any] | None = None) -> Trace:

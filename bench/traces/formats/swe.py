@@ -122,7 +122,7 @@ class _MiniRun(Steps):
         self.in_text = not any(
             "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in spoken
         )
-        for value, following in zip(values, [*values[1:], {}], strict=True):
+        for value, following in zip(values, [*values[1:], {}], strict=False):
             self._add(value, text(following.get("content")) or "", last=value is spoken[-1] if spoken else False)
 
     def _note(self, fields: dict[str, Any], *keys: str) -> None:

@@ -1,0 +1,131 @@
+"""The policies of agents and libraries on public recordings: what each saves, and what it loses.
+
+    python benchmarks/leaderboard.py NAME=PATH... [--most 12] > docs/leaderboard.md
+
+NAME is a corpus of `leaderboard.toml`, which says where it comes from; PATH its recordings, in any
+format that the bench reads. `--most` takes so many runs of each corpus, in the order of the files.
+Every policy runs at its defaults, and beside them the setting that the portfolio chooses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import bench
+from bench.model import Trace
+from bench.model.advice import Advice, Price, Ranked
+from bench.plugins.registry import entries
+
+FOLDER = Path(__file__).parent
+SLOTS = ("summarizer", "compactor")
+VERDICTS = ("ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid")
+HEAD = """\
+# Leaderboard
+
+The policies of agents and libraries at their defaults, on public recordings, and the setting that
+`bench run` chooses there by itself. A price is a share of the price of what ran when the recording
+was made: 0.80 is a fifth less. In brackets stands the upper end of its one-sided 97.5% interval over
+tasks, where it can be had. *Cached* is with the provider's prompt cache, *uncached*
+without. *Missed* are turns that would have missed something they used. What the verdicts mean is in
+[report.md](report.md), and what the figures cannot say in [validity.md](validity.md).
+"""
+
+
+def policies() -> dict[str, str]:
+    """The specs of all policies that need no setting, by name."""
+    return {
+        entry.name: f"{slot}={entry.name}"
+        for slot in SLOTS
+        for entry in entries(slot).values()
+        if ".policies." in f"{getattr(entry.target, '__module__', '')}."
+        and not any(item.required for item in entry.parameters)
+    }
+
+
+def digest(traces: tuple[Trace, ...]) -> str:
+    """A hash of what some recordings say, the same whatever file they stand in."""
+    return hashlib.sha256("".join(trace.sha256 for trace in traces).encode()).hexdigest()[:12]
+
+
+def price(value: Price | None) -> str:
+    """A price as a ratio to today's, with the upper end of its interval.
+
+    >>> price(Price(unit="usd", per_run=1.0, ratio=0.5, high=0.75)), price(None)
+    ('0.50 (0.75)', '–')
+    """
+    if value is None or value.ratio is None:
+        return "–"
+    return f"{value.ratio:.2f}" + ("" if value.high is None else f" ({value.high:.2f})")
+
+
+def share(value: float | None) -> str:
+    """A share in percent; a dash where nothing was measured."""
+    return "–" if value is None else f"{value:.1%}"
+
+
+def chosen(advice: Advice) -> Ranked | None:
+    """The strategy that a portfolio chooses: the advised one, else its best that is not today's."""
+    others = [item for item in advice.ranked if item.strategy != advice.today and item.verdict != "keep"]
+    advised = [item for item in others if item.strategy == advice.advised]
+    best = sorted(others, key=lambda item: VERDICTS.index(item.verdict))
+    return next(iter(advised + [item for item in best if "inactive" not in item.marks]), None)
+
+
+def row(name: str, item: Ranked) -> str:
+    """One line of the table."""
+    far = share(item.far_recall)
+    return (
+        f"| {name} | {item.verdict} | {price(item.cached)} | {price(item.uncached)} "
+        f"| {share(item.missed_turns)} | {far} |"
+    )
+
+
+def section(name: str, path: str, most: int) -> Iterator[str]:
+    """The part of the page about one corpus."""
+    origin = tomllib.loads((FOLDER / "leaderboard.toml").read_text(encoding="utf-8"))[name]
+    traces = bench.load([path]).traces[:most]
+    specs = [f"{policy}={spec}" for policy, spec in policies().items()]
+    at_defaults = bench.compare(traces, specs, title=name).advice
+    portfolio = bench.compare(traces, title=name).advice
+    assert at_defaults is not None
+    assert portfolio is not None
+    url = f"https://github.com/{origin['source']}/tree/{origin['commit']}"
+    yield f"## {name}\n"
+    origin_link = f"[{origin['source']}]({url})"
+    yield f"Runs: {at_defaults.runs}. Tasks: {at_defaults.tasks}. From {origin_link}, hash `{digest(traces)}`."
+    units = {item.cached.unit for item in at_defaults.ranked if item.cached is not None}
+    yield "" if "usd" in units else "No price of the model is known: both prices are tokens.\n"
+    yield "| policy | verdict | cached | uncached | missed | far facts kept |"
+    yield "|---|---|---:|---:|---:|---:|"
+    best = chosen(portfolio)
+    if best is not None:
+        yield row(f"**portfolio:** `{best.spec or best.strategy}`", best)
+    listed = [item for item in at_defaults.ranked if item.strategy in policies()]
+    for item in listed:
+        if "inactive" not in item.marks:
+            yield row(f"`{item.strategy}`", item)
+    still = [f"`{item.strategy}`" for item in listed if "inactive" in item.marks]
+    yield f"\nNever acted: {', '.join(still) or 'none'}.\n"
+
+
+def main() -> None:
+    """Print the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpora", nargs="+", metavar="NAME=PATH")
+    parser.add_argument("--most", type=int, default=12)
+    asked = parser.parse_args()
+    corpora = [item.partition("=")[::2] for item in asked.corpora]
+    print(HEAD)
+    named = " ".join(f"{name}=PATH" for name, _ in corpora)
+    print(f"Measured with version {bench.__version__}:\n")
+    print(f"    python benchmarks/leaderboard.py {named} --most {asked.most} > docs/leaderboard.md\n")
+    for name, path in corpora:
+        print("\n".join(section(name, path, asked.most)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
