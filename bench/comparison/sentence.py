@@ -15,7 +15,7 @@ NOISE = 0.001
 """A ratio that is nearer to 1 than this is no saving."""
 _ECONOMY = {"cached": "with the provider's cache", "uncached": "without a cache", "tokens": ""}
 _LOSES: dict[Verdict, tuple[str, str]] = {
-    "invalid": ("does not run", "do not run"),
+    "invalid": ("is invalid", "are invalid"),
     "unfaithful": ("is unfaithful", "are unfaithful"),
     "loses too much": ("loses too much", "lose too much"),
 }
