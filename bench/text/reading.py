@@ -52,7 +52,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     values += containers_in(rest)
     values += _xml_values(rest)
-    values += _pair_values(unfolded(rest))
+    values += _pair_values(unfolded(rest), frozenset(columns))
     return [_plain(value, legend) for value in values], rest
 
 
@@ -158,14 +158,16 @@ def _cell(text: str) -> Any:
     return read_cell(unescape(bare) if bare[:1] == '"' else bare)
 
 
-def _pair_values(text: str) -> list[Any]:
+def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
     """The mappings that lines of `key: value` write.
 
-    Deeper lines belong to the key above; a dash, or a key that comes again, begins a new one.
+    Deeper lines belong to the key above; a dash, a key that comes again, or a heading (a line
+    `key:` that is none of the `names`, with no deeper line below it) begins a new one.
     """
     found: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
     stack: list[tuple[int, dict[str, Any]]] = []
+    heading = -1  # the indentation of the line above, where that may be a heading
     for line in text.split("\n"):
         bare = line.strip()
         if not bare:
@@ -191,6 +193,9 @@ def _pair_values(text: str) -> list[Any]:
         stack = [level for level in stack if level[0] <= indent]
         if not stack or stack[-1][0] < indent:
             stack.append((indent, _below(stack, found, "")))
+        elif heading == indent:
+            stack[-1] = indent, _below(stack[:-1], found, "")
+        heading = -1
         for pair in filter(None, pairs):
             key, value = pair[1].strip(), pair[2].strip()
             if key in stack[-1][1]:
@@ -199,6 +204,7 @@ def _pair_values(text: str) -> list[Any]:
                 stack[-1][1][key] = _cell(value)
             elif len(stack) < _MOST_DEPTH:
                 stack.append((indent + 1, _below(stack, found, key)))
+                heading = indent if key not in names else -1
     return [value for value in [*found, by_path] if value]
 
 

@@ -117,7 +117,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = _pieces(own.text, evidence.session.lines_of(step))
+    first, *others = _pieces(own.text, evidence.session.lines_of(step), table)
     found = _changed_in(evidence, own, first, table) if first.strip() else []
     for piece in filter(str.strip, others):
         begun, rest = _begun(piece, table)
@@ -164,13 +164,20 @@ def _changed_in(
     return found
 
 
-def _pieces(text: str, known: Container[str]) -> list[str]:
+def _pieces(text: str, known: Container[str], table: FieldTable) -> list[str]:
     """The parts of a text between the gaps that it admits; the text itself where it has none.
 
-    A gap is a run of the strategy's own lines of which one says that something is left out.
+    A gap is a run of the strategy's own lines of which one says that something is left out. A line
+    with a field of the result (`total: 2`) says no such thing.
     """
     lines = text.split("\n")
-    omits = [line not in known and len(line) <= _NOTICE_CHARS and bool(says_omission(line, "")) for line in lines]
+    omits = [
+        line not in known
+        and len(line) <= _NOTICE_CHARS
+        and not ((key := _OPENING.match(line)) and table.has_key(key[1]))
+        and bool(says_omission(line, ""))
+        for line in lines
+    ]
     if not any(omits):
         return [text]
     pieces: list[list[str]] = [[]]
