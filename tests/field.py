@@ -120,7 +120,7 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     return found
 
 
-def said(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
+def contents(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
     """Messages by what they say: kind, text, call id, and calls with their arguments."""
     return [
         (m.kind, m.text, m.call_id, tuple((call.id, call.name, repr(call.arguments)) for call in m.tool_calls))

@@ -54,16 +54,19 @@ def session(
         steps.append(step)
         size += tokens
 
-    def said(words: int) -> str:
+    def some_words(words: int) -> str:
         return " ".join(draw.choice(WORDS) for _ in range(words))
 
-    for made in (SystemTurn(index=len(steps), content=said(30)), UserTurn(index=len(steps) + 1, content=said(60))):
+    for made in (
+        SystemTurn(index=len(steps), content=some_words(30)),
+        UserTurn(index=len(steps) + 1, content=some_words(60)),
+    ):
         join(made, count.framed(count.contents(text_of(made.content), ())))
     before = 0
     for number in range(turns):
         thought = thinking[min(number, len(thinking) - 1)] if thinking else 0
-        calls = (ToolCall(id=f"c{number}", name="bash", arguments={"command": said(12)}),)
-        content = said(draw.randrange(5, 40))
+        calls = (ToolCall(id=f"c{number}", name="bash", arguments={"command": some_words(12)}),)
+        content = some_words(draw.randrange(5, 40))
         spoken = count.contents(content, calls)
         usage = Usage(
             prompt_tokens=size,
@@ -82,7 +85,7 @@ def session(
             t=None if every_s is None else 1.76e9 + number * every_s,
         )
         join(step, count.framed(spoken) + (thought if resent else 0))
-        text = said(draw.randrange(10, 600))
+        text = some_words(draw.randrange(10, 600))
         join(result(text, index=at + 1, call_id=f"c{number}", function="bash"), count.framed(count.contents(text, ())))
     return trace(*steps)
 

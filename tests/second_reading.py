@@ -17,7 +17,7 @@ from typing import Any
 Count = Counter[str]
 
 
-def whole(path: Path) -> Any:
+def full_text(path: Path) -> Any:
     """The file as one JSON value."""
     return json.loads(path.read_text(encoding="utf-8-sig"))
 
@@ -66,17 +66,17 @@ def chat(messages: Iterable[Any]) -> Count:
 
 def openai(path: Path) -> Count:
     """One chat a file."""
-    return chat(whole(path))
+    return chat(full_text(path))
 
 
 def tau_bench(path: Path) -> Count:
     """A list of runs with a chat each."""
-    return sum((chat(run["traj"]) for run in whole(path)), Counter())
+    return sum((chat(run["traj"]) for run in full_text(path)), Counter())
 
 
 def swe(path: Path) -> Count:
     """mini-swe-agent: chat messages with commands as calls or in fences, or the items of OpenAI's Responses; or SWE-agent."""
-    held = whole(path)
+    held = full_text(path)
     if isinstance(held, dict) and "history" in held:
         return swe_agent(held)
     messages = held["messages"] if isinstance(held, dict) else held
@@ -134,7 +134,7 @@ def openhands(path: Path) -> Count:
 
     An answer of the model is repeated in each event that came of it, with its usage. Or a logged completion, or the SDK's events.
     """
-    held = None if path.suffix == ".jsonl" else whole(path)
+    held = None if path.suffix == ".jsonl" else full_text(path)
     if isinstance(held, dict):
         return openhands_completion(held)
     if isinstance(held, list) and any("kind" in event for event in held):
@@ -204,7 +204,7 @@ def swe_agent(held: Any) -> Count:
 def inspect_log(path: Path) -> Count:
     """Samples with events: an answer a model event (but those that grade), the tool messages of prompts as results."""
     count: Count = Counter()
-    for sample in whole(path)["samples"] or ():
+    for sample in full_text(path)["samples"] or ():
         scorers = {
             event["id"] for event in sample["events"] if event["event"] == "span_begin" and event["type"] == "scorer"
         }
@@ -232,7 +232,7 @@ def http_cassette(path: Path) -> Count:
 
 def messages(path: Path) -> Count:
     """Chats of OpenAI's form; Anthropic's blocks; LangChain's messages by their type; the Responses interface is not counted."""
-    held = lines(path) if path.suffix == ".jsonl" else whole(path)
+    held = lines(path) if path.suffix == ".jsonl" else full_text(path)
     chats = held if isinstance(held, list) and "messages" in held[0] else [held]
     count: Count = Counter()
     for one in chats:
@@ -277,7 +277,7 @@ def langchain(message: Any) -> Count:
 
 def tau(path: Path) -> Count:
     """tau-bench's chats; of tau2's, what the agent and the user say."""
-    held = whole(path)
+    held = full_text(path)
     if isinstance(held, list):
         return tau_bench(path)
     count: Count = Counter()

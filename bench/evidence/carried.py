@@ -36,7 +36,7 @@ class _Rates(NamedTuple):
 
 
 def carried_by(calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]) -> dict[int, Carried]:
-    """What each message cost over the run, by its number; `OUTSIDE` is what no message accounts for.
+    """The cost of each message over the run, by its number; `OUTSIDE` is what no message accounts for.
 
     `tokens` are those of each message, `charges` what each call (by its step) was charged. Tokens
     and dollars add up to those of the calls. What stands outside of the messages begins a prompt,

@@ -8,7 +8,7 @@ from ..model import Message, ToolResult, Trace
 from ..text.cut import without_halves
 from ..text.fields import FieldTable
 from ..text.texts import Texts
-from .spoken import call_text, spoken
+from .step_texts import call_text, step_texts
 
 
 class TraceContents:
@@ -24,7 +24,7 @@ class TraceContents:
     def texts(self) -> Texts:
         """A reader that knows the words which the trace writes in small letters: capitalised, they are no names."""
         texts = Texts()
-        words = (texts.words(text) for step in self._trace.steps for text in spoken(step))
+        words = (texts.words(text) for step in self._trace.steps for text in step_texts(step))
         texts.lower.update(word for of_text in words for word in of_text if word.islower())
         return texts
 

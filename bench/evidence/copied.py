@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..model import ModelTurn, Trace
 from ..text.common_words import COMMON_WORDS
 from ..text.texts import Texts
-from .spoken import spoken
+from .step_texts import step_texts
 
 SPAN_WORDS = 3  # the shortest run of words that counts as copied
 SPAN_CONTENT = 2  # the fewest of its words that are none of the common ones
@@ -54,15 +54,15 @@ class Spans:
                         wanted.setdefault(turn, []).append(words)
                         grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
         self._found: dict[int, tuple[str, ...]] = {}
-        said: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
+        first_places: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
         flats: list[str] = []
         for step in trace.steps:
-            known = said.setdefault(step.thread, {})
+            known = first_places.setdefault(step.thread, {})
             if isinstance(step, ModelTurn):
                 self._found[step.index] = tuple(dict.fromkeys(
                     span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
                 ))  # fmt: skip
-            for text in spoken(step):
+            for text in step_texts(step):
                 flat, start = texts.flat(text), 0
                 flats.append(flat)
                 for paragraph in flat.split("\n"):

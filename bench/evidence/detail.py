@@ -53,7 +53,7 @@ def detail_of(evidence: CheckedReplay) -> ReplayDetail:
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
-        messages=_shown([evidence.messages.messages[number] for number in used]),
+        messages=_messages_shown([evidence.messages.messages[number] for number in used]),
         calls=tuple(calls),
         missed=tuple(
             MissedFact(
@@ -94,7 +94,7 @@ def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]
     return found
 
 
-def _shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
+def _messages_shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
     """Messages with their calls as text, each cut so that all together are not too many characters."""
     texts = [
         "\n".join(filter(None, (item.text, *(f"→ {call.name} {call.command}" for call in item.tool_calls))))

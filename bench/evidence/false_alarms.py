@@ -1,4 +1,4 @@
-"""How often the rules that read prose find something in texts that are honest."""
+"""The rates at which the rules that read prose find something in honest texts."""
 
 from __future__ import annotations
 

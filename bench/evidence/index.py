@@ -11,9 +11,6 @@ from ..tokens.usage import calibration_of
 from .contents import TraceContents
 from .needs import needs_of
 
-INDEX_VERSION = "1"
-"""Version of what an index holds and how it is found: part of the key under which it is kept."""
-
 _EARLY = 1.5
 """An answer whose text has so many times the output tokens reported: they were counted before it had ended."""
 
@@ -75,9 +72,9 @@ def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
 
     A count that is much smaller than the text was taken before the answer had ended: the text counts.
     """
-    said = count.text(text_of(turn.content)) + sum(
+    counted = count.text(text_of(turn.content)) + sum(
         count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
     )
     if turn.usage is None:
-        return said + count.text(turn.reasoning or "")
-    return said if said > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens
+        return counted + count.text(turn.reasoning or "")
+    return counted if counted > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens

@@ -18,7 +18,7 @@ PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 class KeptShare(NamedTuple):
-    """How much of one result is still there: `lost` names the facts or fields that are not."""
+    """The part of one result that is still there: `lost` names the facts or fields that are not."""
 
     result: ToolResult
     kept: int

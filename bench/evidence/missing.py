@@ -56,7 +56,7 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
 
 
 class MissingInstructions(NamedTuple):
-    """What the prompt of one call lacks: instructions by their places, and messages of people that it shows in other words."""
+    """The lacks of the prompt of one call: instructions by their places, and messages of people that it shows in other words."""
 
     step: int
     missing: tuple[int, ...] = ()

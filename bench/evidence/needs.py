@@ -27,7 +27,7 @@ from ..text.facts import flat
 from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
 from .copied import FlatTexts, Spans
-from .spoken import call_text, parts_by_turn
+from .step_texts import call_text, parts_by_turn
 
 FAR_TURNS = 6
 """A need is far where its fact was last said so many model turns ago, or more."""

@@ -15,6 +15,7 @@ from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from .contents import TraceContents
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
+from .mentions import Mentions
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
 from .pairs import PromptRules, Refused
@@ -23,7 +24,6 @@ from .records import RecordValues
 from .refetch import Fetch, fetches_of
 from .repeats import Repeat, repeats_of
 from .result_facts import ResultFacts
-from .said import Said
 from .walk import Walked, walk
 
 
@@ -35,7 +35,7 @@ class TraceSession:
         self.messages = TraceMessages(trace, index, contents)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
-        self.said = Said(self.messages)
+        self.mentions = Mentions(self.messages)
         self.excused: frozenset[tuple[int, int]] = frozenset()
         self.new_lines: dict[int, list[str]] = {}
         """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
@@ -62,7 +62,7 @@ class TraceSession:
 
     @cached_property
     def instructions(self) -> InstructionReader:
-        """What its system and user turns tell the agent to do."""
+        """The instructions of its system and user turns."""
         return InstructionReader(instructions_of(self.trace, self.index), self.index, self.messages.messages)
 
     def lines_of(self, step: int | None) -> frozenset[str]:
@@ -102,12 +102,12 @@ class TraceSession:
 
     @cached_property
     def rules(self) -> PromptRules:
-        """What a provider demands of its prompts."""
+        """The demands of a provider on its prompts."""
         return PromptRules(self.messages)
 
 
 class ReplayEvidence:
-    """What one replay shows. `session` is that of its trace."""
+    """The evidence of one replay. `session` is that of its trace."""
 
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay

@@ -117,7 +117,7 @@ class _Reader:
         return [Problem("call", self.shapes[self._heads[-1]].step, call) for call in sorted(waiting)]
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the prompt as it stands."""
+        """The faults of the prompt as it stands."""
         return [*(problem for _, problem in self._found), *self._unanswered()]
 
     @property

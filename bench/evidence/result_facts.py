@@ -63,23 +63,23 @@ class ResultFacts:
         """The facts of a result that a text does not hold: what a store gives back."""
         if text == result.text:
             return ()
-        kept = frozenset(self._held(text))
+        kept = frozenset(self._matches(text))
         return tuple(fact for fact in self.of(result) if fact not in kept)
 
     def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
         """Those of some facts of results that a text holds."""
-        held = frozenset(self._held(text)) if facts else frozenset()
+        held = frozenset(self._matches(text)) if facts else frozenset()
         return tuple(fact for fact in facts if fact in held)
 
     def held_by(self, number: int) -> frozenset[str]:
         """The facts of any result that a message holds."""
         if number not in self._holds:
             texts = self._messages.contents.of(self._messages.messages[number])
-            self._holds[number] = frozenset(fact for text in texts for fact in self._held(text))
+            self._holds[number] = frozenset(fact for text in texts for fact in self._matches(text))
         return self._holds[number]
 
     @cached_property
-    def _held(self) -> FactsHeld:
+    def _matches(self) -> FactsHeld:
         facts = dict.fromkeys(fact for result in self._results.values() for fact in self.of(result))
         return FactsHeld(facts, self._messages.texts)
 

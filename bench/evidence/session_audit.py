@@ -82,7 +82,7 @@ def total_of(each: list[Charges]) -> Charges:
 
 
 def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges, ...]:
-    """What each model call was charged: as its usage says, else as it is counted and priced here."""
+    """The charge of each model call: as its usage says, else as it is counted and priced here."""
     usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
     cache_known = any(u is not None and u.cached_prompt_tokens is not None for u in usages.values())
     found = []
@@ -123,7 +123,7 @@ def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None,
 
 
 def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[PromptPart]:
-    """What each tool's results, and each kind of other messages, cost over the run; the dearest first."""
+    """The cost over the run of each tool's results and of each kind of other messages; the dearest first."""
     names: dict[int, tuple[str, bool]] = {}
     for step in recorded.trace.steps:
         if isinstance(step, ToolResult):

@@ -34,7 +34,7 @@ class Stay(NamedTuple):
 
 @dataclass
 class Walked:
-    """What one walk found. Calls are numbered from 0 over all threads, messages as in `TraceMessages`.
+    """The findings of one walk. Calls are numbered from 0 over all threads, messages as in `TraceMessages`.
 
     `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were in
     their prompts; `far_held` of `far` of those that were last said six or more turns ago.
@@ -107,7 +107,7 @@ def _change(found: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int],
 
 
 def _judge(found: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles) -> None:
-    """Which needs of a turn its prompt lacks: recorded messages first, then the strategy's own."""
+    """Record the needs of a turn that its prompt lacks: recorded messages first, then the strategy's own."""
     index = messages.index
     own: list[int] | None = None
     missing = False

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
 from ..evidence.probes import probes_of, search, turn_after
-from ..evidence.spoken import message_texts, turn_text
+from ..evidence.step_texts import message_texts, turn_text
 from ..model import AskedProbe, as_text
 from ..model.errors import ScenarioError
 from ..model.scores import Number

@@ -14,7 +14,7 @@ from .exchange import answers_of, conversation_in, instructions_in, tools_in
 from .parts import Unread
 from .prompts import Prompts, PromptThread, key_of
 from .records import text
-from .steps import Said
+from .steps import ReadMessage
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
 _REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata",
@@ -40,9 +40,9 @@ class Call:
     `name` is the answer's own.
     """
 
-    system: list[Said]
-    prompt: list[Said]
-    answer: list[Said]
+    system: list[ReadMessage]
+    prompt: list[ReadMessage]
+    answer: list[ReadMessage]
     tools: list[Any] | None = None
     model: str | None = None
     asked: float | None = None
@@ -80,7 +80,7 @@ class Calls:
     def __init__(self, document: Document, reader: str) -> None:
         self.document, self.reader = document, reader
         # by an answer's name: the answer that it followed, what was new with it, its conversation and how long that was
-        self.told: dict[str, tuple[str | None, list[Said], PromptThread | None, int]] = {}
+        self.told: dict[str, tuple[str | None, list[ReadMessage], PromptThread | None, int]] = {}
         self.runs: dict[str, Prompts] = {}
         self.unread: dict[str, dict[str, int]] = {}
         self.skipped = Unread()
@@ -119,8 +119,8 @@ class Calls:
         for what, count in call.unread.counts.items():  # prompts repeat what was there before: the most of one call
             counts[what] = max(counts.get(what, 0), count)
 
-    def _earlier(self, name: str | None) -> list[Said]:
-        parts: list[list[Said]] = []
+    def _earlier(self, name: str | None) -> list[ReadMessage]:
+        parts: list[list[ReadMessage]] = []
         while name is not None and name in self.told:
             name, news, _, _ = self.told[name]
             parts.append(news)

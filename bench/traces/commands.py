@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ..model import ToolCall
-from .steps import Ran, Said
+from .steps import Ran, ReadMessage
 
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
@@ -67,14 +67,16 @@ def is_observation(text: str) -> bool:
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 
-def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Said:
+def observation(call: ToolCall, text: str, raw_output: str | None = None) -> ReadMessage:
     """A user message as the result of `call`, which failed if a return code other than 0 is stated.
     `raw_output` is the whole output where it is recorded beside what the model saw."""
     match = _RETURNCODE.match(text)
     code = match.group("code") if match else "0"
     full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
     error = (match.group("error") or None) if match else None
-    return Said("tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(full=full, prose=True))
+    return ReadMessage(
+        "tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(full=full, prose=True)
+    )
 
 
 def observation_text(returncode: object, output: str) -> str:

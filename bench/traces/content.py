@@ -13,7 +13,7 @@ from ..model import Content, OtherPart, Part, TextPart, ToolCall, as_text, compa
 from .decoded import as_dict, dicts
 from .parts import Unread, picture
 from .records import arguments, text
-from .steps import Said
+from .steps import ReadMessage
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call", "custom_tool_call",
@@ -47,7 +47,7 @@ class Blocks:
     parts: list[Part] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
-    results: list[Said] = field(default_factory=list)
+    results: list[ReadMessage] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.parts or self.calls or self.thoughts or self.results)
@@ -214,13 +214,15 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
     return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
-def _result(block: dict[str, Any], shown: Any, failed: bool) -> Said:
+def _result(block: dict[str, Any], shown: Any, failed: bool) -> ReadMessage:
     seen = "" if shown is None else as_text(shown)
     name = text(first_of(block, _NAMES)) or ""
-    return Said("tool", seen, call_id=_id(block), name=name, failed=failed, error=(seen or None) if failed else None)
+    return ReadMessage(
+        "tool", seen, call_id=_id(block), name=name, failed=failed, error=(seen or None) if failed else None
+    )
 
 
-def result_of(block: dict[str, Any], unread: Unread) -> Said:
+def result_of(block: dict[str, Any], unread: Unread) -> ReadMessage:
     """A block of a tool's result. What it shows is its text, its parts, or anything else as compact JSON."""
     kind, error = block.get("type"), block.get("error")
     held = first_of(block, _GAVE)
@@ -235,7 +237,7 @@ def result_of(block: dict[str, Any], unread: Unread) -> Said:
     told = text(error) or (None if error in (None, False) else as_text(error))
     first = next(iter(text_of(seen).strip().splitlines()), None)
     told = told or (first if kind == "tool_result" else text_of(seen) or None)
-    return Said(
+    return ReadMessage(
         "tool",
         seen,
         call_id=_id(block),

@@ -14,7 +14,7 @@ from .decoded import as_dict, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
 from .parts import Unread
 from .records import text
-from .steps import Said
+from .steps import ReadMessage
 from .streams import assembled, events_of
 from .usage import usage_in
 
@@ -30,23 +30,23 @@ _COUNTED = "prompt_eval_count"
 # ---------------------------------------------------------------- prompts
 
 
-def instructions_in(request: dict[str, Any], unread: Unread) -> list[Said]:
+def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The system prompt that a request has beside its messages."""
     config = as_dict(request.get("config"))
-    found: list[Said] = []
+    found: list[ReadMessage] = []
     for held in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
         held = held.get("parts", held.get("content", held)) if isinstance(held, dict) else held
         content = Blocks().add_all(held, unread).content
-        found += [Said("system", content)] if content else []
+        found += [ReadMessage("system", content)] if content else []
     return found
 
 
-def conversation_in(request: Any, unread: Unread) -> list[Said]:
+def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     """The messages that a request has, whatever they are called; of several prompts the first, others are counted."""
     listed = first_of(request, _LISTS) if isinstance(request, dict) else None
     found = listed or (first_of(request, _TEXTS) if isinstance(request, dict) else request)
     if isinstance(found, str):
-        return [Said("user", found)]
+        return [ReadMessage("user", found)]
     if not isinstance(found, list):
         unread.add("prompt that is neither text nor messages", found is not None)
         return []
@@ -56,12 +56,12 @@ def conversation_in(request: Any, unread: Unread) -> list[Said]:
         found = found[0] if batched else found[:1]
     if found and all(isinstance(item, dict) and not is_message(item) for item in found):  # blocks alone
         blocks = Blocks().add_all(found, unread)
-        return [*blocks.results, *([Said("user", blocks.content)] if blocks.parts else [])]
+        return [*blocks.results, *([ReadMessage("user", blocks.content)] if blocks.parts else [])]
     told = messages(found, unread)
     return list(map(without_ids, told)) if isinstance(request, dict) and request.get("contents") else told
 
 
-def prompt_of(request: Any, unread: Unread) -> list[Said]:
+def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
     """The messages that a request sends: its system prompt, then the conversation."""
     return [*instructions_in(as_dict(request), unread), *conversation_in(request, unread)]
 
@@ -82,11 +82,11 @@ def tools_in(request: Any) -> list[Any] | None:
 # ---------------------------------------------------------------- answers
 
 
-def answers_of(response: Any, unread: Unread) -> list[Said]:
+def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
     """The answer of a response: the turn, with model, usage and why it ended, then the results of tools that the
     server ran in it. Of several answers the first, others are counted. `[]` where there is none."""
     if isinstance(response, str):
-        return [Said("assistant", response)]
+        return [ReadMessage("assistant", response)]
     if isinstance(response, list):
         told = messages(response, unread) if any("role" in item for item in dicts(response)) else None
         if told is None:
@@ -112,7 +112,7 @@ def _usage(response: dict[str, Any], unread: Unread) -> Any:
     return next((usage for value in held if (usage := usage_in(value, unread)) is not None), None)
 
 
-def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
+def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     output = response.get("output")
     for key in ("generations", "choices", "candidates"):
         if response.get(key):
@@ -133,7 +133,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[Said]:
     return []
 
 
-def _first_answer(listed: Any, unread: Unread) -> list[Said]:
+def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
     have a list a prompt."""
     lists = [item if isinstance(item, list) else [item] for item in listed] if isinstance(listed, list) else []
@@ -142,14 +142,14 @@ def _first_answer(listed: Any, unread: Unread) -> list[Said]:
     for answer in several[:1]:
         held, gemini = first_of(answer, ("message", "content")), isinstance(answer.get("content"), dict)
         if not isinstance(held, dict):
-            told = [Said("assistant", text(answer.get("text")) or "")]
+            told = [ReadMessage("assistant", text(answer.get("text")) or "")]
         else:
             told = [without_ids(said) if gemini else said for said in message(held, unread, "assistant")]
         return _ended(told, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS)))
     return []
 
 
-def _interaction(listed: list[Any], unread: Unread) -> list[Said]:
+def _interaction(listed: list[Any], unread: Unread) -> list[ReadMessage]:
     asked = (at for at, item in enumerate(listed) if as_dict(item).get("type") in ("user_input", "function_result"))
     new = listed[max(asked, default=-1) + 1 :]
     if any(as_dict(item).get("type") in ("model_output", "function_call") for item in new):
@@ -158,10 +158,10 @@ def _interaction(listed: list[Any], unread: Unread) -> list[Said]:
         )
         return answer_of_items(list(turned), unread)
     blocks = Blocks().add_all(new, unread)
-    return [Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
+    return [ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
 
 
-def _ended(found: list[Said], reason: str | None) -> list[Said]:
+def _ended(found: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
     found[:1] = [replace(said, finish_reason=reason or said.finish_reason) for said in found[:1]]
     return found
 

@@ -12,20 +12,20 @@ from .messages import message, messages
 from .parts import Unread
 from .records import text
 from .spans import OtelSpan
-from .steps import Said
+from .steps import ReadMessage
 
 _ROLE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
-def prompt_in(span: OtelSpan, unread: Unread) -> list[Said]:
+def prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
     """The messages that a model call was sent; `[]` where the span does not record them."""
     _add_details(span)
     system = _decoded(span, "gen_ai.system_instructions", unread)
     listed = _decoded(span, "gen_ai.input.messages", unread) or _decoded(span, "ai.prompt.messages", unread)
     if listed or system:
         instructions = Blocks().add_all(system, unread).content
-        return [*([Said("system", instructions)] if instructions else []), *messages(_list(listed), unread)]
+        return [*([ReadMessage("system", instructions)] if instructions else []), *messages(_list(listed), unread)]
     for key in ("llm.input_messages", "gen_ai.prompt"):
         nested = span.below(key)
         if isinstance(nested, list):
@@ -37,7 +37,7 @@ def prompt_in(span: OtelSpan, unread: Unread) -> list[Said]:
     return messages(_list(strict_json(next(filter(None, map(text, old)), ""))), unread)
 
 
-def answers_in(span: OtelSpan, unread: Unread) -> list[Said]:
+def answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
     """The answer of a model call; `[]` where the span does not record it. Further answers are counted."""
     _add_details(span)
     listed = _list(_decoded(span, "gen_ai.output.messages", unread))
@@ -51,7 +51,7 @@ def answers_in(span: OtelSpan, unread: Unread) -> list[Said]:
     if "ai.response.text" in span.attributes or "ai.response.toolCalls" in span.attributes:
         return [_of_vercel(span, unread)]
     if "ai.response.object" in span.attributes:
-        return [Said("assistant", as_text(span.attributes["ai.response.object"]))]
+        return [ReadMessage("assistant", as_text(span.attributes["ai.response.object"]))]
     if not choices:
         return []
     inner = choices[0].get("message", choices[0])
@@ -74,7 +74,7 @@ def tools_in_span(span: OtelSpan) -> list[Any] | None:
     return [(strict_json(one) if one else None) or schema for one, schema in zip(texts, schemas, strict=True)]
 
 
-def _of_vercel(span: OtelSpan, unread: Unread) -> Said:
+def _of_vercel(span: OtelSpan, unread: Unread) -> ReadMessage:
     calls = _list(_decoded(span, "ai.response.toolCalls", unread))
     told = {
         "role": "assistant",
@@ -138,7 +138,7 @@ def _content_of(details: dict[str, Any]) -> dict[str, Any]:
     return as_dict(strict_json(inner)) or details if isinstance(inner, str) else details
 
 
-def _of_event(role: str, details: dict[str, Any], unread: Unread) -> list[Said]:
+def _of_event(role: str, details: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     held = _content_of(details)
     content, calls = held.get("content"), held.get("tool_calls")
     told = {

@@ -16,7 +16,7 @@ from .content import Blocks, call_in, first_of
 from .decoded import as_dict, dicts, strict_json
 from .parts import Role, Unread
 from .records import text
-from .steps import Ran, Said
+from .steps import Ran, ReadMessage
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -78,14 +78,14 @@ def is_message(value: Any) -> bool:
     return known or is_langchain(value) or is_item(value)
 
 
-def messages(values: Iterable[Any], unread: Unread) -> list[Said]:
+def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
     """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's.
     What is no message, or of a role that is none, is counted.
 
     >>> [said.role for said in messages([{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}], Unread())]
     ['user', 'assistant']
     """
-    found: list[Said] = []
+    found: list[ReadMessage] = []
     answer = Blocks()
     for value in values:
         if isinstance(value, str):
@@ -107,7 +107,7 @@ def messages(values: Iterable[Any], unread: Unread) -> list[Said]:
     return found + _ended(answer)
 
 
-def answer_of_items(items: Any, unread: Unread) -> list[Said]:
+def answer_of_items(items: Any, unread: Unread) -> list[ReadMessage]:
     """The `output` of a response of the Responses interface as its turn, then results of tools that the server ran."""
     answer = Blocks()
     unread.add("output that is no list of items", not isinstance(items, list | None))
@@ -121,10 +121,10 @@ def answer_of_items(items: Any, unread: Unread) -> list[Said]:
     return _ended(answer)
 
 
-def _ended(answer: Blocks) -> list[Said]:
+def _ended(answer: Blocks) -> list[ReadMessage]:
     if not (answer.parts or answer.calls or answer.thoughts):
         return answer.results
-    return [Said("assistant", answer.content, tuple(answer.calls), answer.reasoning), *answer.results]
+    return [ReadMessage("assistant", answer.content, tuple(answer.calls), answer.reasoning), *answer.results]
 
 
 def _is_answers(item: dict[str, Any]) -> bool:
@@ -142,15 +142,17 @@ def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
         answer.add(item, unread)
 
 
-def _other_item(item: dict[str, Any], unread: Unread) -> list[Said]:
+def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     kind = item.get("type")
     if kind in ("message", None):
         return message(item, unread)
     if kind == "user_input":
-        return [Said("user", Blocks().add_all(item.get("content"), unread).content)]
+        return [ReadMessage("user", Blocks().add_all(item.get("content"), unread).content)]
     if kind == "agent_message":
         return [
-            Said("user", Blocks().add_all(item.get("content"), unread).content, name=text(item.get("author")) or "")
+            ReadMessage(
+                "user", Blocks().add_all(item.get("content"), unread).content, name=text(item.get("author")) or ""
+            )
         ]
     if str(kind).endswith(("_output", "_result")):
         return Blocks().add_all([item], unread).results
@@ -174,7 +176,7 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return named.lower() or ("" if role is None else as_text(role)), value
 
 
-def message(value: dict[str, Any], unread: Unread, default: Role | None = None) -> list[Said]:
+def message(value: dict[str, Any], unread: Unread, default: Role | None = None) -> list[ReadMessage]:
     """One message: results of tools one by one, then the rest. `default` is the role of a message that names none."""
     named, fields = unwrapped(value)
     role = ROLES.get(named) or ROLES.get(named.lower()) or (default if not named else None)
@@ -191,12 +193,12 @@ def message(value: dict[str, Any], unread: Unread, default: Role | None = None) 
     if role == "tool":
         return _tool_message(fields, blocks, name)
     if role != "assistant":
-        rest = Said(role, blocks.content, name=name)
+        rest = ReadMessage(role, blocks.content, name=name)
         return [*blocks.results, rest] if blocks.parts or not blocks.results else blocks.results
     return [_answer(fields, blocks, name, unread), *blocks.results]
 
 
-def _tool_message(fields: dict[str, Any], blocks: Blocks, name: str) -> list[Said]:
+def _tool_message(fields: dict[str, Any], blocks: Blocks, name: str) -> list[ReadMessage]:
     if blocks.results and not blocks.parts:
         return blocks.results
     artifact, seen = fields.get("artifact"), blocks.content
@@ -204,11 +206,11 @@ def _tool_message(fields: dict[str, Any], blocks: Blocks, name: str) -> list[Sai
     call_id = first_of(fields, ("tool_call_id", "toolCallId")) or ""
     ran = None if artifact is None else Ran(output=artifact)
     error = (text_of(seen) or None) if failed else None
-    shown = Said("tool", seen, call_id=as_text(call_id), name=name, failed=failed, error=error, ran=ran)
+    shown = ReadMessage("tool", seen, call_id=as_text(call_id), name=name, failed=failed, error=error, ran=ran)
     return [*blocks.results, shown]
 
 
-def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> Said:
+def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> ReadMessage:
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
     own = next((one for key in _REASONING if (one := text(fields.get(key)))), None)
     signed = [text(as_dict(block).get("thinking")) or "" for block in dicts(fields.get("thinking_blocks"))]
@@ -217,7 +219,7 @@ def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -
     beside += [text(part.get("text")) for part in dicts(as_dict(extra.get("reasoning")).get("summary"))]
     thoughts = [*blocks.thoughts, *([own] if own else signed), *beside]
     reported = first_of(fields, ("usage_metadata", "usage")) or first_of(meta, ("token_usage", "usage"))
-    return Said(
+    return ReadMessage(
         "assistant",
         blocks.content,
         calls_beside(fields, unread) or calls_beside(extra, unread) or tuple(blocks.calls),
@@ -245,7 +247,7 @@ def calls_beside(fields: dict[str, Any], unread: Unread) -> tuple[ToolCall, ...]
     return tuple(call_in(call, unread) for call in dicts(listed))
 
 
-def without_ids(said: Said) -> Said:
+def without_ids(said: ReadMessage) -> ReadMessage:
     """A message without the ids of calls: Gemini gives none with its answers, and some clients make them up for its
     prompts. Calls are then found by name and order."""
     calls = tuple(ToolCall(id="", name=call.name, arguments=call.arguments) for call in said.calls)

@@ -13,7 +13,7 @@ from .decoded import dicts
 from .messages import calls_beside
 from .openhands_results import seconds_between, terminal_text
 from .records import dict_in, text, time_of, typed
-from .steps import Ran, Said, Steps
+from .steps import Ran, ReadMessage, Steps
 from .tables import data_of
 from .usage import usage_in
 
@@ -82,7 +82,7 @@ class Actions(Steps):
         if kind == "system":
             tools = args.get("tools")
             self.tools(tools if isinstance(tools, list) else [])
-            self.say(Said("system", text(args.get("content")) or ""), t=t)
+            self.say(ReadMessage("system", text(args.get("content")) or ""), t=t)
         elif kind == "condensation":
             self._condense(args, t)
         elif kind in _SILENT or kind == "recall":
@@ -93,7 +93,7 @@ class Actions(Steps):
                 done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
                 self.outcome = Outcome(success=done, said_by="the agent, when it finished")
         elif kind == "message":
-            self.say(Said("user", text(args.get("content")) or ""), t=t)
+            self.say(ReadMessage("user", text(args.get("content")) or ""), t=t)
             pictures = args.get("image_urls")
             self.unread.add("picture of a user message", len(pictures) if isinstance(pictures, list) else 0)
         else:
@@ -108,7 +108,7 @@ class Actions(Steps):
             given = {key: value for key, value in args.items() if key not in _OWN}
             call = ToolCall(id=f"event{event.id}", name=kind, arguments=given)
             self.call_of[event.id] = call.id
-            self.say(Said("assistant", words, () if kind in ("message", "finish") else (call,)), t=t)
+            self.say(ReadMessage("assistant", words, () if kind in ("message", "finish") else (call,)), t=t)
             return
         message = dict_in(choice, "message")
         call_id = text(event.tool_call_metadata.get("tool_call_id")) or ""
@@ -117,7 +117,7 @@ class Actions(Steps):
         if answer in self.answers:
             return
         self.answers.add(answer)
-        said = Said(
+        said = ReadMessage(
             "assistant",
             Blocks().add_all(message.get("content"), self.unread).content,
             calls_beside(message, self.unread),
@@ -131,14 +131,14 @@ class Actions(Steps):
     def _observation(self, event: Event, kind: str, t: float | None) -> None:
         if kind == "recall":
             if recalled := _recalled(event.extras):
-                self.say(Said("user", "\n\n".join(recalled)), t=t)
+                self.say(ReadMessage("user", "\n\n".join(recalled)), t=t)
             return
         if kind in _SILENT:
             return
         seen = _seen(event, kind)
         call_id = text(event.tool_call_metadata.get("tool_call_id")) or self.call_of.get(event.cause, "")
         if call_id not in {call.id for call in self.waiting()}:
-            self.say(Said("user", seen), t=t)
+            self.say(ReadMessage("user", seen), t=t)
             return
         if kind == "user_rejected":
             self.approve(call_id, approved=False)
@@ -149,7 +149,7 @@ class Actions(Steps):
             failed=broken or event.success is False or code not in (None, 0, -1),
             error=seen if broken else None,
         )
-        self.say(Said("tool", seen, call_id=call_id, ran=ran), t=t)
+        self.say(ReadMessage("tool", seen, call_id=call_id, ran=ran), t=t)
 
     def _condense(self, args: dict[str, Any], t: float | None) -> None:
         """Add a reset that keeps the steps but those of the events named as forgotten."""

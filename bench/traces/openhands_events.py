@@ -12,7 +12,7 @@ from .decoded import as_dict, dicts
 from .messages import ROLES
 from .openhands_results import blocks_of, observed, seconds_between
 from .records import arguments, count_unknown, dict_in, text, time_of, typed
-from .steps import Ran, Said, Steps
+from .steps import Ran, ReadMessage, Steps
 from .tables import data_of
 from .usage import usage_in
 
@@ -138,11 +138,11 @@ class Events(Steps):
         elif event.kind == "SystemPromptEvent":
             self.tools(list(map(self._definition, event.tools or ())))
             parts = [part for part in (event.system_prompt, event.dynamic_context) if part]
-            self._say(Said("system", blocks_of(parts, self.unread).content), event)
+            self._say(ReadMessage("system", blocks_of(parts, self.unread).content), event)
         elif event.kind == "MessageEvent":
             self._message(event)
         elif event.kind == "CondensationSummaryEvent":
-            self._say(Said("user", event.summary or ""), event)
+            self._say(ReadMessage("user", event.summary or ""), event)
         elif event.kind == "Condensation":
             self.forgotten[own] = event.forgotten_event_ids
             self._reset(event, own, event.summary)
@@ -154,7 +154,7 @@ class Events(Steps):
         else:
             self._result(event)
 
-    def _say(self, said: Said, event: Event) -> int:
+    def _say(self, said: ReadMessage, event: Event) -> int:
         return self.say(said, t=time_of(event.timestamp, self.unread))
 
     def _message(self, event: Event) -> None:
@@ -164,7 +164,7 @@ class Events(Steps):
         parts = content if isinstance(content, list) else [content]
         blocks = blocks_of([*parts, *event.extended_content], self.unread)
         reasoning = self._reasoning(message) if role == "assistant" else None
-        index = self._say(Said(role, blocks.content, reasoning=reasoning), event)
+        index = self._say(ReadMessage(role, blocks.content, reasoning=reasoning), event)
         if role == "assistant":
             self.answers[event.llm_response_id or ""] = index
 
@@ -201,7 +201,7 @@ class Events(Steps):
         actions, self.batch = self.batch, []
         thoughts = blocks_of([part for action in actions for part in action.thought or ()], self.unread)
         reasoning = self._reasoning(msgspec.structs.asdict(actions[0]))
-        index = self._say(Said("assistant", thoughts.content, tuple(map(_call, actions)), reasoning), actions[0])
+        index = self._say(ReadMessage("assistant", thoughts.content, tuple(map(_call, actions)), reasoning), actions[0])
         self.answers[actions[0].llm_response_id or ""] = index
         if len(actions) == 1:  # several calls of one answer run side by side
             self.asked[actions[0].tool_call_id] = time_of(actions[0].timestamp, self.unread)
@@ -224,14 +224,14 @@ class Events(Steps):
                 error=result.output if broken else None,
                 failed=broken or event.observation.get("exit_code") not in (None, 0, -1),
             )
-            self.say(Said("tool", result.content, call_id=call_id, name=event.tool_name or "", ran=ran), t=t)
+            self.say(ReadMessage("tool", result.content, call_id=call_id, name=event.tool_name or "", ran=ran), t=t)
             return
         error = event.error or ""
         if event.kind == "UserRejectObservation":
             error = f"Action rejected: {event.rejection_reason or ''}"
             if event.rejection_source != "hook":
                 self.approve(call_id, approved=False, t=t)
-        self.say(Said("tool", error, call_id=call_id, name=event.tool_name or "", failed=True, error=error), t=t)
+        self.say(ReadMessage("tool", error, call_id=call_id, name=event.tool_name or "", failed=True, error=error), t=t)
 
     def _other_agent(self, event: Event) -> None:
         """Add a call that an agent of another make did by itself: its last event holds all of it."""
@@ -241,9 +241,10 @@ class Events(Steps):
         seen = "\n".join(filter(None, texts)) if event.raw_output is None else as_text(event.raw_output)
         name = event.tool_kind or event.title or "tool"
         self._say(
-            Said("assistant", calls=(ToolCall(id=event.tool_call_id, name=name, arguments=event.raw_input),)), event
+            ReadMessage("assistant", calls=(ToolCall(id=event.tool_call_id, name=name, arguments=event.raw_input),)),
+            event,
         )
-        self._say(Said("tool", seen, call_id=event.tool_call_id, failed=event.is_error is True), event)
+        self._say(ReadMessage("tool", seen, call_id=event.tool_call_id, failed=event.is_error is True), event)
 
 
 def _call(action: Event) -> ToolCall:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import ContextReset, Usage, compact_json, non_text_parts
-from .steps import Said, Steps
+from .steps import ReadMessage, Steps
 
 
 @dataclass
@@ -30,7 +30,7 @@ class PromptThread:
     answer: Hashable = None
     marks: list[Hashable] = field(default_factory=list)
 
-    def add(self, said: Said, key: Hashable, step: int | None) -> None:
+    def add(self, said: ReadMessage, key: Hashable, step: int | None) -> None:
         """One message more."""
         if self.task is None and isinstance(key, tuple) and key[0] == "user":
             self.task = len(self.keys)
@@ -136,10 +136,10 @@ class Prompts(Steps):
 
     def ask(
         self,
-        prompt: Sequence[Said],
-        answer: Said,
+        prompt: Sequence[ReadMessage],
+        answer: ReadMessage,
         *,
-        results: Sequence[Said] = (),
+        results: Sequence[ReadMessage] = (),
         group: str = "agent",
         agent: str | None = None,
         tools: list[Any] | None = None,
@@ -178,7 +178,7 @@ class Prompts(Steps):
         return self._threads.first(group)
 
     def hold(
-        self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
+        self, messages: Sequence[ReadMessage], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:
         """The conversation of a group as it stands at some time; what is new in it was said by
         `agent`. Gives its thread."""
@@ -188,7 +188,12 @@ class Prompts(Steps):
         return thread.name
 
     def _extend(
-        self, thread: PromptThread, prompt: Sequence[Said], told: PromptThread, t: float | None, agent: str | None
+        self,
+        thread: PromptThread,
+        prompt: Sequence[ReadMessage],
+        told: PromptThread,
+        t: float | None,
+        agent: str | None,
     ) -> None:
         """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
         places = _places(thread.keys, told.keys)
@@ -209,7 +214,7 @@ class Prompts(Steps):
         thread.sums, thread.task = told.sums, told.task
 
 
-def _thread_of(prompt: Sequence[Said], group: str) -> PromptThread:
+def _thread_of(prompt: Sequence[ReadMessage], group: str) -> PromptThread:
     """A prompt by itself, its messages no steps yet."""
     told = PromptThread("", group)
     for said in prompt:
@@ -217,7 +222,7 @@ def _thread_of(prompt: Sequence[Said], group: str) -> PromptThread:
     return told
 
 
-def key_of(said: Said) -> Hashable:
+def key_of(said: ReadMessage) -> Hashable:
     """The key of a message, the same in every prompt that holds it: the ids of its calls or of the
     call it answers, else its role and text."""
     if said.role == "tool" and said.call_id:
@@ -243,7 +248,7 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
     return places
 
 
-def _summary(prompt: Sequence[Said], places: list[int | None], end: int) -> list[int]:
+def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
     """The messages that stand where others were dropped: those between kept ones, and the first
     after the last kept one."""
     found: list[int] = []

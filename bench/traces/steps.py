@@ -57,7 +57,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Said:
+class ReadMessage:
     """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a
     model's answer's, `name` its agent where it has one; `call_id`, `name`, `failed`, `error` and
     `ran` are a tool message's."""
@@ -81,10 +81,10 @@ class Said:
         return text_of(self.content)
 
 
-def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> Said:
+def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> ReadMessage:
     """A tool's message, its text the error where it failed."""
     error = (text_of(text) or None) if failed else None
-    return Said("tool", text, call_id=call_id, name=name, failed=failed, **{"error": error, **more})
+    return ReadMessage("tool", text, call_id=call_id, name=name, failed=failed, **{"error": error, **more})
 
 
 class Steps:
@@ -127,7 +127,7 @@ class Steps:
 
     def say(
         self,
-        said: Said,
+        said: ReadMessage,
         thread: str = "main",
         agent: str = "agent",
         t: float | None = None,
@@ -168,7 +168,7 @@ class Steps:
         )
         return self.add(turn)
 
-    def tell(self, told: Iterable[Said], *place: Any, **turn: Any) -> None:
+    def tell(self, told: Iterable[ReadMessage], *place: Any, **turn: Any) -> None:
         """Append several messages, each as `say` does: what is said of a turn (model, usage) is
         that of the model's alone."""
         for said in told:
@@ -233,7 +233,7 @@ class Steps:
         thread, agent = self._places.get(call_id, ("main", "agent"))
         self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
-    def answered(self, said: Said, thread: str = "main") -> ToolCall:
+    def answered(self, said: ReadMessage, thread: str = "main") -> ToolCall:
         """The call that a result answers, which waits no longer; one made up, and counted, where there is none."""
         waiting = self._waiting.get(thread, [])
         call = self._calls[said.call_id][0] if said.call_id in self._calls else None
@@ -265,7 +265,7 @@ class Steps:
         self.ran.clear()
 
     def _answer_with(
-        self, call: ToolCall, ran: Ran, said: Said | None, thread: str, agent: str, t: float | None
+        self, call: ToolCall, ran: Ran, said: ReadMessage | None, thread: str, agent: str, t: float | None
     ) -> int:
         seen, output = "" if said is None else said.text, "" if ran.output is None else as_text(ran.output)
         if said is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):

@@ -15,7 +15,7 @@ from .messages import ROLES, calls_beside
 from .parts import Unread
 from .paths import case_id
 from .records import Record, count_unknown, dict_in, text, typed
-from .steps import Ran, Said, Steps
+from .steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
@@ -129,13 +129,13 @@ class _History(Steps):
             self.unread.kind("message", entry.role)
         elif entry.is_demo and role != "system":
             self.unread.add("call shown in a demonstration", len(entry.tool_calls or ()))
-            self.say(Said("user", content), place[0], "demonstration")
+            self.say(ReadMessage("user", content), place[0], "demonstration")
         elif role == "assistant":
             self._answer(entry, content, place)
         elif role == "tool" or (role == "user" and self.waiting(place[0])):
             self._result(content, "".join(entry.tool_call_ids[:1]), place)
         else:
-            self.say(Said(role, content), *place)
+            self.say(ReadMessage(role, content), *place)
 
     def _answer(self, entry: Entry, content: Content, place: tuple[str, str]) -> None:
         calls = calls_beside({"tool_calls": entry.tool_calls}, self.unread)
@@ -144,7 +144,7 @@ class _History(Steps):
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),)
         reasoning = Blocks().add_all(entry.thinking_blocks, self.unread).reasoning
         resent = entry.tool_calls is not None
-        self.say(Said("assistant", content, calls, reasoning), *place, model=self.model, reasoning_resent=resent)
+        self.say(ReadMessage("assistant", content, calls, reasoning), *place, model=self.model, reasoning_resent=resent)
         at = next((at for at, action in enumerate(self.actions) if action.action == entry.action), None)
         if at is not None:  # those before it are in no history
             action = self.actions.pop(at)
@@ -157,7 +157,7 @@ class _History(Steps):
         call_id = call_id or (waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
             self.ran[call_id] = Ran(full=_full_text(seen, ran.output), duration_s=ran.duration_s)
-        self.say(Said("tool", content, call_id=call_id), *place)
+        self.say(ReadMessage("tool", content, call_id=call_id), *place)
 
 
 def _full_text(seen: str, output: str) -> str | None:

@@ -16,7 +16,7 @@ from .messages import is_langchain, unwrapped
 from .parts import Unread
 from .prompts import Prompts
 from .records import arguments, text, time_of
-from .steps import Ran, Said
+from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
 _PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id", "parent_span_id")
@@ -67,8 +67,8 @@ class Span:
     tools: list[Any] | None = None
     call_id: str = ""
     finish_reason: str | None = None
-    prompt: list[Said] | None = None
-    answers: list[Said] | None = None
+    prompt: list[ReadMessage] | None = None
+    answers: list[ReadMessage] | None = None
 
 
 def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any) -> Span:
@@ -122,12 +122,12 @@ class Tree(Prompts):
         if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
-    def _messages(self, span: Span) -> tuple[list[Said], list[Said]]:
+    def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
         if span.prompt is not None or span.answers is not None:
             return span.prompt or [], span.answers or []
         return prompt_of(span.inputs, self.unread), answers_of(span.outputs, self.unread)
 
-    def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[Said], list[Said]]]) -> bool:
+    def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[ReadMessage], list[ReadMessage]]]) -> bool:
         """True if model calls after runs of tools record no prompt: results are then what ran between the calls."""
         answered = [calls[span.id] for span in tree if span.id in calls and calls[span.id][1]]
         later = answered[1:]
@@ -163,13 +163,13 @@ class Tree(Prompts):
             thread = self.steps[-1].thread if self.steps else "main"
             self.route("+".join(chosen), function_name(span.name) or None, self._agent(span), thread, span.end)
 
-    def _call(self, span: Span, prompt: list[Said], answers: list[Said], *, silent: bool) -> None:
+    def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage], *, silent: bool) -> None:
         listed = span.prompt is not None or span.answers is not None
         if not answers and (not listed or span.error is not None):
             self.unread.add("model call without an answer")
             return
         self.unread.add("model call whose messages were not captured", listed and not (answers and prompt))
-        answer, *more = answers or [Said("assistant")]
+        answer, *more = answers or [ReadMessage("assistant")]
         self.ask(
             prompt,
             answer,
@@ -216,7 +216,7 @@ class Tree(Prompts):
             return
         output = "" if ran.output is None else ran.output if isinstance(ran.output, str) else compact_json(ran.output)
         thread, agent = self.place_of(waiting[0].id)
-        self.say(Said("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
+        self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
 
 
 def _each_once(spans: Iterable[Span], unread: Unread) -> list[Span]:

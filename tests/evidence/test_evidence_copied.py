@@ -7,7 +7,7 @@ from handmade import result, trace
 
 from bench.evidence import copied
 from bench.evidence.copied import FlatTexts, Spans, ends_of_enough
-from bench.evidence.spoken import parts_by_turn
+from bench.evidence.step_texts import parts_by_turn
 from bench.model import ModelTurn
 from bench.text.texts import Texts
 

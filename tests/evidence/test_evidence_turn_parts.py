@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.evidence.spoken import parts_of
+from bench.evidence.step_texts import parts_of
 from bench.model import ModelTurn, ToolCall
 
 

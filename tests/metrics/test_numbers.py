@@ -115,7 +115,7 @@ def evidence(*calls: Call, written: tuple[Message, ...] = (), **fields: object) 
     return CheckedReplay(TraceSession(TRACE, index_trace(TRACE)), replay)
 
 
-def shown(text: str, step: int = 2, call_id: str = "c1") -> Message:
+def shown_message(text: str, step: int = 2, call_id: str = "c1") -> Message:
     return Message(role="tool", text=text, kind="result", step=step, call_id=call_id)
 
 
@@ -133,7 +133,7 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
 
 
 def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
-    cleared = shown("[cleared]"), shown("[cleared]", 4, "c2")
+    cleared = shown_message("[cleared]"), shown_message("[cleared]", 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
     found = numbers_of(evidence(*calls, written=cleared))
     # turn 3 needs W4417 and 812.5 of the result; turn 5 needs W9981 and 73.25; "orders.csv" stands in the call
@@ -145,7 +145,7 @@ def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
 
 
 def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
-    stored = shown("stored as result_1")
+    stored = shown_message("stored as result_1")
     outcome = StepOutcome(
         step=2, call_id="c1", message=6, stored=TEXT,
         record=Record(step=2, call_id="c1", function="read", success=True, value=None, handle="result_1"),

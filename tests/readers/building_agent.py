@@ -8,7 +8,7 @@ from typing import Any
 from bench.model import ToolResult
 from bench.traces import Confidence, Document, Keeps, Traces, dicts
 from bench.traces.messages import messages as read_messages
-from bench.traces.steps import Said, Steps
+from bench.traces.steps import ReadMessage, Steps
 
 _RAW = "raw_execution_result"
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
@@ -56,7 +56,7 @@ class BuildingAgent:
 
 
 def _result(steps: Steps, message: dict[str, Any]) -> ToolResult:
-    call = steps.answered(Said("tool", call_id=message["tool_call_id"]))
+    call = steps.answered(ReadMessage("tool", call_id=message["tool_call_id"]))
     data = {key: _unix(value) for key, value in message[_RAW].items()}
     return ToolResult(
         index=steps.index,

@@ -20,7 +20,7 @@ class Nothing(Exception):
 # ---------------------------------------------------------------- values in text
 
 
-def whole(text: str) -> Any:
+def full_text(text: str) -> Any:
     """The JSON container that a text is; Nothing for any other text."""
     stripped = text.lstrip("\ufeff \t\r\n")
     if not stripped.startswith(("{", "[")):
@@ -47,7 +47,7 @@ def beginning(text: str) -> tuple[Any, int]:
 def some(text: str) -> Any:
     """The value that a text is, or begins with."""
     try:
-        return whole(text)
+        return full_text(text)
     except Nothing:
         return beginning(text)[0]
 
@@ -130,8 +130,8 @@ def unescaped(text: str) -> str:
     while at < len(text):
         size = {"u": 4, "x": 2, "U": 8}.get(text[at + 1 : at + 2], 0) if text[at] == "\\" else 0
         digits = text[at + 2 : at + 2 + size]
-        whole = bool(size) and len(digits) == size and all(char in "0123456789abcdefABCDEF" for char in digits)
-        if whole and int(digits, 16) <= 0x10FFFF:
+        full_text = bool(size) and len(digits) == size and all(char in "0123456789abcdefABCDEF" for char in digits)
+        if full_text and int(digits, 16) <= 0x10FFFF:
             found, at = found + chr(int(digits, 16)), at + 2 + size
             continue
         if text[at] == "\\" and at + 1 < len(text):
@@ -162,7 +162,7 @@ def inside(value: Any) -> Any:
     """A value with every string that is a JSON container replaced by what it holds, at any depth."""
     if isinstance(value, str):
         try:
-            return inside(whole(value))
+            return inside(full_text(value))
         except Nothing:
             return value
     if isinstance(value, dict):
@@ -181,7 +181,7 @@ def decoded(text: str) -> str:
     if text[:64].lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
         return _mappings_unescaped(text)
     try:
-        return plain(whole(text))
+        return plain(full_text(text))
     except Nothing:
         pass
     try:

@@ -59,7 +59,7 @@ def plain(found):
     return msgspec.to_builtins(found)
 
 
-def shown(replay, trace):
+def shown_texts(replay, trace):
     """The prompts of a replay, put together from their edits."""
     recorded = recorded_messages(trace).messages
     return [[(m.role, m.text, m.step) for m in prompt] for _, prompt in replayed.prompts(replay, recorded)]
@@ -72,7 +72,7 @@ def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_cal
     assert found.failure is None, found.failure
     steps = tuple(step for step in trace.steps if not isinstance(step, ContextReset))
     bare = msgspec.structs.replace(trace, steps=steps)
-    assert shown(found, trace) == [*histories.prompts(bare, summarizer, REWORKS[rework], per_call=per_call)]
+    assert shown_texts(found, trace) == [*histories.prompts(bare, summarizer, REWORKS[rework], per_call=per_call)]
 
 
 @given(traces(extras=True), st.sampled_from(SHORTENING))

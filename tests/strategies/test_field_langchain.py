@@ -9,11 +9,11 @@ import pytest
 from field import (  # noqa: F401  # noqa: F401
     COUNTER,
     answer,
+    contents,
     histories,
     of_original,
     original,
     prompts,
-    said,
     says,
     session,
     spied,
@@ -31,7 +31,7 @@ from bench.strategies.policies.langchain import LangchainSummarize, langchain_to
 
 
 def as_users(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
-    return [("user" if kind == "made" else kind, *rest) for kind, *rest in said(messages)]
+    return [("user" if kind == "made" else kind, *rest) for kind, *rest in contents(messages)]
 
 
 @given(histories())
@@ -59,7 +59,7 @@ def test_clears_as_langchain_does(
     edit.apply(theirs, count_tokens=module.count_tokens_approximately)
     settings = f"trigger={trigger},keep={keep},clear_at_least={at_least},exclude_tools=[{','.join(exclude)}]"
     ours = answer(f"langchain.clear_tool_uses:{settings},clear_tool_inputs={str(inputs).lower()}", told)
-    assert said(ours) == of_original(theirs)
+    assert contents(ours) == of_original(theirs)
 
 
 @given(
@@ -80,7 +80,7 @@ def test_trims_as_langchain_core_does(told: list[Message], max_tokens: int, star
     )
     given_start = "" if start_on is None else f",start_on={start_on}"
     ours = answer(f"langchain.trim:max_tokens={max_tokens},include_system={str(system).lower()}{given_start}", told)
-    assert said(ours) == of_original(theirs)
+    assert contents(ours) == of_original(theirs)
 
 
 @given(

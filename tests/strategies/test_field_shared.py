@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from field import histories, prompts, said
+from field import contents, histories, prompts
 from handmade import SMALL, prompts_of, run_of
 from hypothesis import given, strategies as st
 from measured import ran
@@ -81,13 +81,15 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
 def test_every_one_is_todays_rule_and_more_moves_less_often(name: str, told: list[Message]) -> None:
     tight = {"openhands.mask": "window=2", "langchain.trim": "max_tokens=60"}.get(name, "trigger=1,keep=1")  # fmt: skip
     plain, batched = prompts(f"{name}:{tight}", told), prompts(f"{name}:{tight},every=3", told)
-    assert [said(prompt) for prompt in prompts(f"{name}:{tight},every=1", told)] == [said(prompt) for prompt in plain]
+    assert [contents(prompt) for prompt in prompts(f"{name}:{tight},every=1", told)] == [
+        contents(prompt) for prompt in plain
+    ]
     for number in range(len(plain)):
         if (number + 1) % 3 and number:
             before = batched[number - 1]
-            assert said(batched[number])[: len(before)] == said(before)  # the prefix holds
+            assert contents(batched[number])[: len(before)] == contents(before)  # the prefix holds
         elif (number + 1) % 3 == 0:
-            assert said(batched[number]) == said(plain[number])
+            assert contents(batched[number]) == contents(plain[number])
 
 
 @given(st.text(max_size=60), st.integers(0, 80))

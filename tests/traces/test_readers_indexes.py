@@ -96,11 +96,11 @@ PARENTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefgh")
 
 @given(PARENTS, st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["agent", "call"])))
 def test_members_of_a_tree_know_what_they_are_in_and_their_root(parents: dict[str, str], kinds: dict[str, str]) -> None:
-    def told(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
+    def row_of(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
         agent, called = above or ("", False)
         return name if kinds.get(name) == "agent" else agent, called or kinds.get(name) == "call"
 
-    held, roots = inherited(parents, told), inherited(parents, lambda name, above: above or name)
+    held, roots = inherited(parents, row_of), inherited(parents, lambda name, above: above or name)
     assert held.keys() == roots.keys() == parents.keys()
     for name in parents:
         around = [name]

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from bench.model import ContextReset, ModelTurn, ToolCall, ToolResult, ToolsChanged
 from bench.traces.prompts import Prompts
-from bench.traces.steps import Ran, Said
+from bench.traces.steps import Ran, ReadMessage
 
-SYSTEM, TASK = Said("system", "You help."), Said("user", "List the walls.")
-
-
-def call(call_id: str, name: str = "run", **arguments: object) -> Said:
-    return Said("assistant", "", (ToolCall(id=call_id, name=name, arguments=arguments),))
+SYSTEM, TASK = ReadMessage("system", "You help."), ReadMessage("user", "List the walls.")
 
 
-def result(call_id: str, text: str) -> Said:
-    return Said("tool", text, call_id=call_id)
+def call(call_id: str, name: str = "run", **arguments: object) -> ReadMessage:
+    return ReadMessage("assistant", "", (ToolCall(id=call_id, name=name, arguments=arguments),))
+
+
+def result(call_id: str, text: str) -> ReadMessage:
+    return ReadMessage("tool", text, call_id=call_id)
 
 
 def test_other_prompts_are_other_threads() -> None:
     run = Prompts()
     run.ask([SYSTEM, TASK], call("a", "delegate"))
-    run.ask([Said("system", "You browse."), Said("user", "Look.")], Said("assistant", "found"), group="browser")
+    run.ask(
+        [ReadMessage("system", "You browse."), ReadMessage("user", "Look.")],
+        ReadMessage("assistant", "found"),
+        group="browser",
+    )
     run.ask([SYSTEM, TASK], call("z"))  # asked again: a branch
-    run.ask([SYSTEM, TASK, call("a", "delegate"), result("a", "found")], Said("assistant", "done"))
-    run.ask([Said("user", "Title?")], Said("assistant", "Walls"), group="browser")
+    run.ask([SYSTEM, TASK, call("a", "delegate"), result("a", "found")], ReadMessage("assistant", "done"))
+    run.ask([ReadMessage("user", "Title?")], ReadMessage("assistant", "Walls"), group="browser")
     turns = [step for step in run.steps if isinstance(step, ModelTurn)]
     assert [(turn.thread, turn.agent) for turn in turns] == [
         ("main", "agent"), ("browser", "browser"), ("agent", "agent"), ("main", "agent"), ("browser 2", "browser")
@@ -34,8 +38,12 @@ def test_other_prompts_are_other_threads() -> None:
 def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instructions() -> None:
     run = Prompts()
     run.ask([SYSTEM, TASK], call("a", "handoff"), group="triage")
-    other = Said("system", "You edit.")
-    run.ask([other, TASK, call("a", "handoff"), result("a", "handed over")], Said("assistant", "done"), group="editor")
+    other = ReadMessage("system", "You edit.")
+    run.ask(
+        [other, TASK, call("a", "handoff"), result("a", "handed over")],
+        ReadMessage("assistant", "done"),
+        group="editor",
+    )
     assert [(type(step).__name__, step.agent) for step in run.steps] == [
         ("SystemTurn", "triage"), ("UserTurn", "triage"), ("ModelTurn", "triage"), ("ContextReset", "triage"), ("SystemTurn", "editor"),
         ("ToolResult", "editor"), ("ModelTurn", "editor"),
@@ -47,9 +55,9 @@ def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instruc
 
 def test_calls_without_ids_are_answered_in_order() -> None:
     run = Prompts()
-    asked = Said("assistant", "", (ToolCall(id="", name="f", arguments={"a": 1}), ToolCall(id="", name="g")))
+    asked = ReadMessage("assistant", "", (ToolCall(id="", name="f", arguments={"a": 1}), ToolCall(id="", name="g")))
     run.ask([TASK], asked)
-    run.ask([TASK, asked, Said("tool", "G", name="g"), Said("tool", "F")], Said("assistant", "x"))
+    run.ask([TASK, asked, ReadMessage("tool", "G", name="g"), ReadMessage("tool", "F")], ReadMessage("assistant", "x"))
     assert [(step.function, step.seen, step.call_id) for step in run.steps if isinstance(step, ToolResult)] == [
         ("g", "G", "call1.1"), ("f", "F", "call1")
     ]  # fmt: skip

@@ -141,7 +141,7 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
 KINDS = kinds(7)
 
 
-def said(value: object) -> str:
+def redacted_text(value: object) -> str:
     return json.dumps(Redactor().value(value)).replace("\\", "")
 
 
@@ -150,7 +150,7 @@ def test_a_secret_of_every_kind_is_removed(kind: str) -> None:
     for seed in (7, 8, 9):
         secret, text = kinds(seed)[kind]
         for shown in (text, f"see ({text}), or:\n> {text}\n", json.dumps({"content": text})):
-            assert secret.replace("\\", "") not in said([shown]), shown
+            assert secret.replace("\\", "") not in redacted_text([shown]), shown
 
 
 @pytest.mark.parametrize(
@@ -160,13 +160,13 @@ def test_a_secret_of_every_kind_is_removed(kind: str) -> None:
 def test_a_secret_that_a_backslash_breaks_over_lines_is_removed(kind: str, at: int) -> None:
     secret, text = KINDS[kind]
     broken = secret[:at] + "\\\n    " + secret[at:]
-    shown = said([text.replace(secret, broken)])
+    shown = redacted_text([text.replace(secret, broken)])
     assert secret[at + 1 :] not in shown, shown
 
 
 def test_names_of_mappings_tell_secrets_too() -> None:
     login, token = KINDS["docker config"][0], KINDS["kubeconfig"][0]
-    shown = said({"auths": {"ghcr.io": {"auth": login}}, "user": {"token": token}})
+    shown = redacted_text({"auths": {"ghcr.io": {"auth": login}}, "user": {"token": token}})
     assert login not in shown
     assert token not in shown
 

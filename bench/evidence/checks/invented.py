@@ -57,7 +57,7 @@ def _strange(
     evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
-    said = evidence.session.said
+    mentions = evidence.session.mentions
     counts: Counts | None = None
     near: list[str] = []
     table = None if own.result is None else evidence.messages.table(own.result.index)
@@ -69,10 +69,10 @@ def _strange(
             text = sentence
             for handle in handles:
                 text = text.replace(handle, " ")
-            if not text.strip() or said.verbatim(text):
+            if not text.strip() or mentions.verbatim(text):
                 continue
             if own.result is None:
-                ordered = is_command(text) and not said.instruction(text)
+                ordered = is_command(text) and not mentions.instruction(text)
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
@@ -81,7 +81,7 @@ def _strange(
             constant = line.strip() in wording
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
-                    if not said.moment(moment) and not constant:
+                    if not mentions.moment(moment) and not constant:
                         yield f"{text[start:end]} in: {sentence[:160]}"
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             for name in _IDENTIFIER.findall(text):
@@ -103,22 +103,22 @@ _LINES_NEAR = 15
 
 def _is_said(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
     """True if something said a name; what a cut left of it, at the end or before a mark of omission, is enough."""
-    said = evidence.session.said
-    if said.name(name):
+    mentions = evidence.session.mentions
+    if mentions.name(name):
         return True
     cut = own.text.rstrip().endswith(sentence) or _CUT.match(sentence.partition(name)[2])
-    return bool(cut) and said.begins(name)
+    return bool(cut) and mentions.begins(name)
 
 
 def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> Iterator[str]:
     """Yield the numbers of a sentence that nobody said and that cannot be worked out."""
-    said, records = evidence.session.said, evidence.session.records
+    mentions, records = evidence.session.mentions, evidence.session.records
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("% "), bool(match[1])
         value = number_value(written)
         parts = [number_value(part) for part in written.split(",")]
-        if len(value.replace(".", "")) < _FEWEST_DIGITS or said.number(value) or all(map(said.number, parts)):
+        if len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts)):
             continue
         if terms is None:
             here = [number_value(found.group().rstrip("% ")) for found in _NUMBER.finditer(sentence)]

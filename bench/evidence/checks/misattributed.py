@@ -24,13 +24,13 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     texts = list(own_texts(evidence))
     if not texts or not evidence.session.records.by_identity:
         return check_of(findings, naming)
-    records, said = evidence.session.records, evidence.session.said
+    records, mentions = evidence.session.records, evidence.session.mentions
     for own in texts:
         prose = [line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|")]
         naming += any(map(records.names_any, prose))
         for item in chain.from_iterable(map(records.contradictions, prose)):
             named = records.named(item.words)
-            if not any(said.together(item.stated, identity) for identity in named):
+            if not any(mentions.together(item.stated, identity) for identity in named):
                 findings.append(Finding(own.message.step, item.words, f"{item.own}, not {item.stated}"))
                 break
     return check_of(findings, naming)

@@ -56,7 +56,7 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
 
 def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
-    verbatim = evidence.session.said.verbatim
+    verbatim = evidence.session.mentions.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
     if own.result is not None and own.result.text:
         text = text.replace(own.result.text, "\n")

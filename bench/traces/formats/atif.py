@@ -13,7 +13,7 @@ from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, 
 from ..claude_code_files import tool_run
 from ..content import Blocks
 from ..records import count_unknown, dict_in, text, time_of, typed
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -150,14 +150,14 @@ class _Trajectories(Steps):
             metrics = step.metrics or {}
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
             calls = tuple(map(_call, step.tool_calls or ()))
-            said = Said("assistant", content, calls, step.reasoning_content or None)
+            said = ReadMessage("assistant", content, calls, step.reasoning_content or None)
             self.say(said, thread, agent, t, model=step.model_name or model, usage=usage)
             cost = metrics.get("cost_usd")
             self.cost += cost if isinstance(cost, int | float) else 0
         elif step.source not in ("system", "user"):
             self.unread.kind("step of a source", step.source)
         elif content or not observed:
-            self.say(Said("system" if step.source == "system" else "user", content), thread, agent, t)
+            self.say(ReadMessage("system" if step.source == "system" else "user", content), thread, agent, t)
         return observed
 
     def _result(self, result: Observed, step: TrajectoryStep, thread: str, agent: str) -> None:
@@ -173,7 +173,7 @@ class _Trajectories(Steps):
         else:
             called = bool(step.tool_calls or call_id)
             content = self._blocks(result.content).content
-            said = Said("tool", content, call_id=call_id) if called else Said("user", content)
+            said = ReadMessage("tool", content, call_id=call_id) if called else ReadMessage("user", content)
         self.say(said, thread, agent, t)
 
     def _blocks(self, content: Any) -> Blocks:

@@ -13,7 +13,7 @@ from ..branches import paired, way_to
 from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
 from ..messages import message
 from ..records import dict_in, objects_of, text, time_of, typed
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 
 _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
@@ -165,7 +165,7 @@ class _Session(Steps):
         elif line.type == "attachment":
             prompt = text(line.attachment.get("prompt"))
             if line.attachment.get("type") == "queued_command" and prompt:
-                self._became(line, self.say(Said("user", prompt), *self._place(line, thread)))
+                self._became(line, self.say(ReadMessage("user", prompt), *self._place(line, thread)))
             else:
                 self.unread.kind("attachment", line.attachment.get("type"))
         elif line.type == "result":

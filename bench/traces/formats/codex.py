@@ -11,7 +11,7 @@ from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..codex_runs import ENDS, tool_run
 from ..messages import answer_of_items, is_item, messages
 from ..records import dict_in, objects_of, text, time_of, typed
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
 _MIRRORS = {
@@ -117,7 +117,7 @@ class _Rollout(Steps):
         self.meta["session_id"] = str(meta.get("id"))
         self.meta |= {key: meta[key] for key in _META if meta.get(key) is not None}
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
-            self.say(Said("system", instructions))
+            self.say(ReadMessage("system", instructions))
         tools = meta.get("dynamic_tools")
         self.tools(tools if isinstance(tools, list) else [])
 

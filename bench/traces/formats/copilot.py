@@ -11,7 +11,7 @@ from ...model import ToolCall
 from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..parts import Unread
 from ..records import arguments, dict_in, objects_of, text, time_of, typed
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 
@@ -106,24 +106,24 @@ class _Chat(Steps):
         """Add a request and what followed."""
         t = time_of(request.timestamp, self.unread)
         if asked := text(request.message.get("text")):
-            self.say(Said("user", asked), t=t)
+            self.say(ReadMessage("user", asked), t=t)
         self.unread.add("request that was cancelled", request.is_canceled is True)
         metadata = dict_in(request.result, "metadata")
         rounds = [typed(value, Round, self.unread) for value in dicts(metadata.get("toolCallRounds"))]
         if not rounds and request.response:
             answer = "".join(map(_text_of_response, request.response))
-            self.say(Said("assistant", answer), t=t, model=request.model_id)
+            self.say(ReadMessage("assistant", answer), t=t, model=request.model_id)
         for turn in rounds:
             thought = turn.thinking.get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
             calls = tuple(map(_call, turn.tool_calls))
-            said = Said("assistant", turn.response or "", calls, reasoning or None)
+            said = ReadMessage("assistant", turn.response or "", calls, reasoning or None)
             self.say(said, t=time_of(turn.timestamp, self.unread) or t, model=turn.model_id or request.model_id)
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
                 if isinstance(content, list) and content:
                     output = "\n".join(filter(None, map(_text_of_result, content)))
-                    self.say(Said("tool", output, call_id=call.id), t=t)
+                    self.say(ReadMessage("tool", output, call_id=call.id), t=t)
 
 
 def _call(call: dict[str, Any]) -> ToolCall:

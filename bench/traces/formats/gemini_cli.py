@@ -13,7 +13,7 @@ from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
 from ..records import count_unknown, dict_in, objects_of, text, time_of, typed
-from ..steps import Ran, Said, Steps
+from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
 _TURNS = ("user", "gemini")
@@ -138,10 +138,12 @@ class _Session(Steps):
         blocks = Blocks().add_all(call.result, self.unread)
         if not blocks and call.status in _PENDING:
             return
-        seen = "\n".join(filter(None, (*(result.text for result in blocks.results), Said("tool", blocks.content).text)))
+        seen = "\n".join(
+            filter(None, (*(result.text for result in blocks.results), ReadMessage("tool", blocks.content).text))
+        )
         failed = call.status not in (None, "success") or any(result.failed for result in blocks.results)
         ran = Ran(failed=failed, t=time_of(call.timestamp, self.unread), error=(seen or None) if failed else None)
-        self.say(Said("tool", seen, call_id=call.id, name=call.name, ran=ran))
+        self.say(ReadMessage("tool", seen, call_id=call.id, name=call.name, ran=ran))
 
     # ---- a stream
 
@@ -153,11 +155,11 @@ class _Session(Steps):
             asked = kind == "message" and line.get("role") == "user"
             if kind == "end" or asked or (blocks.results and kind in ("message", "tool_use")):
                 if written or blocks.calls:
-                    self.say(Said("assistant", written, tuple(blocks.calls)), model=model)
+                    self.say(ReadMessage("assistant", written, tuple(blocks.calls)), model=model)
                 self.tell(blocks.results)
                 blocks, written = Blocks(), ""
             if asked:
-                self.say(Said("user", text(line.get("content")) or ""), t=t)
+                self.say(ReadMessage("user", text(line.get("content")) or ""), t=t)
             elif kind == "message":
                 written += ("" if line.get("delta") or not written else "\n") + (text(line.get("content")) or "")
             elif kind == "tool_use":
@@ -167,7 +169,7 @@ class _Session(Steps):
                 why = text(dict_in(line, "error").get("message"))
                 ran = Ran(failed=line.get("status") == "error", error=why, t=t)
                 seen = text(line.get("output")) or why or ""
-                blocks.results.append(Said("tool", seen, call_id=str(line.get("tool_id")), ran=ran))
+                blocks.results.append(ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran))
             elif kind in ("init", "result"):
                 self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
             elif kind != "end":

@@ -14,7 +14,7 @@ from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
 from ..records import text, time_of
-from ..steps import Ran, Said
+from ..steps import Ran, ReadMessage
 from ..usage import usage_in
 from ..zipped import Zipped, is_zip
 
@@ -197,7 +197,7 @@ class _Sample(Prompts):
             usage=usage_in(output.get("usage"), self.unread),
         )
 
-    def _prompt(self, event: dict[str, Any]) -> list[Said]:
+    def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:
         told = [said for value in dicts(event.get("input")) for said in self._messages_of(value)]
         refs = event.get("input_refs")
         for reference in refs if isinstance(refs, list) else ():
@@ -219,7 +219,7 @@ class _Sample(Prompts):
         self.unread.add("attachment that the log does not hold", name not in self.attachments)
         return self.attachments.get(name, value)
 
-    def _messages_of(self, value: dict[str, Any]) -> list[Said]:
+    def _messages_of(self, value: dict[str, Any]) -> list[ReadMessage]:
         """A message as what it says. A tool message without content says its error."""
         value = self._resolved(value)
         self.unread.extra_keys(value, _MESSAGE, "a message")
@@ -230,7 +230,9 @@ class _Sample(Prompts):
         error = text(as_dict(value.get("error")).get("message"))
         shown = Blocks().add_all(value.get("content"), self.unread).content or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
-        return [Said("tool", shown, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)]
+        return [
+            ReadMessage("tool", shown, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
+        ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
         start, end = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))

@@ -12,7 +12,7 @@ from ..exchange import instructions_in, tools_in
 from ..messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
 from ..records import objects_of, text, time_of
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
@@ -116,7 +116,7 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
         if said.role == "user" and waiting and is_observation(said.text):
             steps.say(observation(waiting.pop(0), said.text))
             continue
-        reply = told[at + 1] if at + 1 < len(told) else Said("system")
+        reply = told[at + 1] if at + 1 < len(told) else ReadMessage("system")
         waiting = []
         if said.role == "assistant" and not said.calls and reply.role == "user" and is_observation(reply.text):
             # a command block is a call only if its output follows: a chat may merely show one

@@ -16,7 +16,7 @@ from .. import Confidence, Document, Keeps, PartOf, Traces, certain_if, dicts, r
 from ..content import Blocks
 from ..parts import Unread, picture, simple
 from ..records import dict_in, text, time_of, typed
-from ..steps import Ran, Said, Steps
+from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
 _CLEARED = "[Old tool result content cleared]"
@@ -171,7 +171,7 @@ class _Session(Steps):
 
     def _user(self, info: Info, pieces: list[Piece], t: float | None) -> None:
         if info.system:
-            self.say(Said("system", info.system), t=t)
+            self.say(ReadMessage("system", info.system), t=t)
         content: list[Part] = []
         for piece in pieces:
             if piece.type == "text" and piece.ignored is not True:
@@ -183,7 +183,7 @@ class _Session(Steps):
             elif piece.type not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", piece.type)
         if content:
-            index = self.say(Said("user", simple(tuple(content))), t=t)
+            index = self.say(ReadMessage("user", simple(tuple(content))), t=t)
             self.asked = index if any(piece.type == "compaction" for piece in pieces) else self.asked
 
     def _assistant(self, info: Info, pieces: list[Piece], t: float | None) -> None:
@@ -223,7 +223,7 @@ class _Session(Steps):
                 results.append((call_id, piece.state))
             elif piece.type not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", piece.type)
-        self.say(Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), **about)
+        self.say(ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), **about)
         for call_id, state in results:
             self._result(call_id, state)
 
@@ -239,7 +239,7 @@ class _Session(Steps):
             cut=state.metadata.get("truncated") is True,
         )
         pictures = [picture(url) for held in state.attachments if (url := text(dict_in(held).get("url")))]
-        index = self.say(Said("tool", simple((TextPart(text=seen), *pictures)), call_id=call_id, ran=ran))
+        index = self.say(ReadMessage("tool", simple((TextPart(text=seen), *pictures)), call_id=call_id, ran=ran))
         if times.compacted is not None:
             self.cleared.append((times.compacted, index))
 

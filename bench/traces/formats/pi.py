@@ -12,7 +12,7 @@ from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..branches import paired, way_to
 from ..content import Blocks
 from ..records import dict_in, objects_of, time_of, typed
-from ..steps import Ran, Said, Steps
+from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info", "ephemeral"}
@@ -124,7 +124,7 @@ class _Session(Steps):
             self.first_kept[own] = entry.first_kept_entry_id or own
             self._reset(own, t, entry.summary)
         elif entry.type == "custom_message":
-            self.say(Said("user", self._blocks(entry.content).content), t=t)
+            self.say(ReadMessage("user", self._blocks(entry.content).content), t=t)
         elif entry.type == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == entry.summary
@@ -139,17 +139,17 @@ class _Session(Steps):
             self._answer(message, t)
         elif message.role == "toolResult":
             truncated, failed = dict_in(message.details, "truncation").get("truncated"), message.is_error is True
-            said = Said("tool", self._blocks(message.content).content, call_id=message.tool_call_id)
+            said = ReadMessage("tool", self._blocks(message.content).content, call_id=message.tool_call_id)
             ran = Ran(failed=failed, error=(said.text or None) if failed else None, cut=bool(truncated))
             self.ran[said.call_id] = ran
             self.say(replace(said, name=message.tool_name), t=t)
         elif message.role == "bashExecution":
             if message.exclude_from_context is not True:
-                self.say(Said("user", _COMMAND.format(message.command, message.output or "(no output)")), t=t)
+                self.say(ReadMessage("user", _COMMAND.format(message.command, message.output or "(no output)")), t=t)
         elif message.role in ("user", "custom", "hookMessage"):
-            self.say(Said("user", self._blocks(message.content).content), t=t)
+            self.say(ReadMessage("user", self._blocks(message.content).content), t=t)
         elif message.role in ("branchSummary", "compactionSummary"):
-            self.say(Said("user", message.summary), t=t)
+            self.say(ReadMessage("user", message.summary), t=t)
         else:
             self.unread.kind("message of a role", message.role)
 
@@ -161,7 +161,7 @@ class _Session(Steps):
         counts = {name: usage.get(key) for key, name in _COUNTS.items()}
         hour = {"cache_creation": {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}}
         self.say(
-            Said("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
+            ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
             t=t,
             model=message.model,
             finish_reason=message.stop_reason,

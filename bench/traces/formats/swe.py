@@ -14,7 +14,7 @@ from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import end_of_items
 from ..messages import answer_of_items, messages
 from ..records import dict_in, text, typed
-from ..steps import Ran, Said, Steps
+from ..steps import Ran, ReadMessage, Steps
 from ..swe_agent import trace_of
 from ..usage import usage_in
 
@@ -146,7 +146,7 @@ class _MiniRun(Steps):
             else:
                 self._message(said, extra, reply)
 
-    def _message(self, said: Said, extra: _Extra, reply: str) -> None:
+    def _message(self, said: ReadMessage, extra: _Extra, reply: str) -> None:
         if said.role == "system":
             self.say(said)
             return
@@ -167,7 +167,7 @@ class _MiniRun(Steps):
         """Add an answer of the Responses interface: its output items are one model turn."""
         if isinstance(fields.get("tools"), list):
             self.tools(fields["tools"])
-        turn, *results = answer_of_items(fields["output"], self.unread) or [Said("assistant")]
+        turn, *results = answer_of_items(fields["output"], self.unread) or [ReadMessage("assistant")]
         self.unread.add("result of a tool that the server ran", len(results))
         self.say(
             turn,

@@ -12,7 +12,7 @@ from .. import Confidence, Document, Keeps, NoRun, Traces, certain_if, dicts, re
 from ..messages import messages
 from ..parts import Unread
 from ..records import dict_in, objects_of, text, time_of
-from ..steps import Said, Steps
+from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
@@ -130,6 +130,6 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
         if said.role == "tool":
             failed, call_id = value.get("error") is True, text(value.get("id")) or ""
             error = (said.text or None) if failed else None
-            said = Said("tool", said.content, call_id=call_id, name=said.name, failed=failed, error=error)
+            said = ReadMessage("tool", said.content, call_id=call_id, name=said.name, failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
         steps.say(said, t=t, model=model if usage else None, usage=usage)

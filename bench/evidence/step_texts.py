@@ -31,7 +31,7 @@ def call_text(call: ToolCall) -> str:
 
 def turn_text(turn: ModelTurn) -> str:
     """Everything a model turn says: its text, then its tool-call arguments, one after the other."""
-    return "\n".join(spoken(turn))
+    return "\n".join(step_texts(turn))
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
@@ -39,10 +39,10 @@ def message_texts(message: Message) -> tuple[str, ...]:
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
-def spoken(step: AnyStep) -> list[str]:
+def step_texts(step: AnyStep) -> list[str]:
     """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing.
 
-    >>> spoken(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
+    >>> step_texts(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
     ['x: 1']
     """
     if isinstance(step, SystemTurn | UserTurn):

@@ -16,7 +16,7 @@ _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
 
 
-class Said:
+class Mentions:
     """The numbers, names and sentences of the recorded messages of a trace, in any message."""
 
     def __init__(self, messages: TraceMessages) -> None:
