@@ -20,6 +20,7 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
 _BLANK = re.compile(r"\s*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _COMMON_ESCAPES = (
     ("\\n", "\n"),
@@ -158,7 +159,7 @@ class _Prefix:
             self.cut = True
             if not rest:
                 raise _Cut
-            return unescape(rest)
+            return unescape_cut(rest)
         match = _WORD.match(self.text, self.position)
         if match is None or match.end() == len(self.text):
             raise _Cut
@@ -190,6 +191,15 @@ def parse_some(text: str) -> Any:
 
 
 _LEADING_SURROGATE = re.compile("[\ud800-\udbff]")
+
+
+def unescape_cut(text: str) -> str:
+    """A text that a cut may have ended, with its escapes resolved; half of one is left out.
+
+    >>> unescape_cut("Donor9\\\\u00"), unescape_cut("a\\\\n"), unescape_cut("a\\\\")
+    ('Donor9', 'a\\n', 'a')
+    """
+    return unescape(_HALF_ESCAPE.sub(r"\1", text))
 
 
 def unescape(text: str) -> str:

@@ -12,6 +12,7 @@ from html import unescape
 from .quantities import same_value
 
 _TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
+_DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
@@ -133,7 +134,9 @@ def _pieces(line: str) -> list[str]:
 
 
 def _tokens(line: str) -> list[str]:
-    return [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
+    """The words of a line in small letters; a number without the zeros at its end."""
+    words = [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
+    return [word.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(word) else word for word in words]
 
 
 def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bool | None:

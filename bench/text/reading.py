@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from .decode import NothingParsed, containers_in, parse_prefix, unescape
+from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
@@ -155,7 +155,7 @@ def _cell(text: str) -> Any:
     for entity, char in _ENTITIES.items():
         text = text.replace(entity, char)
     bare = text.strip().rstrip(",;")
-    return read_cell(unescape(bare) if bare[:1] == '"' else bare)
+    return read_cell(unescape_cut(bare) if bare[:1] == '"' else bare)
 
 
 def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:

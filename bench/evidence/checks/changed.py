@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from contextlib import suppress
 
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix, unescape
+from ...text.decode import NothingParsed, parse_prefix, unescape_cut
 from ...text.fields import FieldTable, is_prose
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
@@ -22,7 +22,6 @@ _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
-_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -90,10 +89,7 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
     parts = [
-        part
-        for line in lines
-        for part in (unescape(_HALF_ESCAPE.sub("", line)).split("\n") if "\\" in line else [line])
-        if part.strip()
+        part for line in lines for part in (unescape_cut(line).split("\n") if "\\" in line else [line]) if part.strip()
     ]
     seen = set(known)
     for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
