@@ -115,7 +115,7 @@ class Corpus:
             raise ValueError(f"{label.trace}: the recorded traces are not here")
         path = (REPOSITORY if own or self.folder is None else self.folder) / label.trace
         stem, hash_sign, position = label.case.rpartition("#")
-        if label.format == "openai" and hash_sign:
+        if label.format == "messages" and hash_sign:
             # a list of runs, each with its messages as `traj`: no reader takes the list, the OpenAI reader takes one run
             runs = json.loads(path.read_text(encoding="utf-8"))
             return _one_run(runs[int(position)]["traj"], f"{stem}#{position}")
@@ -130,7 +130,7 @@ def _one_run(messages: list[Any], name: str) -> Trace:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
         path.write_text(json.dumps({"id": name, "messages": messages}), encoding="utf-8")
-        (trace,) = load([f"openai:{path}"]).traces
+        (trace,) = load([f"messages:{path}"]).traces
     return trace
 
 

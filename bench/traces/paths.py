@@ -118,23 +118,15 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
         return by_path.group(1), by_path.group(2)
     prefix, colon, rest = text.partition(":")
     known = entries("reader")
-    name = format_of(prefix)
-    if colon and name in known:
+    if colon and prefix in known:
         if not rest:
-            raise TraceError(f"{text!r}: a path is missing — write {name}:FILE")
-        return name, rest
+            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
+        return prefix, rest
     if colon and prefix.isidentifier() and not os.path.exists(base / text) and not glob.has_magic(prefix):
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
         raise TraceError("an empty path was given — name a file, a folder or a pattern")
     return None, text
-
-
-def format_of(name: str) -> str:
-    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is
-    the present one; any other is itself."""
-    earlier = {old: entry.name for entry in entries("reader").values() for old in entry.meta.get("also", ())}
-    return earlier.get(name, name)
 
 
 def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:

@@ -75,7 +75,7 @@ def test_a_zip_that_expands_to_too_much_is_refused(tmp_path, limits):
         file.writestr("samples/a_epoch_1.json", b" " * 10_000_000)
     (tmp_path / "a.eval").write_bytes(packed.getvalue())
     with pytest.raises(TraceError, match="the entries expand to more than 100,000 bytes"):
-        bench.load([f"inspect_log:{tmp_path / 'a.eval'}"])
+        bench.load([f"inspect:{tmp_path / 'a.eval'}"])
 
 
 def test_a_file_and_a_line_have_a_limit(tmp_path, limits):
@@ -85,7 +85,7 @@ def test_a_file_and_a_line_have_a_limit(tmp_path, limits):
         bench.load([str(run)])
     limits("line=100")
     with pytest.raises(TraceError, match=r"a JSON value of more than 100 bytes — .*--limit line=N"):
-        bench.load([f"openai:{run}"])
+        bench.load([f"messages:{run}"])
 
 
 @pytest.mark.slow

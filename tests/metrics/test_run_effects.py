@@ -39,7 +39,7 @@ def state():
     ("arguments", "said"),
     [
         (("chat.json", "-o", "chat.json"), "chat.json: is a trace of this run"),
-        (("openai:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
+        (("messages:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
         (("runs", "-o", "runs/chat.json"), "is a trace of this run"),
         (("runs/*.json", "-o", "runs/chat.json"), "is a trace of this run"),
         (("runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),

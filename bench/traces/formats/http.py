@@ -22,7 +22,7 @@ _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:
 _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 
-@register("reader", "http", also=("http_cassette",))
+@register("reader", "http")
 class Http:
     """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the
     interfaces of OpenAI, Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also

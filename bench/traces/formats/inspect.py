@@ -32,7 +32,7 @@ _ENTRY = re.compile(r"samples/.*\.json")
 _REFERENCE = "attachment://"
 
 
-@register("reader", "inspect", also=("inspect_log",))
+@register("reader", "inspect")
 class Inspect:
     """One trace a sample and epoch, from the model calls among its events, each with the whole
     prompt it was sent; else from its messages.

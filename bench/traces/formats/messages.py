@@ -23,7 +23,7 @@ _LOG = {"request", "response", "choices", "output", "completion", "proxy_server_
 _OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory"}
 
 
-@register("reader", "messages", also=("openai", "openai_responses", "anthropic", "langchain"))
+@register("reader", "messages")
 class Messages:
     """One trace a conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
     or lines of messages.

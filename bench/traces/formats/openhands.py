@@ -29,7 +29,7 @@ _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-@register("reader", "openhands", also=("openhands_sdk",))
+@register("reader", "openhands")
 class OpenHands:
     """One run a file: a list or lines of events, or an object (a line each in an evaluation's output)
     with them as `history` or `trajectory`; or the logged model calls of a run, one a file.

@@ -33,7 +33,7 @@ _PROPERTIES = "traceloop.association.properties."
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 
 
-@register("reader", "otel", also=("otel_genai",))
+@register("reader", "otel")
 class Otel:
     """One trace a conversation (`gen_ai.conversation.id`, `session.id`), else one a trace id.
 

@@ -22,7 +22,7 @@ _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"
 
 
-@register("reader", "swe", also=("mini_swe_agent", "swe_agent"))
+@register("reader", "swe")
 class Swe:
     """One run a file; several where SWE-agent made several attempts.
 

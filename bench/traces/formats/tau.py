@@ -21,7 +21,7 @@ _TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost")
 _FAILED = "Error:"
 
 
-@register("reader", "tau", also=("tau_bench", "tau2"))
+@register("reader", "tau")
 class Tau:
     """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks, simulations}`.
 
