@@ -116,7 +116,7 @@ class Corpus:
         path = (REPOSITORY if own or self.folder is None else self.folder) / label.trace
         stem, hash_sign, position = label.case.rpartition("#")
         if label.format == "messages" and hash_sign:
-            # a list of runs, each with its messages as `traj`: no reader takes the list, the OpenAI reader takes one run
+            # a list of runs, each with its messages as `traj`: no reader takes the list, the messages reader takes one run
             runs = json.loads(path.read_text(encoding="utf-8"))
             return _one_run(runs[int(position)]["traj"], f"{stem}#{position}")
         reader = READERS.get(label.format, label.format)
