@@ -32,7 +32,7 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
 
     A request stands until the user says something else, and as long as a later turn takes facts from it.
     """
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
     asked: dict[str, int] = {}
     for step in trace.steps:
@@ -42,17 +42,17 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
         if not text.strip():
             continue
         if isinstance(step, SystemTurn):
-            found.append(Instruction(step.thread, step.index, "system", text))
+            instructions.append(Instruction(step.thread, step.index, "system", text))
         else:
             if step.thread in asked:
-                before = found[asked[step.thread]]
+                before = instructions[asked[step.thread]]
                 last = max(step.index, used.get(before.step, -1))
-                found[asked[step.thread]] = before._replace(last=last)
-            asked[step.thread] = len(found)
-            found.append(Instruction(step.thread, step.index, "task", text))
+                instructions[asked[step.thread]] = before._replace(last=last)
+            asked[step.thread] = len(instructions)
+            instructions.append(Instruction(step.thread, step.index, "task", text))
         rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
-        found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
-    return found
+        instructions += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
+    return instructions
 
 
 class MissingInstructions(NamedTuple):
@@ -90,13 +90,13 @@ class InstructionReader:
         if place not in self._elsewhere:
             item = self.given[place]
             text = " ".join(item.text.split())
-            found = {number for number, folded in enumerate(self._folded) if text in folded}
+            numbers = {number for number, folded in enumerate(self._folded) if text in folded}
             if item.kind == "task":
                 needs = (need for of_turn in self._index.needs.values() for need in of_turn)
                 facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
                 counts = Counter(number for fact in facts for number in self._index.holders[fact])
-                found.update(number for number, count in counts.items() if count >= COVERED * len(facts))
-            self._elsewhere[place] = frozenset(found)
+                numbers.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+            self._elsewhere[place] = frozenset(numbers)
         return self._elsewhere[place]
 
     @cached_property
@@ -113,11 +113,11 @@ class InstructionReader:
                 self._lines[number] = text_lines(message.text)
             lines, repetition = self._lines[number], self._repetitions[place]
             if item.kind == "rule":
-                found = repetition.is_in(lines)
+                repeated = repetition.is_in(lines)
             else:
                 left = message.step == item.step and bool(message.text.strip())
-                found = left or repetition.is_covered_by(lines)
-            self._holds[key] = found
+                repeated = left or repetition.is_covered_by(lines)
+            self._holds[key] = repeated
         return self._holds[key]
 
     def altered(self, number: int) -> bool:
@@ -125,12 +125,12 @@ class InstructionReader:
         if number not in self._altered:
             message = self._messages[number]
             original = None if message.step is None else self.full.get(message.step)
-            found = False
+            differs = False
             if message.kind in ("system", "user") and original is not None:
                 words = _NOTICE.sub(" ", message.text).casefold()
                 known = self._messages[original].text.casefold()
-                found = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
-            self._altered[number] = found
+                differs = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
+            self._altered[number] = differs
         return self._altered[number]
 
 
@@ -142,7 +142,7 @@ def missing_instructions(
     A recorded message that stands as it was holds its own; a text of the strategy holds what it
     repeats. `excused` are (step, place) of what the recording's own prompt lacked.
     """
-    found: list[MissingInstructions] = []
+    by_call: list[MissingInstructions] = []
     of_thread: dict[str, list[tuple[int, Instruction]]] = {}
     for place, item in enumerate(reader.given):
         of_thread.setdefault(item.thread, []).append((place, item))
@@ -159,8 +159,8 @@ def missing_instructions(
             and not any(reader.holds(number, place) for number in own)
         ]
         altered = sorted(number for number in own if reader.altered(number))
-        found.append(MissingInstructions(step, tuple(missing), tuple(altered)))
-    return found
+        by_call.append(MissingInstructions(step, tuple(missing), tuple(altered)))
+    return by_call
 
 
 _WORD = re.compile(r"\w+")

@@ -89,8 +89,8 @@ _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    found = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
-    return frozenset(found[name].split())
+    tables = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
+    return frozenset(tables[name].split())
 
 
 def is_command(sentence: str) -> bool:
