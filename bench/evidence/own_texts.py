@@ -85,10 +85,7 @@ class TraceMessages:
         """The fields of the result of a step, by their places, that a text says beside their keys."""
         key = step, text
         if key not in self._fields:
-            table = self.table(step)
-            reading = self.reading(step, text)
-            kept = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
-            self._fields[key] = frozenset(kept)
+            self._fields[key] = self.table(step).kept_in(self.reading(step, text))
         return self._fields[key]
 
     def table(self, step: int) -> FieldTable:
