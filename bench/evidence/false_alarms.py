@@ -17,8 +17,8 @@ def false_alarms() -> dict[Rule, float]:
     >>> sorted(false_alarms()) == ["instructed", "invented", "misattributed"], max(false_alarms().values()) < 0.1
     (True, True)
     """
-    found = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
+    tables = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
     return {
         cast(Rule, rule): sum(item["flagged"] for item in measured) / sum(item["texts"] for item in measured)
-        for rule, measured in found.items()
+        for rule, measured in tables.items()
     }

@@ -33,7 +33,7 @@ class TraceMessages:
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._held: FactsHeld | None = None
+        self._holdings: FactsHeld | None = None
         self._places = {fact: at for at, fact in enumerate(index.facts)}
         self._facts: dict[int, frozenset[int]] = {}
         self._readings: dict[tuple[int, str], TextReading] = {}
@@ -62,10 +62,10 @@ class TraceMessages:
     def facts(self, number: int) -> frozenset[int]:
         """The needed facts that a strategy's own message holds, by their numbers."""
         if number not in self._facts:
-            if self._held is None:
-                self._held = FactsHeld(self.index.facts, self.texts)
+            if self._holdings is None:
+                self._holdings = FactsHeld(self.index.facts, self.texts)
             texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._held(text))
+            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._holdings(text))
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:
@@ -87,8 +87,8 @@ class TraceMessages:
         if key not in self._fields:
             table = self.table(step)
             reading = self.reading(step, text)
-            found = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
-            self._fields[key] = frozenset(found)
+            kept = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
+            self._fields[key] = frozenset(kept)
         return self._fields[key]
 
     def table(self, step: int) -> FieldTable:

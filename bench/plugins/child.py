@@ -41,13 +41,13 @@ class Link:
 
 def _received(pipe: socket.socket) -> bytes:
     def read(size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
-            piece = pipe.recv(min(size - len(found), 1 << 20))
+        data = bytearray()
+        while len(data) < size:
+            piece = pipe.recv(min(size - len(data), 1 << 20))
             if not piece:
                 _leave(0)
-            found += piece
-        return bytes(found)
+            data += piece
+        return bytes(data)
 
     return read(HEAD.unpack(read(HEAD.size))[1])
 
@@ -174,25 +174,25 @@ def _limit_memory(limits: Limits) -> None:
         import resource
 
         lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
-        held = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+        used = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        wanted = held + more if hard == resource.RLIM_INFINITY else min(hard, held + more)
+        wanted = used + more if hard == resource.RLIM_INFINITY else min(hard, used + more)
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
 def _children() -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path("/proc/self/task").iterdir():
-            found += map(int, (task / "children").read_bytes().split())
-    return found
+            children += map(int, (task / "children").read_bytes().split())
+    return children
 
 
 def _end_below(spared: frozenset[int]) -> None:
     """End every child but the spared ones, and what was theirs, where the system tells which these are."""
     until = time.monotonic() + 2.0
-    while (found := set(_children()) - spared) and time.monotonic() < until:
-        for number in found:
+    while (below := set(_children()) - spared) and time.monotonic() < until:
+        for number in below:
             with contextlib.suppress(OSError):
                 _kill(number, signal.SIGKILL)
                 _waitpid(number, os.WNOHANG)

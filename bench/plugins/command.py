@@ -105,8 +105,8 @@ class Process:
         if isinstance(reply, dict) and isinstance(reply.get("error"), str):
             raise StrategyError(f"{self._name} reports: {one_line(reply['error'])}")
         if not isinstance(reply, dict) or "answer" not in reply:
-            shown = one_line(line[:200].decode("utf-8", "replace"))
-            what = f'{self._name} answered {shown!r}, expected a line {{"answer": …}}'
+            excerpt = one_line(line[:200].decode("utf-8", "replace"))
+            what = f'{self._name} answered {excerpt!r}, expected a line {{"answer": …}}'
             raise StrategyError(f"{what} — print nothing else to standard output; standard error is free")
         self.handles = reply.get("handles") or {}
         if not isinstance(self.handles, dict):

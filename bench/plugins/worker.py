@@ -163,11 +163,11 @@ class _Running:
 
     def exit_code(self) -> int:
         """The exit code of the session's process, as the child tells it; of the child where it died."""
-        said = b""
+        code = b""
         with contextlib.suppress(OSError):
-            said = self.control.recv(CODE.size)
-        if len(said) == CODE.size:
-            return int(CODE.unpack(said)[0])
+            code = self.control.recv(CODE.size)
+        if len(code) == CODE.size:
+            return int(CODE.unpack(code)[0])
         return self.process.wait(3.0)
 
 
@@ -212,15 +212,15 @@ class Session:
         return self._child.forks and not self._late and self._has_ended()
 
     def _read(self, size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
+        data = bytearray()
+        while len(data) < size:
             left = max(0.0, self._until - time.monotonic())
             pipes = [self.pipe, *([self._child.control] if self._code is None else [])]
             ready = select.select(pipes, [], [], left if self._code is None else 0.0)[0]
             piece = b""
             if self.pipe in ready:
                 with contextlib.suppress(OSError):
-                    piece = self.pipe.recv(min(size - len(found), 1 << 20))
+                    piece = self.pipe.recv(min(size - len(data), 1 << 20))
             elif ready:
                 self._code = self._child.exit_code()
                 continue
@@ -229,8 +229,8 @@ class Session:
                 raise NoAnswer(self._limits.late, late=True)
             if not piece:
                 raise self._without_answer()
-            found += piece
-        return bytes(found)
+            data += piece
+        return bytes(data)
 
     def _has_ended(self) -> bool:
         if self._code is None and select.select([self._child.control], [], [], 3.0)[0]:
@@ -287,11 +287,11 @@ def _kill_marked(mark: str) -> None:
     """End every process with a mark in its environment, whatever group it is in: Linux alone tells."""
     wanted = f"{_MARK}={mark}".encode()
     for _ in range(3):  # one may start another meanwhile
-        found = False
+        any_killed = False
         for place in Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
                 if wanted in place.read_bytes().split(b"\0"):
                     os.kill(int(place.parent.name), signal.SIGKILL)
-                    found = True
-        if not found:
+                    any_killed = True
+        if not any_killed:
             return

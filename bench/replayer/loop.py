@@ -246,8 +246,8 @@ class Loop:
         try:
             if self._resolve is None:
                 raise StrategyError("the store has no method resolve(handle)")
-            found = awaited(self._resolve(handle))
-            return plain_data(found) if self.own else found
+            value = awaited(self._resolve(handle))
+            return plain_data(value) if self.own else value
         except Exception as error:
             text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
             self.out.notes.append(Note(step=self.at, slot="store", text=text))
@@ -257,9 +257,9 @@ class Loop:
         if self._summarizer is None:
             return None, None
         with broken("summarizer"):
-            summary, shown, notes = summary_of(self._summarizer(own))
+            summary, message, notes = summary_of(self._summarizer(own))
         self._note("summarizer", notes)
-        return summary, shown
+        return summary, message
 
     def _note(self, slot: str, notes: tuple[str, ...]) -> None:
         self.out.notes += [Note(step=self.at, slot=slot, text=text) for text in notes]
@@ -278,10 +278,10 @@ class Loop:
         if side.evaluate is None:
             return None
         with broken("evaluator"):
-            found = findings_of(side.evaluate(self._given(record), tuple(side.evaluations)))
-        if found is not None:
-            side.evaluations.append(self._given(found))
-        return found
+            findings = findings_of(side.evaluate(self._given(record), tuple(side.evaluations)))
+        if findings is not None:
+            side.evaluations.append(self._given(findings))
+        return findings
 
     # ------------------------------------------------------------ prompts and routes
 

@@ -67,11 +67,13 @@ class Replayer:
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
-        found = self._replayed(strategy)
-        if not (twice and strategy.own) or found.failure is not None:
-            return found
+        result = self._replayed(strategy)
+        if not (twice and strategy.own) or result.failure is not None:
+            return result
         again = self._replayed(strategy, unstable.STEPS)
-        return msgspec.structs.replace(found, unstable_at=unstable.first_difference(found, again, self.about.messages))
+        return msgspec.structs.replace(
+            result, unstable_at=unstable.first_difference(result, again, self.about.messages)
+        )
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
         """One replay, of all steps or of the first so many."""
@@ -155,8 +157,8 @@ class Replayer:
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with broken("extractor"):
-            found = {name: extract(copied(record)) for name, extract in self._extractors}
-        return {name: value for name, value in found.items() if value is not None} or None
+            extracted = {name: extract(copied(record)) for name, extract in self._extractors}
+        return {name: value for name, value in extracted.items() if value is not None} or None
 
     def _labelled(self, decision: Decision) -> Decision:
         """The decision with the route that was recorded there, and the one that the labels ask for."""

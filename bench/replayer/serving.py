@@ -89,10 +89,10 @@ def warm_up() -> None:
     """Replay two steps, so that no fork of this process has to make what the first replay makes."""
     turn = ModelTurn(index=1, content="")
     given = ToolResult(index=0, call_id="a", function="f", seen="text")
-    shown = Message(kind="result", role="tool", text="text", step=0), 0, 1
+    message = Message(kind="result", role="tool", text="text", step=0), 0, 1
     strategy = compose("warm", {"summarizer": lambda result: f"{result.text}."})
     loop = Loop(About(2, 0, None, {}, frozenset()), strategy, lambda item: 1, own=True)
     loop.start()
-    for recorded in (Recorded(given, shown, shown), Recorded(turn)):
+    for recorded in (Recorded(given, message, message), Recorded(turn)):
         loop.take(pickle.loads(pickle.dumps(recorded)))
     _answered(loop, 0)

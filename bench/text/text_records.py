@@ -60,9 +60,9 @@ class TextReading:
         """The keys of each mapping that holds others, and those of them that lead to these."""
 
         for value in values:
-            found = list(records_of(value))
-            for pairs, around in found:
-                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
+            read_records = list(records_of(value))
+            for pairs, around in read_records:
+                near = frozenset(text.casefold() for outer in around for _, text in read_records[outer][0])
                 own = near.union(text.casefold() for _, text in pairs)
                 records.append(TextRecord(tuple(pairs), near, own))
         self.records = tuple(records)
@@ -75,12 +75,12 @@ class TextReading:
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and each word and number under it."""
-        found: dict[tuple[str, str], list[int]] = {}
+        records: dict[tuple[str, str], list[int]] = {}
         for number, record in enumerate(self.records):
             for key, text in record.pairs:
                 for word in words_in(text):
-                    found.setdefault((plain_key(key), word), []).append(number)
-        return found
+                    records.setdefault((plain_key(key), word), []).append(number)
+        return records
 
     @cached_property
     def _records_of_value(self) -> dict[str, frozenset[int]]:
@@ -196,11 +196,11 @@ def word_of(fact: str) -> str:
 
 def by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
     """Things by each word and number of their texts."""
-    found: dict[str, list[Any]] = {}
+    by_word_: dict[str, list[Any]] = {}
     for text, item in items:
         for word in words_in(text):
-            found.setdefault(word, []).append(item)
-    return found
+            by_word_.setdefault(word, []).append(item)
+    return by_word_
 
 
 def words_in(text: str) -> frozenset[str]:
