@@ -83,9 +83,11 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
     return kind()
 
 
-def fields_of(
-    value: Any, kinds: Mapping[str, type | tuple[type, ...]], unread: Unread, where: str = ""
-) -> dict[str, Any]:
+Kinds = Mapping[str, type | tuple[type, ...]]
+"""The names of the members of an object, each with the kind that it should be."""
+
+
+def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
     """The members of an object that are of the kinds that they should be. Others are left out and
     counted; so are, where `where` says what the object is, members that `kinds` does not have.
 

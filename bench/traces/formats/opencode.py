@@ -8,7 +8,7 @@ from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import Unread, picture, simple
-from ..records import dict_in, fields_of, seconds_between, text, time_of
+from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -20,9 +20,9 @@ _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "a
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text stands in a part of its own."""
 _NUMBER = (int, float)
-_MESSAGE = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
+_MESSAGE: Kinds = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
             "cost": _NUMBER, "error": object, "system": str}  # fmt: skip
-_PART = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
+_PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
          "reason": str, "cost": _NUMBER, "mime": str, "url": str}  # fmt: skip
 _STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
           "attachments": list}  # fmt: skip
