@@ -47,14 +47,15 @@ def invented(evidence: ReplayEvidence) -> Check:
     offloaded = (item.handle for item in evidence.replay.handles)
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     findings: list[Finding] = []
-    of = 0
+    of = summaries = 0
     for own in texts:
         lines = new_lines(evidence, own)
         of += bool(lines)
+        summaries += bool(lines) and own.result is None
         strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
         if strange:
             findings.append(Finding(own.message.step, strange))
-    return check_of(findings, of)
+    return check_of(findings, of, summaries)
 
 
 def _strange(
