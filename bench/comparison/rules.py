@@ -92,7 +92,7 @@ def results_of(
     `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
     scenario sets in place of 5 % and 90 %.
     """
-    found = []
+    results = []
     for asked in TABLE:
         if asked.kind == "cheaper" or (strategy == today and asked.rule not in ("ran", "valid")):
             continue
@@ -103,15 +103,15 @@ def results_of(
         else:
             result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, FalseAlarms()))
         if result is not None:
-            found.append(result)
-    return tuple(found)
+            results.append(result)
+    return tuple(results)
 
 
 def unchecked(runs: Runs, strategy: str) -> bool:
     """True if a text of a strategy could not be read, or a rule was not asked of some run."""
     needed = [asked.rule for asked in TABLE if asked.kind in ("count", "prose")]
     checks = [score.checks if (score := runs.score(run, strategy)) else {} for run in runs.all]
-    return any(rule not in found or found[rule].unchecked for found in checks for rule in needed)
+    return any(rule not in by_rule or by_rule[rule].unchecked for by_rule in checks for rule in needed)
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
@@ -162,10 +162,10 @@ def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseA
             findings.extend(check.findings)
         if beyond > most:
             worst, most = run.id, beyond
-    shown = tuple(findings[:FINDINGS])
+    first_findings = tuple(findings[:FINDINGS])
     if asked.kind == "count":
         return RuleResult(
-            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=shown, worst_run=worst
+            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=first_findings, worst_run=worst
         )
     low, rate = lowest_rate(hits, of), alarms.expected(of, summaries)
     return RuleResult(
@@ -174,7 +174,7 @@ def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseA
         value=hits / of if of else None,
         limit=rate,
         low=low,
-        findings=shown,
+        findings=first_findings,
         worst_run=worst,
     )
 

@@ -34,26 +34,26 @@ def detail_of(evidence: CheckedReplay) -> ReplayDetail:
     calls: list[ShownCall] = []
     before: dict[str, list[int]] = {}
     for call in chosen:
-        made, priced = walked.calls[call], walked.priced[call]
-        old, new = before.get(made.thread, []), prompts[call]
+        prompt_call, priced = walked.calls[call], walked.priced[call]
+        old, new = before.get(prompt_call.thread, []), prompts[call]
         keep = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        before[made.thread] = new
+        before[prompt_call.thread] = new
         calls.append(
             ShownCall(
-                step=made.step,
-                thread=made.thread,
+                step=prompt_call.step,
+                thread=prompt_call.thread,
                 tokens=priced.prompt_tokens,
                 keep=keep,
                 tail=tuple(place[number] for number in new[keep:]),
                 cached_tokens=priced.read,
                 invalid=invalid.get(call, ""),
-                missed=tuple(missed.get(made.step, ())),
+                missed=tuple(missed.get(prompt_call.step, ())),
             )
         )
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
-        messages=_messages_shown([evidence.messages.messages[number] for number in used]),
+        messages=_shortened([evidence.messages.messages[number] for number in used]),
         calls=tuple(calls),
         missed=tuple(
             MissedFact(
@@ -85,16 +85,16 @@ def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]
     """The messages of each chosen prompt."""
     wanted = set(chosen)
     prompts: dict[str, list[int]] = {}
-    found: dict[int, list[int]] = {}
+    by_message: dict[int, list[int]] = {}
     for number, call in enumerate(evidence.walked.calls):
         prompt = prompts.setdefault(call.thread, [])
         prompt[call.keep :] = call.tail
         if number in wanted:
-            found[number] = list(prompt)
-    return found
+            by_message[number] = list(prompt)
+    return by_message
 
 
-def _messages_shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
+def _shortened(messages: list[Message]) -> tuple[ShownMessage, ...]:
     """Messages with their calls as text, each cut so that all together are not too many characters."""
     texts = [
         "\n".join(filter(None, (item.text, *(f"→ {call.name} {call.command}" for call in item.tool_calls))))
@@ -114,13 +114,13 @@ def _messages_shown(messages: list[Message]) -> tuple[ShownMessage, ...]:
 def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
     """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
     needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
-    found: list[RecordChange] = []
+    changes: list[RecordChange] = []
     for kept in evidence.fields_kept["shown"]:
         for lost in kept.lost:
             key, _, value = lost.partition(": ")
-            found.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
-    found.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
-    return tuple(found[:_MOST_CHANGES])
+            changes.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
+    changes.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
+    return tuple(changes[:_MOST_CHANGES])
 
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:

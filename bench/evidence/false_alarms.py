@@ -17,10 +17,10 @@ def false_alarms() -> dict[Rule, FalseAlarms]:
     >>> sorted(false_alarms()), false_alarms()["invented"].text < false_alarms()["invented"].summary
     (['instructed', 'invented', 'misattributed'], True)
     """
-    found = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
+    tables = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
     return {
         cast(Rule, rule): FalseAlarms(*(_rate(measured, kind) for kind in FalseAlarms._fields))
-        for rule, measured in found.items()
+        for rule, measured in tables.items()
     }
 
 

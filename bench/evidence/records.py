@@ -80,10 +80,10 @@ class RecordValues:
         """
         if line not in self._contradictions:
             self._contradictions[line] = tuple(
-                found
+                contradiction
                 for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
                 for words, identities in self._clauses(sentence)
-                for found in self._contradictions_of(words, identities)
+                for contradiction in self._contradictions_of(words, identities)
             )
         return self._contradictions[line]
 
@@ -103,11 +103,11 @@ class RecordValues:
 
     @cached_property
     def _by_number(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_number: dict[str, list[int]] = {}
         for at, record in enumerate(self._records):
             for item in {item for values in record.values() for item in values if is_number(item)}:
-                found.setdefault(item, []).append(at)
-        return found
+                by_number.setdefault(item, []).append(at)
+        return by_number
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the parts of a sentence that speak of one set of records each, in small letters."""
@@ -169,9 +169,9 @@ def _candidates(text: str, by_first_word: dict[str, list[str]]) -> list[str]:
 
 
 def _by_first_word(texts: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_word: dict[str, list[str]] = {}
     for text in texts:
         match = _WORD.search(text)
         if match:
-            found.setdefault(match.group(), []).append(text)
-    return found
+            by_word.setdefault(match.group(), []).append(text)
+    return by_word

@@ -99,13 +99,13 @@ class _Elsewhere:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> machinery.ModuleSpec | None:
         """The module's spec, its file and folders elsewhere."""
-        found: machinery.ModuleSpec | None = self._finder.find_spec(name, path, target)
-        if found is None or found.origin is None or self._place(found.origin) == found.origin:
-            return found
-        inside = found.submodule_search_locations
+        module_spec: machinery.ModuleSpec | None = self._finder.find_spec(name, path, target)
+        if module_spec is None or module_spec.origin is None or self._place(module_spec.origin) == module_spec.origin:
+            return module_spec
+        inside = module_spec.submodule_search_locations
         folders = None if inside is None else [self._place(folder) for folder in inside]
         return importlib.util.spec_from_file_location(
-            name, self._place(found.origin), submodule_search_locations=folders
+            name, self._place(module_spec.origin), submodule_search_locations=folders
         )
 
 
@@ -145,8 +145,8 @@ def load_module(name: str) -> Any:
 
 
 @functools.cache
-def load_file(path: str, shown: str) -> ModuleType:
-    """A Python file as a module. `shown` is the path as the user wrote it, for errors: SpecError.
+def load_file(path: str, name: str) -> ModuleType:
+    """A Python file as a module. `name` is the path as the user wrote it, for errors: SpecError.
 
     It is loaded alone; where it imports what only its package has (`from ..config import x`), as a
     part of that package.
@@ -156,7 +156,7 @@ def load_file(path: str, shown: str) -> ModuleType:
     try:
         data = file.read_bytes()
     except OSError as error:
-        what = f"{shown}: {error.strerror or error}"
+        what = f"{name}: {error.strerror or error}"
         raise SpecError(f"{what} — paths are relative to the scenario, else to this folder") from None
     try:
         return _loaded(file, data)
@@ -165,7 +165,7 @@ def load_file(path: str, shown: str) -> ModuleType:
     except BaseException as error:
         ended = isinstance(error, EndedError) or not isinstance(error, Exception)
         kind = EndedError if ended else SpecError
-        raise kind(_not_imported(error, path, shown)) from error
+        raise kind(_not_imported(error, path, name)) from error
 
 
 def _loaded(file: Path, data: bytes) -> ModuleType:
@@ -247,10 +247,10 @@ def _needs_package(data: bytes, name: str) -> bool:
     return False
 
 
-def _not_imported(error: BaseException, path: str, shown: str) -> str:
+def _not_imported(error: BaseException, path: str, name: str) -> str:
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    place = f"{shown}:{line}" if line else raised_at(error) or shown
-    place = place if line or Path(path).name in place else f"{shown} ({place})"
+    place = f"{name}:{line}" if line else raised_at(error) or name
+    place = place if line or Path(path).name in place else f"{name} ({place})"
     what = f"{place}: cannot be imported: {type(error).__name__}: {one_line(error)}"
     if isinstance(error, ModuleNotFoundError):
         return f"{what} — install it here, or put the file beside {Path(path).name}"

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
-from .command import TARGET, process_class
+from .command import TARGET, program_class
 from .loader import load_module, loaded, method_of, require_child
 from .spec import Spec, parse_spec
 
@@ -110,15 +110,15 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         return ()
     is_class = inspect.isclass(target)
     scope = getattr(target.__init__ if is_class else inspect.unwrap(target), "__globals__", {})
-    found = []
+    parameters = []
     for place, item in enumerate(signature.parameters.values()):
         required = item.default is item.empty
         of_own = is_class or (place > 0 and not required)  # the first is what the function is given
         named = own and of_own and item.kind is item.POSITIONAL_OR_KEYWORD
         if named or item.kind is item.KEYWORD_ONLY:
             default = None if required else item.default
-            found.append(Parameter(item.name, _type_of(item, scope), default, required))
-    return tuple(found)
+            parameters.append(Parameter(item.name, _type_of(item, scope), default, required))
+    return tuple(parameters)
 
 
 def _type_of(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
@@ -285,22 +285,22 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     outer = _STARTING.get()
     base = base or (Path() if outer is None else outer.base)
-    found = _resolve(kind, parsed, base)
-    known = {parameter.name: parameter for parameter in found.parameters}
+    resolved = _resolve(kind, parsed, base)
+    known = {parameter.name: parameter for parameter in resolved.parameters}
     arguments: dict[str, Any] = {}
     for key, raw in parsed.params:
-        if key not in known and found.own and key in _SETTABLE.get(kind, ("form",)):
-            found = replace(found, meta={**found.meta, key: raw})
+        if key not in known and resolved.own and key in _SETTABLE.get(kind, ("form",)):
+            resolved = replace(resolved, meta={**resolved.meta, key: raw})
             continue
         if key not in known:
             takes = nearest(key, known) if known else " — it takes none"
-            raise SpecError(f"{kind} {found.name!r} has no parameter {key!r}{takes}")
-        arguments[key] = _converted(f"{kind} {found.name!r} parameter {key}", raw, known[key].type)
+            raise SpecError(f"{kind} {resolved.name!r} has no parameter {key!r}{takes}")
+        arguments[key] = _converted(f"{kind} {resolved.name!r} parameter {key}", raw, known[key].type)
     missing = [name for name, item in known.items() if item.required and name not in arguments]
     if missing:
-        raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
-    plugin = Plugin(parsed, found, arguments, base)
-    if inspect.isclass(found.target):
+        raise SpecError(f"{kind} {resolved.name!r} needs parameter {', '.join(missing)}")
+    plugin = Plugin(parsed, resolved, arguments, base)
+    if inspect.isclass(resolved.target):
         _construct_once(plugin)
     if outer is not None:
         outer.inner[f"{kind} {parsed}"] = plugin
@@ -334,7 +334,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     method = KINDS[kind][1]
     if spec.target == TARGET:
         require_child(str(spec))
-        process = process_class(spec.attribute or "", base, method or "ask")
+        process = program_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, f"{TARGET}:{spec.attribute}", process, own=True)
     if not spec.target.endswith(".py") and spec.attribute is None:
         module, _, function = spec.target.rpartition(".")

@@ -71,7 +71,7 @@ def shortened(audit: AuditReading) -> Iterator[Block]:
     yield Prose(text)
     if events:
         yield _shortenings(audit, events)
-    rules = dict.fromkeys(rule for _, item in events for rule in item.rules_gone)
+    rules = dict.fromkeys(rule for _, item in events for rule in item.rules_dropped)
     if rules:
         rows = [(code(rule[:300], "bad"),) for rule in rules]
         heads = columns("standing rules that went")
@@ -86,8 +86,8 @@ def _shortenings(audit: AuditReading, events: Places) -> Table:
             Cell(item.kind, audit.step(one, item.step)),
             "the end" if item.turn is None else count(item.turn),
             _arrow(item.tokens_before, item.tokens_after),
-            count(len(item.results_gone)),
-            *(_bad(len(lost)) for lost in (item.facts_lost, item.rules_gone, item.asked_again)),
+            count(len(item.results_dropped)),
+            *(_bad(len(lost)) for lost in (item.facts_lost, item.rules_dropped, item.asked_again)),
         )
         for one, item in events
     ]
@@ -113,12 +113,12 @@ def _cuts(audit: AuditReading, cuts: Places) -> Table:
 
 def rereads(audit: AuditReading) -> Iterator[Block]:
     """Results that gave again what an earlier one had given, by why."""
-    found = audit.each("rereads")
-    if not found:
+    events = audit.each("rereads")
+    if not events:
         return
-    why = Counter(item.why for _, item in found)
+    why = Counter(item.why for _, item in events)
     words = listed([f"{_EARLIER[name]} ({count(many)})" for name, many in why.most_common()])
-    yield Prose(f"{of(len(found), 'result')} repeated an earlier one, which {words}.")
+    yield Prose(f"{of(len(events), 'result')} repeated an earlier one, which {words}.")
     rows = [
         (
             audit.step(one, item.step),
@@ -127,7 +127,7 @@ def rereads(audit: AuditReading) -> Iterator[Block]:
             f"{count(item.lines_same)} of {count(item.lines)}",
             _EARLIER[item.why],
         )
-        for one, item in found
+        for one, item in events
     ]
     heads = columns("result", "asked", number("read before at"), number("lines the same"), "the earlier one")
     yield table("Results that were read twice", heads, rows, most=MOST, noun="result", note=UNSEEN["rereads"])

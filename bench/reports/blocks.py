@@ -173,9 +173,9 @@ def table(
     >>> table("Sizes", columns("run", number("size")), [["a", "1"], ["b", "2"]], most=1, noun="run").caption
     '1 more run.'
     """
-    found = [row if isinstance(row, Row) else Row(tuple(map(as_cell, row))) for row in rows]
-    more = f"{of(len(found) - most, f'more {noun}')}." if len(found) > most else ""
-    return Table(name, tuple(heads), tuple(found[:most]), look, " ".join(filter(None, [more, note])))
+    all_rows = [row if isinstance(row, Row) else Row(tuple(map(as_cell, row))) for row in rows]
+    more = f"{of(len(all_rows) - most, f'more {noun}')}." if len(all_rows) > most else ""
+    return Table(name, tuple(heads), tuple(all_rows[:most]), look, " ".join(filter(None, [more, note])))
 
 
 def as_cell(content: Cell | Text) -> Cell:

@@ -136,25 +136,25 @@ class SweepLine:
     def points(self, dashed: bool = False) -> list[tuple[float, float, Mark, str]]:
         """Place, mark and text of each value; rejected where it is beyond the limit."""
         series = self.dashed if dashed else self.values
-        found: list[tuple[float, float, Mark, str]] = []
+        points: list[tuple[float, float, Mark, str]] = []
         for place, value in enumerate(series):
             if value is not None:
                 limit = self.limit if self.unit != "change" and self.limit is not None else value
                 over = value > limit if self.bad == "above" else value < limit
                 mark: Mark = "rejected" if over else "other"
-                found.append((100 * (place + 0.5) / len(series), self.down(value), mark, self.text(value)))
-        return found
+                points.append((100 * (place + 0.5) / len(series), self.down(value), mark, self.text(value)))
+        return points
 
     @property
     def beside(self) -> list[tuple[float, str, str]]:
         """Texts at the right ends of lines, pushed apart: place, text, look."""
-        found = [(self.points()[-1][1], self.names[0], "mut"), (self.points(True)[-1][1], self.names[1], "mut")] if self.dashed else []  # fmt: skip
+        ends = [(self.points()[-1][1], self.names[0], "mut"), (self.points(True)[-1][1], self.names[1], "mut")] if self.dashed else []  # fmt: skip
         if self.limit is not None:
             today = self.unit == "change"
             text = "today" if today else f"limit {percent(self.limit)}"
-            found.append((self.down(self.limit), text, "mut" if today else "rej"))
+            ends.append((self.down(self.limit), text, "mut" if today else "rej"))
         last, placed = -math.inf, []
-        for at, text, look in sorted(found):
+        for at, text, look in sorted(ends):
             last = max(at, last + 18)
             placed.append((last, text, look))
         return placed
@@ -199,12 +199,12 @@ class Arcs:
     @property
     def paths(self) -> list[tuple[str, float]]:
         """The curve of each arc in a box of 100 by 100, and its width in pixels; the widest reaches the top."""
-        widest, found = max(abs(self.at(end) - self.at(start)) for start, end, _ in self.arcs) or 1.0, []
+        widest, paths = max(abs(self.at(end) - self.at(start)) for start, end, _ in self.arcs) or 1.0, []
         for start, end, values in self.arcs:
             a, b = self.at(start), self.at(end)
             top = 100 - max(abs(b - a) / widest * 128, 30)
-            found.append((f"M{a:.4g} 100C{a:.4g} {top:.4g} {b:.4g} {top:.4g} {b:.4g} 100", min(1 + values * 0.5, 4)))
-        return found
+            paths.append((f"M{a:.4g} 100C{a:.4g} {top:.4g} {b:.4g} {top:.4g} {b:.4g} 100", min(1 + values * 0.5, 4)))
+        return paths
 
     @property
     def labels(self) -> list[tuple[float, int, str]]:

@@ -49,14 +49,14 @@ def placed(
     None where none does.
     """
     boxes = [*taken, *((x - 8, y - 8, x + 8, y + 8) for x, y in marks)]
-    found: list[Label | None] = []
+    labels: list[Label | None] = []
     for (x, y), texts, bold in zip(marks, names, strong, strict=True):
         own = (x - 8, y - 8, x + 8, y + 8)
         label = next(_fitting(x, y, texts, bold, inside, [box for box in boxes if box != own]), None)
         if label is not None:
             boxes.append(_box(label, width_of(label.text, bold)))
-        found.append(label)
-    return found
+        labels.append(label)
+    return labels
 
 
 def _fitting(x: float, y: float, texts: Sequence[str], bold: bool, inside: Box, boxes: list[Box]) -> Iterator[Label]:

@@ -27,12 +27,12 @@ def changes(reading: Reading, strategy: str) -> list[float]:
     Runs without a price are left out.
     """
     metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
-    metric, found = metrics.get(reading.advice.basis, "cost.prompt_tokens"), []
+    metric, differences = metrics.get(reading.advice.basis, "cost.prompt_tokens"), []
     for run in reading.compared.runs:
         now, before = (reading.at(run.id, name, metric) for name in (strategy, reading.compared.today))
         if now is not None and before:
-            found.append(now / before - 1)
-    return found
+            differences.append(now / before - 1)
+    return differences
 
 
 def per_run_section(reading: Reading) -> Iterator[Section]:
@@ -41,13 +41,13 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     A strategy that changes no price has no histogram.
     """
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
-    found = {name: values for name in names if any(values := changes(reading, name))}
-    if not found or max(map(len, found.values())) < _FEWEST:
+    by_name = {name: values for name in names if any(values := changes(reading, name))}
+    if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
-    width, first, bins = _scale([value for values in found.values() for value in values if value])
-    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in found.items())
-    name = reading.advice.advised or next(iter(found))
-    lead = _in_words(name, found[name]) + " " if name in found else ""
+    width, first, bins = _scale([value for values in by_name.values() for value in values if value])
+    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in by_name.items())
+    name = reading.advice.advised or next(iter(by_name))
+    lead = _in_words(name, by_name[name]) + " " if name in by_name else ""
     bars = f"Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal have no bar."
     blocks: list[Block] = [Prose(lead + bars), Gallery(items[:_OPEN])]
     if items[_OPEN:]:
@@ -109,9 +109,9 @@ def swept(reading: Reading) -> tuple[tuple[str, tuple[tuple[float, str], ...]], 
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)
-        for found in _SETTING.finditer(spec):
-            rest = f"{spec[: found.start(2)]}*{spec[found.end(2) :]}"
-            groups.setdefault((found[1], rest), {})[float(found[2])] = strategy
+        for match in _SETTING.finditer(spec):
+            rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
+            groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
     large = [
         (f"{name} of {_owner(rest)}", tuple(sorted(values.items())))
         for (name, rest), values in groups.items()
@@ -126,14 +126,14 @@ def _owner(rest: str) -> str:
     >>> _owner("store=csv+compactor=mask_observations:keep_last=*")
     'mask_observations'
     """
-    found = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
-    return found[-1] if found else rest.split("=")[0]
+    owners = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
+    return owners[-1] if owners else rest.split("=")[0]
 
 
 def sweep_sections(reading: Reading) -> Iterator[Section]:
     """Price, missed turns and far recall over each setting that is swept."""
-    for place, (setting, found) in enumerate(swept(reading), 1):
-        items = [(value, reading.by_name[name]) for value, name in found if name in reading.by_name]
+    for place, (setting, swept_items) in enumerate(swept(reading), 1):
+        items = [(value, reading.by_name[name]) for value, name in swept_items if name in reading.by_name]
         ranked = [item for _, item in items]
         prices = _prices(reading, ranked)
         far = [item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR) for item in ranked]
@@ -173,5 +173,5 @@ def _prices(reading: Reading, items: Sequence[Ranked]) -> SweepLine:
 
 
 def _limit(items: Sequence[Ranked], rule: str) -> float | None:
-    found = (result.limit for item in items for result in item.rules if result.rule == rule)
-    return next((limit for limit in found if limit is not None), None)
+    limits = (result.limit for item in items for result in item.rules if result.rule == rule)
+    return next((limit for limit in limits if limit is not None), None)

@@ -43,7 +43,7 @@ Progress = Callable[[int, int | None], None]
 
 Executors = Callable[[int], Any]
 
-_HELD_CHARS = 50_000_000
+_KEPT_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
@@ -117,15 +117,15 @@ def answered(
     `base` is what it is held against, called `against`; `required`: without one the gates that
     need it fail. Raises BenchError for no recordings, and for two of one name.
     """
-    held: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
+    replays: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
     measuring = Measuring(question.everyone, model=question.model, calibrate=question.calibrate)
-    measured = sorted(_measured(runs, measuring, running, held), key=lambda run: run.id)
+    measured = sorted(_measured(runs, measuring, running, replays), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     infos = metric_infos()
     limits = {"needed": question.max_missed_turns, "far": question.min_far_recall}
     order = [item.name for item in question.everyone]
-    found = compared(
+    result = compared(
         measured,
         title=question.title,
         signature=_signature(measured, question),
@@ -144,7 +144,7 @@ def answered(
         against=against,
         required=required,
     )
-    return msgspec.structs.replace(found, details=tuple(_details(found, held, measuring)), notes=_notes(question))
+    return msgspec.structs.replace(result, details=tuple(_details(result, replays, measuring)), notes=_notes(question))
 
 
 def declared(
@@ -174,7 +174,7 @@ def rules_of(
     Raises ScenarioError after `where`, for a strategy too that is neither declared nor a reference.
     """
     infos, head = metric_infos(), f"{where}: " if where else ""
-    found: list[GateRule] = []
+    rules: list[GateRule] = []
     for number, table in enumerate(tables, 1):
         place = f"{head}gates[{number}]"
         rule = parse_rule(table, place, infos, number)
@@ -183,24 +183,24 @@ def rules_of(
             close = nearest(rule.strategy, known)
             raise ScenarioError(f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}")
         for name in names.get(rule.strategy, (rule.strategy,)):
-            found.append(msgspec.structs.replace(rule, strategy=name))
-    return tuple(found)
+            rules.append(msgspec.structs.replace(rule, strategy=name))
+    return tuple(rules)
 
 
 @functools.cache
 def metric_infos() -> dict[str, MetricInfo]:
     """Every metric as reports and gates know it."""
-    found = {}
+    infos = {}
     for name, item in metrics().items():
         pooled = item.aggregate == "mean over tasks"
-        found[name] = MetricInfo(
+        infos[name] = MetricInfo(
             name=name,
             unit="fraction" if item.unit == "share" else item.unit,
             better=item.better,
             aggregate="pooled" if pooled else "max" if name == "cost.peak_prompt_tokens" else "sum",
             title=item.title,
         )
-    return found
+    return infos
 
 
 # ---------------------------------------------------------------- measuring
@@ -225,11 +225,11 @@ def _measured(
     runs: Labelled,
     measuring: Measuring,
     running: Running,
-    held: dict[str, tuple[Trace, Mapping[str, Any]]],
+    replays: dict[str, tuple[Trace, Mapping[str, Any]]],
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
     known: set[str] = set()
-    room, again = _HELD_CHARS, _REPLAYED_TWICE
+    room, again = _KEPT_CHARS, _REPLAYED_TWICE
 
     def tasks() -> Iterator[_Task]:
         nonlocal room, again
@@ -240,7 +240,7 @@ def _measured(
             size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
             if size <= room:
                 room -= size
-                held[trace.id] = trace, labels
+                replays[trace.id] = trace, labels
             again -= bool(trace.results)
             yield _Task(trace, labels, twice=again >= 0)
 
@@ -302,23 +302,23 @@ def _notes(question: Question) -> tuple[str, ...]:
 
 
 def _details(
-    found: Compared, held: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
+    result: Compared, replays: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
 ) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
-    advice = found.advice
+    advice = result.advice
     if advice is None:
         return
     opened = dict.fromkeys(
         name
-        for name in (advice.advised, found.asks, advice.cheapest_rejected, found.today)
-        if name and name in found.everyone
+        for name in (advice.advised, result.asks, advice.cheapest_rejected, result.today)
+        if name and name in result.everyone
     )
     if len(opened) == 1:
-        opened |= dict.fromkeys(name for name in found.strategies[:2] if name)
-    chosen = list(dict.fromkeys(_worst(found, [name for name in opened if name != found.today], held)))
+        opened |= dict.fromkeys(name for name in result.strategies[:2] if name)
+    chosen = list(dict.fromkeys(_worst(result, [name for name in opened if name != result.today], replays)))
     strategies = [item for item in measuring.strategies if item.name in opened]
     for run in chosen[:_MOST_DETAILED_RUNS]:
-        trace, labels = held[run]
+        trace, labels = replays[run]
         session = RunSession(labelled(trace, labels), measuring, twice=False)
         for strategy in strategies:
             with contextlib.suppress(BenchError):
@@ -327,12 +327,12 @@ def _details(
                     yield detail_of(evidence)
 
 
-def _worst(found: Compared, names: Sequence[str], held: Mapping[str, Any]) -> Iterator[str]:
+def _worst(result: Compared, names: Sequence[str], replays: Mapping[str, Any]) -> Iterator[str]:
     """Yield the runs where some strategies miss most, a few of each."""
     for name in names:
         missed = []
-        for run in found.runs:
-            if run.id in held:
-                number = found.number(name, "needed.missed_turns", run.id)
+        for run in result.runs:
+            if run.id in replays:
+                number = result.number(name, "needed.missed_turns", run.id)
                 missed.append((-(number.value or 0.0) if number else 0.0, run.id))
         yield from (run for _, run in sorted(missed)[:_RUNS_EACH])

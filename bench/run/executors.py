@@ -97,16 +97,16 @@ def _of_one(
         for future in done:
             task = waiting.pop(future)
             try:
-                found = future.result()
+                result = future.result()
             except Exception as error:
                 if not _has_died(error):
                     raise
                 lost.append(task)
                 broken = broken or isinstance(error, BrokenProcessPool)
                 continue
-            if isinstance(found, BenchError):
-                raise found
-            yield found
+            if isinstance(result, BenchError):
+                raise result
+            yield result
 
 
 def _has_died(error: BaseException) -> bool:

@@ -45,10 +45,10 @@ def kept_here() -> Kept | None:
 
     Raises BenchError for a file that a repository brings.
     """
-    said = os.environ.get(VARIABLE, "")
-    if said.lower() in ("off", "0"):
+    setting = os.environ.get(VARIABLE, "")
+    if setting.lower() in ("off", "0"):
         return None
-    path = Path(said) if said else cache_folder("kept") / "kept.sqlite"
+    path = Path(setting) if setting else cache_folder("kept") / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):
         raise BenchError(f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}")
     return Kept(path)
@@ -148,13 +148,13 @@ def replay_digest(replay: Replay) -> str:
 def version() -> str:
     """The version of all that makes such a value: the bench, its files as they stand, Python, packages."""
     top = Path(__file__).parents[1]
-    found = hashlib.sha256(f"{VERSION} {sys.version}".encode())
+    digest = hashlib.sha256(f"{VERSION} {sys.version}".encode())
     for name in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.update(f"{name} {importlib.metadata.version(name)}\0".encode())
+            digest.update(f"{name} {importlib.metadata.version(name)}\0".encode())
     for path in sorted(top.rglob("*")):
         parts = path.relative_to(top).parts
         if not _SHOWS.intersection(parts) and path.is_file():
             about = path.stat()
-            found.update(f"{'/'.join(parts)} {about.st_size} {about.st_mtime_ns}\0".encode())
-    return found.hexdigest()
+            digest.update(f"{'/'.join(parts)} {about.st_size} {about.st_mtime_ns}\0".encode())
+    return digest.hexdigest()

@@ -107,9 +107,9 @@ class RunSession:
         """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
         if not self._excused:
             self.evidence(parse_strategy(RECORDED))
-        found = self.recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
+        checked = self.recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
         try:
-            return score_of(found, self.recorded.replay)
+            return score_of(checked, self.recorded.replay)
         except Exception as error:
             if not strategy.own:
                 raise
@@ -193,7 +193,7 @@ def facts_of(trace: Trace, session: RunSession) -> RunFacts:
         turns=len(trace.model_turns),
         results=len(trace.results),
         threads=len({turn.thread for turn in trace.model_turns}) or 1,
-        cut=sum(r.truncated_at_source or r.shown_by_recorder != r.text for r in trace.results),
+        cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
         skipped=dict(trace.left_out),
         prompts_known=trace.labels.get("prompts") != "unknown",
         cache_shares=_cache_shares(trace, index),

@@ -101,7 +101,7 @@ def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
     try:
         table = _table(read_regular(path))
-        found = msgspec.convert(table, Written)
+        written = msgspec.convert(table, Written)
     except OSError as error:
         hint = nearest_file(path) or " — give the path of a scenario file"
         raise ScenarioError(f"{path}: {error.strerror or error}{hint}") from None
@@ -113,17 +113,17 @@ def read_scenario(path: Path) -> Scenario:
     except ValueError as error:  # no TOML, no UTF-8, a whole number of thousands of digits
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for name in ("traces", "strategies"):
-        if not getattr(found, name):
+        if not getattr(written, name):
             raise ScenarioError(f"{path}: `{name}` is missing or empty — nothing to replay")
-    if found.asks and found.asks not in found.strategies:
-        known = nearest(found.asks, found.strategies)
-        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(found.asks)!r}{known}")
-    for number, probe in enumerate(found.probes, 1):
+    if written.asks and written.asks not in written.strategies:
+        known = nearest(written.asks, written.strategies)
+        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(written.asks)!r}{known}")
+    for number, probe in enumerate(written.probes, 1):
         if problem := problem_of(probe):
             where = f"probes[{number}] ({one_line(probe.question)[:60]})"
             raise ScenarioError(f"{path}: {where}: {problem}")
-    fields = {name: getattr(found, name) for name in Written.__struct_fields__}
-    return Scenario(**fields | {"title": found.title or path.stem}, base=path.parent, path=path)
+    fields = {name: getattr(written, name) for name in Written.__struct_fields__}
+    return Scenario(**fields | {"title": written.title or path.stem}, base=path.parent, path=path)
 
 
 def _table(data: bytes) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def _table(data: bytes) -> dict[str, Any]:
     for value in nested(table):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
-    found: dict[str, Any] = msgspec.to_builtins(table)
-    return found | {key: unpercent(found[key]) for key in _SHARES if key in found}
+    values: dict[str, Any] = msgspec.to_builtins(table)
+    return values | {key: unpercent(values[key]) for key in _SHARES if key in values}
 
 
 def _problem(error: msgspec.ValidationError) -> str:
@@ -210,8 +210,8 @@ def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterab
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
     if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = TraceSource([str(item) for item in items], base or Path(), limits=limits)
-        return found, found
+        source = TraceSource([str(item) for item in items], base or Path(), limits=limits)
+        return source, source
     return _only_traces(items), Loaded(())
 
 
@@ -225,16 +225,16 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
     """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
     place = f"{where}: labels for case {trace.id!r}"
-    for name, said in labels.items():
+    for name, label in labels.items():
         close = nearest(name, READ)
         if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics
             raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
         if name not in ("routes", "scripts"):
             continue
-        if not isinstance(said, Mapping):
-            raise ScenarioError(f'{place}: {name} = {said!r}: write a table of steps, `4 = "complete"`')
+        if not isinstance(label, Mapping):
+            raise ScenarioError(f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`')
         steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)} | {"-1"}
-        for step in said:
+        for step in label:
             if step not in steps:
                 what = "step" if name == "routes" else "user's turn"
                 raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")

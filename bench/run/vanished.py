@@ -55,10 +55,10 @@ def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
 def _recordings(plan: Scenario) -> Iterator[Path]:
     for text in plan.traces:
         try:
-            found = given_files(text, plan.base).files
+            files = given_files(text, plan.base).files
         except TraceError:
             continue
-        yield from (file.path for file in found if isinstance(file.path, Path))
+        yield from (file.path for file in files if isinstance(file.path, Path))
 
 
 def _sha256(file: Path) -> str | None:

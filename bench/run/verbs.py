@@ -76,13 +76,13 @@ def compare(
     given = PORTFOLIO if strategies is None else strategies
     running = Running(jobs, limits or Limits(), progress, executors, kept, debug)
     place = Place((base or Path()).resolve())
-    made, names = declared(_items(given, portfolio=strategies is None), place, running)
-    if not made:
+    strategies_built, names = declared(_items(given, portfolio=strategies is None), place, running)
+    if not strategies_built:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, loaded = traces_given(traces, base, running.limits)
+    source, loaded = traces_given(traces, base, running.limits)
     question = Question(
         title=title,
-        strategies=made,
+        strategies=strategies_built,
         rules=rules_of(gates, names, ""),
         model=model,
         calibrate=calibrate,
@@ -93,7 +93,7 @@ def compare(
     )
     scores = None if against is None else read_scores(Path(against), title)
     nothing: Mapping[str, Any] = {}
-    runs = ((trace, nothing) for trace in found)
+    runs = ((trace, nothing) for trace in source)
     return answered(
         runs, question, running, lambda: _skipped(loaded), scores, against="" if against is None else str(against)
     )
@@ -146,10 +146,10 @@ def run_scenario(
             scores = _baseline_of(plan, accepting)
             name = "" if scores is None or plan.baseline_path is None else plan.baseline_path.name
             changes = [*orphaned(plan)] if require_baseline else []
-        found = _ran(plan, where, running, given, scores, name, require_baseline)
+        result = _ran(plan, where, running, given, scores, name, require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
-    return msgspec.structs.replace(found, gates=(*found.gates, *more), notes=(*found.notes, *notes))
+    return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
 
 
 _Declared = tuple[tuple[Strategy, ...], dict[str, tuple[str, ...]]]
@@ -221,24 +221,24 @@ def _scores_at(
         try:
             names = given[1] | {name: (name,) for name in broken}
             where = f"{inside} at {sha[:9]}"
-            found = _ran(moved, where, running, (given[0], names), None, "", required=False)
+            result = _ran(moved, where, running, (given[0], names), None, "", required=False)
         finally:
             stop(given[0])
         unused = sorted(_imported(given[0], files) - _imported(now, top))
         changes = [f"{name} at {sha[:9]}: {why}" for name, why in broken.items()]
-        return sha, score_file_of(found, metric_infos()), [*changes, *vanished(plan, then)], unused
+        return sha, score_file_of(result, metric_infos()), [*changes, *vanished(plan, then)], unused
 
 
 def _broken(plan: Scenario, running: Running, place: Place) -> dict[str, str]:
     """The strategies of a scenario that cannot be put together, each with why."""
-    found = {}
+    broken = {}
     for name, slots in plan.strategies.items():
         try:
             one = msgspec.structs.replace(plan, strategies={name: slots})
             stop(_declared(one, running, place)[0])
         except SpecError as error:
-            found[name] = str(error)
-    return found
+            broken[name] = str(error)
+    return broken
 
 
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:

@@ -95,7 +95,7 @@ def is_path(line: str) -> bool:
 def _meanings(line: str) -> dict[str, str]:
     match = _LEGEND.match(line)
     parts = re.split(r", (?=\S{1,40}?(?:=|->|→|: | means | for ))", match[1]) if match else []
-    pairs = [found for part in parts if (found := _MEANING.fullmatch(part))]
+    pairs = [meaning for part in parts if (meaning := _MEANING.fullmatch(part))]
     return {pair[1]: pair[2].strip() for pair in pairs} if len(pairs) == len(parts) else {}
 
 
@@ -104,8 +104,8 @@ def _plain(value: Any, legend: Mapping[str, str], depth: int = 0) -> Any:
     if depth > _MOST_DEPTH:
         return value
     if isinstance(value, Mapping):
-        found = {legend.get(str(key), key): _plain(item, legend, depth + 1) for key, item in value.items()}
-        return _rows_of(found) or found
+        values = {legend.get(str(key), key): _plain(item, legend, depth + 1) for key, item in value.items()}
+        return _rows_of(values) or values
     if isinstance(value, list | tuple):
         return [_plain(item, legend, depth + 1) for item in value]
     return legend.get(value, value) if isinstance(value, str) else value
@@ -164,7 +164,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
     Deeper lines belong to the key above; a dash, a key that comes again, or a heading (a line
     `key:` that is none of the `names`, with no deeper line below it) begins a new one.
     """
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
     stack: list[tuple[int, dict[str, Any]]] = []
     heading = -1  # the indentation of the line above, where that may be a heading
@@ -182,7 +182,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         if item:
             stack = [level for level in stack if level[0] < indent]
             indent, bare = indent + item.end(), bare[item.end() :]
-            stack.append((indent, _below(stack, found, "")))
+            stack.append((indent, _below(stack, records, "")))
         pairs = [_PAIR.fullmatch(part) for part in _NEXT_PAIR.split(bare)]
         if not all(pairs):
             if item and not any(pairs):
@@ -192,29 +192,29 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
             continue
         stack = [level for level in stack if level[0] <= indent]
         if not stack or stack[-1][0] < indent:
-            stack.append((indent, _below(stack, found, "")))
+            stack.append((indent, _below(stack, records, "")))
         elif heading == indent:
-            stack[-1] = indent, _below(stack[:-1], found, "")
+            stack[-1] = indent, _below(stack[:-1], records, "")
         heading = -1
         for pair in filter(None, pairs):
             key, value = pair[1].strip(), pair[2].strip()
             if key in stack[-1][1]:
-                stack[-1] = indent, _below(stack[:-1], found, "")
+                stack[-1] = indent, _below(stack[:-1], records, "")
             if value:
                 stack[-1][1][key] = _cell(value)
             elif len(stack) < _MOST_DEPTH:
-                stack.append((indent + 1, _below(stack, found, key)))
+                stack.append((indent + 1, _below(stack, records, key)))
                 heading = indent if key not in names else -1
-    return [value for value in [*found, by_path] if value]
+    return [value for value in [*records, by_path] if value]
 
 
-def _below(stack: list[tuple[int, dict[str, Any]]], found: list[dict[str, Any]], key: str) -> dict[str, Any]:
+def _below(stack: list[tuple[int, dict[str, Any]]], records: list[dict[str, Any]], key: str) -> dict[str, Any]:
     """A new mapping in the innermost open one, or beside all."""
     new: dict[str, Any] = {}
     if stack:
         stack[-1][1].setdefault(f"{key}[]", []).append(new)
     else:
-        found.append(new)
+        records.append(new)
     return new
 
 

@@ -48,17 +48,17 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     rest: list[str] = []
     position = read_in_vain = 0
     while position < len(lines):
-        found, line = None, lines[position]
+        table, line = None, lines[position]
         if line.strip() and ("" in words or not words.isdisjoint(_WORD.findall(line))):
-            found = _delimited(lines, position, names)
-            if found is None and position >= read_in_vain:
-                found, read_in_vain = _aligned(lines, position, names)
-        if found is None:
+            table = _delimited(lines, position, names)
+            if table is None and position >= read_in_vain:
+                table, read_in_vain = _aligned(lines, position, names)
+        if table is None:
             rest.append(line)
             position += 1
         else:
-            rows += found[0]
-            position += found[1]
+            rows += table[0]
+            position += table[1]
     return rows, "\n".join(rest)
 
 
@@ -89,8 +89,8 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
     for delimiter in ("\t", ";", ","):
         if delimiter in header:
             read = partial(_fields, delimiter=delimiter)
-            if (found := _take(lines, start, read(header), names, read)) is not None:
-                return found
+            if (table := _take(lines, start, read(header), names, read)) is not None:
+                return table
     return None
 
 

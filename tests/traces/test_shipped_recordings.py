@@ -186,7 +186,7 @@ def test_the_deployed_rule_hid_answers_and_the_survey_needs_late_rows(building: 
     assert {json.loads(result.seen or "")["type"] for result in cut} == {"table", "console"}
     row = next(r for r in cut if r.arguments["script_name"] == "Create_Partition_Row.cs")
     assert "Wall created" in row.text
-    assert "Wall created" not in row.shown_by_recorder
+    assert "Wall created" not in row.recorded_text
     survey = executions({"survey": building["survey"]})
     rooms = next(r for r in survey if r.arguments["script_name"] == "Room_Areas.cs")
     late = {str(row["Id"]) for row in json.loads(rooms.data["structured_output"][0]["data"])[5:]}

@@ -92,7 +92,7 @@ def _strange(
                         yield f"{text[start:end]} in: {sentence[:160]}"
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             for name in _IDENTIFIER.findall(text):
-                if not _is_said(evidence, own, name, sentence):
+                if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
             for number in _numbers(evidence, text, near):
@@ -100,7 +100,7 @@ def _strange(
                 if not counts.has(number):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or _is_title(text) else _NAME.findall(text):
-                if not _is_said(evidence, own, name, sentence):
+                if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
 
 
@@ -114,7 +114,7 @@ def _is_title(sentence: str) -> bool:
     return bool(words) and all(word[0].isupper() for word in words)
 
 
-def _is_said(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
+def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
     """True if something said a name; enough is how a hash begins, or what a cut left at the end or before a mark of omission."""
     mentions = evidence.session.mentions
     if mentions.name(name):
@@ -134,9 +134,9 @@ def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> It
         if len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts)):
             continue
         if terms is None:
-            here = [number_value(found.group().rstrip("% ")) for found in _NUMBER.finditer(sentence)]
+            here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]
             above = [
-                number_value(found.group().rstrip("% ")) for line in reversed(near) for found in _NUMBER.finditer(line)
+                number_value(hit.group().rstrip("% ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
         if worked_out(value, terms, percent=percent):

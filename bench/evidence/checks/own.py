@@ -95,7 +95,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
 
     Texts that show results are one kind, summaries another; of one text nothing is known.
     """
-    found: set[str] = set()
+    constant: set[str] = set()
     for of_results in (True, False):
         lines = [
             frozenset(line.strip() for line in own.text.split("\n") if line.strip())
@@ -103,8 +103,8 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
             if (own.result is not None) == of_results
         ]
         counts = Counter(line for each in lines for line in each)
-        found.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
-    return frozenset(found)
+        constant.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
+    return frozenset(constant)
 
 
 def check_of(findings: list[Finding], of: int, summaries: int = 0) -> Check:

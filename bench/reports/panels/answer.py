@@ -49,11 +49,11 @@ def answer_sentence(reading: Reading) -> Text:
     """The sentence of the advice, its first clause set off."""
     nothing = "No advice was made." if reading.compared.strategies else "Nothing was compared."
     sentence = reading.advice.sentence or nothing
-    found = _FIRST_CLAUSE.match(sentence)
-    if found is None:
+    clause = _FIRST_CLAUSE.match(sentence)
+    if clause is None:
         return (Span(sentence, strong=True),)
-    first = Span(found[1], "good" if reading.advice.advised else "", strong=True)
-    return (first, f" {found[3]}") if found[3] else (first,)
+    first = Span(clause[1], "good" if reading.advice.advised else "", strong=True)
+    return (first, f" {clause[3]}") if clause[3] else (first,)
 
 
 # ---------------------------------------------------------------- figures
@@ -86,8 +86,8 @@ def _today(reading: Reading) -> Price | None:
 
 
 def _limit(reading: Reading, rule: str) -> float | None:
-    found = (item.limit for entry in reading.ranked for item in entry.rules if item.rule == rule)
-    return next((limit for limit in found if limit is not None), None)
+    limits = (item.limit for entry in reading.ranked for item in entry.rules if item.rule == rule)
+    return next((limit for limit in limits if limit is not None), None)
 
 
 def _savings(reading: Reading) -> Figures:
@@ -167,7 +167,7 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
         notes.append(f"{listed(below, 3)} {verb} rejected for other reasons; the table says which.")
     if sweeps:
         notes.append(f"A line joins the settings of {listed([setting for setting, _ in sweeps])}.")
-    lines = tuple(tuple(name for _, name in found) for _, found in sweeps)
+    lines = tuple(tuple(name for _, name in sweep) for _, sweep in sweeps)
     unit = "tokens" if reading.counts_tokens else "usd"
     return Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines), " ".join(notes)
 
@@ -178,7 +178,7 @@ def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
 def _numbers(reading: Reading) -> Numbers:
     """Prices with and without the cache, the interval, the misses; no column without a value."""
     basis, ranked = reading.advice.basis, reading.ranked
-    bounds = [found for item in ranked if (found := _bounds(reading.price(item)))]
+    bounds = [pair for item in ranked if (pair := _bounds(reading.price(item)))]
     scale = min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
     tokens = reading.counts_tokens
     title = _unit(reading) if tokens else ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
@@ -190,13 +190,13 @@ def _numbers(reading: Reading) -> Numbers:
 
     def interval(item: Ranked) -> Cell:
         mark, price = reading.mark(item.strategy), reading.price(item)
-        found = _bounds(price)
+        pair = _bounds(price)
         if mark == "today":
             return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
-        if found is None or price is None or price.ratio is None:
+        if pair is None or price is None or price.ratio is None:
             return Cell("")
-        alt = f"{change(found[0])} to {change(found[1])}"
-        return Cell(alt, chart=Interval(alt, found[0] - 1, price.ratio - 1, found[1] - 1, scale, mark))
+        alt = f"{change(pair[0])} to {change(pair[1])}"
+        return Cell(alt, chart=Interval(alt, pair[0] - 1, price.ratio - 1, pair[1] - 1, scale, mark))
 
     columns: list[tuple[Column, Callable[[Ranked], Cell]]] = [
         (number(title, "tokens" if tokens else "price"), lambda item: priced(item, reading.price(item)))

@@ -122,13 +122,13 @@ def _findings(reading: Reading) -> Iterator[Block]:
         (
             RULES[result.rule].measure,
             Cell(item.strategy, reading.name(result.worst_run)),
-            code(found.was[:240]),
-            code(found.text[:240], "bad"),
+            code(finding.was[:240]),
+            code(finding.text[:240], "bad"),
         )
         for item in reading.ranked
         for result in item.rules
         if not result.passed and result.rule in _TEXTS
-        for found in result.findings[:3]
+        for finding in result.findings[:3]
     ]
     if rows:
         yield Heading("Refused by a rule")
@@ -227,15 +227,15 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
 def _changes(changes: Sequence[RecordChange]) -> Table:
     """A row for each value that differs, then one by result and path for those that are gone."""
     rows: list[Cells] = []
-    gone: dict[tuple[int, str], list[str]] = {}
+    dropped: dict[tuple[int, str], list[str]] = {}
     for one in changes:
         if one.after is None:
-            gone.setdefault((one.step, one.path), []).append(one.before)
+            dropped.setdefault((one.step, one.path), []).append(one.before)
         else:
             rows.append((f"step {one.step}", code(one.path), code(one.before[:160]), code(one.after[:160], "bad")))
     rows += [
         (f"step {step}", code(path), _listed_code(values), (Span("gone", "bad"),))
-        for (step, path), values in gone.items()
+        for (step, path), values in dropped.items()
     ]
     heads = columns("result", "path", "before", "with the strategy")
     return table("Records that changed", heads, rows, most=_ROWS, noun="row")

@@ -187,7 +187,7 @@ class Floor:
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
-                self._in_system.update(future.held(message.text))
+                self._in_system.update(future.search(message.text))
             if message.step is not None:
                 self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}

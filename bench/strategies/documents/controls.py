@@ -89,7 +89,7 @@ def recorded_text(result: ToolResult) -> str:
     >>> recorded_text(ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more"))
     'cut'
     """
-    return result.shown_by_recorder
+    return result.recorded_text
 
 
 @register("compactor", "recorded")
