@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ...model.scores import Check, Finding
+from ...text.decode import containers_in
+from ...text.fields import FieldTable
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, new_lines, own_texts
 
@@ -31,7 +33,8 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     A clause names a record by a value that tells it from the others (an id, a code, a name). The
     record itself must have something else under a key of that value, so what it has not at all is
     no finding. Nor is what somebody in the run said in the same message as the record's identity: a wish, a plan, a
-    change. Data and tables are no sentences: they are held against their records by *changed*.
+    change. Data and tables are no sentences: a summary's are held against all records of that identity,
+    and those of a shown result against its own by *changed*.
     Behind the name of a role (`user: …`) words may not stand that only another role used.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
@@ -41,9 +44,10 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     records, mentions = evidence.session.records, evidence.session.mentions
     for own in own_texts(evidence):
         quotes = [*_quotes(own)]
+        data = [*_of_other_records(evidence, own)] if records.by_identity and own.result is None else []
         lines = new_lines(evidence, own) if records.by_identity else ()
         prose = [line for line in lines if line.lstrip()[:1] not in ("{", "[", "|") and records.names_any(line)]
-        names = bool(quotes or prose)
+        names = bool(quotes or prose or data)
         naming += names
         summaries += names and own.result is None
         for role, words in quotes:
@@ -52,7 +56,7 @@ def misattributed(evidence: ReplayEvidence) -> Check:
                 findings.append(Finding(own.message.step, f"{role}: {words[:160]}", f"{min(roles)}: {words[:60]}"))
                 break
         else:
-            findings += _of_another_record(evidence, own, prose)
+            findings += data[:1] or _of_another_record(evidence, own, prose)
     return check_of(findings, naming, summaries)
 
 
@@ -64,6 +68,15 @@ def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str])
         if not any(mentions.together(item.stated, identity) for identity in named):
             return [Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")]
     return []
+
+
+def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the values in the data of a summary that no record of that identity has."""
+    for table in map(FieldTable, containers_in(own.text) if "{" in own.text else ()):
+        for pairs in map(table.pairs, range(table.record_count)):
+            values = {text.casefold() for _, text in pairs}
+            for item in evidence.session.records.contradicted(pairs, values):
+                yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
