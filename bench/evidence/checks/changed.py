@@ -21,6 +21,7 @@ _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+_SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -47,7 +48,7 @@ def changed(evidence: ReplayEvidence) -> Check:
         looked_at += 1
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own)]
+            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own), *_changed_scalar(own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
 
@@ -73,6 +74,13 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
         if not closed and not _is_field(line, table):
             yield Finding(own.message.step, line, was)
+
+
+def _changed_scalar(own: OwnText) -> Iterator[Finding]:
+    """Yield the one value of a result that is nothing else, where another of its kind is shown."""
+    shown, was = own.text.strip(), own.result.text.strip() if own.result else ""
+    if _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was) and not same_value(shown, was):
+        yield Finding(own.message.step, shown, was)
 
 
 def _is_field(line: str, table: FieldTable) -> bool:
