@@ -119,7 +119,8 @@ class ResultLines:
         """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
         pair = _PAIR.fullmatch(line)
         known = self._pairs.get(pair[1].casefold(), []) if pair else []
-        if not pair or not known or len(known) > _MOST_LINES:
+        goes_on = line.count('"') % 2 == 1  # in the next line
+        if not pair or not known or len(known) > _MOST_LINES or goes_on:
             return ""
         value = pair[2]
         if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):

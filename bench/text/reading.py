@@ -54,8 +54,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         for way in dict.fromkeys((text, text.replace("\n", " "))):  # the latter for lines that were wrapped
             with suppress(NothingParsed):
                 value, end = parse_prefix(way)
-                values, rest = [value], text[end:]
-                break
+                if len(text) - end < len(rest):
+                    values, rest = [value], text[end:]
     rows, rest = find_tables(rest, columns)
     values += [rows] if rows else []
     values += containers_in(rest)

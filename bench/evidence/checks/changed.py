@@ -121,7 +121,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = _pieces(own.text, evidence.session.lines_of(step), table)
+    first, *others = _pieces(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
     found = _changed_in(evidence, own, first, table) if first.strip() else []
     for piece in filter(str.strip, others):
         begun, rest = _begun(piece, table)
@@ -168,18 +168,19 @@ def _changed_in(
     return found
 
 
-def _pieces(text: str, known: Container[str], table: FieldTable) -> list[str]:
+def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> list[str]:
     """The parts of a text between the gaps that it admits; the text itself where it has none.
 
-    A gap is a run of the strategy's own lines of which one says that something is left out. A line
-    with a field of the result (`total: 2`) says no such thing.
+    A gap is a run of the strategy's own lines of which one says that something is left out, in words
+    that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
     """
     lines = text.split("\n")
     omits = [
         line not in known
         and len(line) <= _NOTICE_CHARS
         and not ((key := _OPENING.match(line)) and table.has_key(key[1]))
-        and bool(says_omission(line, ""))
+        and (words := says_omission(line, full)) != ""
+        and not (words[-1].isdigit() and words in full)  # its own total
         for line in lines
     ]
     if not any(omits):
