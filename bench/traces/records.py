@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -81,6 +81,30 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
             value = _repaired(value, found.group(1) if found else "", unread)
     unread.add("odd record")
     return kind()
+
+
+Kinds = Mapping[str, type | tuple[type, ...]]
+"""The names of the members of an object, each with the kind that it should be."""
+
+
+def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
+    """The members of an object that are of the kinds that they should be. Others are left out and
+    counted; so are, where `where` says what the object is, members that `kinds` does not have.
+
+    >>> unread = Unread()
+    >>> fields_of({"name": "ls", "id": 5, "mood": "good"}, {"name": str, "id": str}, unread, "a call")
+    {'name': 'ls'}
+    >>> unread.counts
+    {"odd value of 'id'": 1, "'mood' of a call": 1}
+    """
+    given = value if isinstance(value, dict) else {}
+    known = {key: given[key] for key in kinds if given.get(key) is not None}
+    fields = {key: member for key, member in known.items() if isinstance(member, kinds[key])}
+    for key in known.keys() - fields.keys():
+        unread.add(f"odd value of {key!r}")
+    if where:
+        unread.extra_keys(given, kinds.keys(), where)
+    return fields
 
 
 def count_unknown(
