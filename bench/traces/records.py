@@ -52,8 +52,8 @@ def _only_objects(values: list[Any], unread: Unread) -> Iterator[dict[str, Any]]
             unread.add("line that is no object")
 
 
-Kinds = Mapping[str, type | tuple[type, ...]]
-"""The names of the members of an object, each with the kind that it should be."""
+Kinds = Mapping[str, type]
+"""The names of the members of an object, each with the kind that it should be; `float` is any number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
@@ -61,16 +61,21 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
     counted; so are, where `where` says what the object is, members that `kinds` does not have.
 
     >>> unread = Unread()
-    >>> fields_of({"name": "ls", "id": 5, "mood": "good"}, {"name": str, "id": str}, unread, "a call")
-    {'name': 'ls'}
+    >>> fields_of({"name": "ls", "id": 5, "ms": 7}, {"id": str, "ms": float}, unread, "a call")
+    {'ms': 7.0}
     >>> unread.counts
-    {"odd value of 'id'": 1, "'mood' of a call": 1}
+    {"odd value of 'id'": 1, "'name' of a call": 1}
     """
     given = value if isinstance(value, dict) else {}
-    known = {key: given[key] for key in kinds if given.get(key) is not None}
-    fields = {key: member for key, member in known.items() if isinstance(member, kinds[key])}
-    for key in known:
-        unread.add(f"odd value of {key!r}", key not in fields)
+    fields: dict[str, Any] = {}
+    for key, kind in kinds.items():
+        member = given.get(key)
+        if kind is float and type(member) is int:
+            member = float(member)
+        if member is not None and isinstance(member, kind):
+            fields[key] = member
+        else:
+            unread.add(f"odd value of {key!r}", member is not None)
     if where:
         unread.extra_keys(given, kinds.keys(), where)
     return fields
