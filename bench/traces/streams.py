@@ -98,6 +98,7 @@ def _arguments(text: str) -> Any:
 
 
 def _responses(events: list[Event]) -> Event | None:
+    """The finished response of OpenAI's Responses events, else the items that were done when it broke off."""
     done = next((event["response"] for event in reversed(events) if event.get("type") in _DONE), None)
     if done is not None:
         return dict(done)
@@ -107,6 +108,7 @@ def _responses(events: list[Event]) -> Event | None:
 
 
 def _anthropic(events: list[Event]) -> Event:
+    """The message of Anthropic's events, its blocks joined by their index."""
     message: Event = {}
     blocks: dict[int, Event] = {}
     for event in events:
@@ -126,6 +128,7 @@ def _anthropic(events: list[Event]) -> Event:
 
 
 def _cohere(events: list[Event]) -> Event:
+    """The answer of Cohere's events: pieces of blocks and calls are joined by their index."""
     message: Event = {}
     ended: Event = {"finish_reason": CUT}
     for event in events:

@@ -48,6 +48,7 @@ class Clairvoyant:
         self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
 
     def compact(self, window: Window) -> Edits | None:
+        """Each result cut to the lines that later turns need, and cut further when a need has passed."""
         future = window.future or NOTHING
         if self._needs is None:
             self._needs = last_needs(future, window.thread)
