@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
 from ..model.index import TraceIndex
-from ..text.instructions import COVERED, Sentences, is_rule, sentences_of
+from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .kept import Standing
 
 
@@ -80,7 +80,8 @@ class InstructionReader:
     def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
         self._elsewhere: dict[int, frozenset[int]] = {}
-        self._sentences: dict[int, Sentences] = {}
+        self._repetitions = [Repetition(item.text) for item in given]
+        self._lines: dict[int, TextLines] = {}
         self._holds: dict[tuple[int, int], bool] = {}
         self._altered: dict[int, bool] = {}
 
@@ -108,14 +109,14 @@ class InstructionReader:
         key = number, place
         if key not in self._holds:
             message, item = self._messages[number], self.given[place]
-            if number not in self._sentences:
-                self._sentences[number] = Sentences(message.text)
-            sentences = self._sentences[number]
+            if number not in self._lines:
+                self._lines[number] = text_lines(message.text)
+            lines, repetition = self._lines[number], self._repetitions[place]
             if item.kind == "rule":
-                repeated = sentences.repeats(item.text)
+                repeated = repetition.is_in(lines)
             else:
                 left = message.step == item.step and bool(message.text.strip())
-                repeated = left or sentences.covers(item.text)
+                repeated = left or repetition.is_covered_by(lines)
             self._holds[key] = repeated
         return self._holds[key]
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
-from .command import TARGET, process_class
+from .command import TARGET, program_class
 from .loader import load_module, loaded, method_of, require_child
 from .spec import Spec, parse_spec
 
@@ -334,7 +334,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     method = KINDS[kind][1]
     if spec.target == TARGET:
         require_child(str(spec))
-        process = process_class(spec.attribute or "", base, method or "ask")
+        process = program_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, f"{TARGET}:{spec.attribute}", process, own=True)
     if not spec.target.endswith(".py") and spec.attribute is None:
         module, _, function = spec.target.rpartition(".")

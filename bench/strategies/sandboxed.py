@@ -10,12 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
-from ..plugins.child import Link
 from ..plugins.loader import (
     NeedsChild,
     compile_from_source,
@@ -27,6 +26,9 @@ from ..plugins.registry import Entry, Parameter, Plugin
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
+
+if TYPE_CHECKING:
+    from ..plugins.child import Link
 
 _EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
 """Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""

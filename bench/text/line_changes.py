@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 
+from ..model import grouped
 from .quantities import same_value
 
 _TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
@@ -49,14 +50,27 @@ class ResultLines:
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = [part for line in dict.fromkeys(lines) for part in _pieces(line) if part.strip()]
-        self._tokens = [_tokens(part) for part in self._lines]
-        self._exact = frozenset(map(tuple, self._tokens))
-        self._by_token: dict[str, list[int]] = {}
+        self._known = dict.fromkeys(lines)
         self._altered: dict[tuple[str, bool, bool], str] = {}
-        for number, tokens in enumerate(self._tokens):
-            for token in set(tokens):
-                self._by_token.setdefault(token, []).append(number)
+
+    def __contains__(self, line: str) -> bool:
+        return line in self._known
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [part for line in self._known for part in _pieces(line) if part.strip()]
+
+    @cached_property
+    def _tokens(self) -> list[list[str]]:
+        return [_tokens(part) for part in self._lines]
+
+    @cached_property
+    def _exact(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(map(tuple, self._tokens))
+
+    @cached_property
+    def _by_token(self) -> dict[str, list[int]]:
+        return grouped((token, number) for number, tokens in enumerate(self._tokens) for token in set(tokens))
 
     def altered(self, line: str, *, cut: bool = False, begun: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
@@ -135,8 +149,12 @@ def _pieces(line: str) -> list[str]:
 
 def _tokens(line: str) -> list[str]:
     """The words of a line in small letters; a number without the zeros at its end."""
-    words = [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
-    return [word.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(word) else word for word in words]
+    words = _TOKEN.findall(line.casefold())[: _MOST_TOKENS + 1]
+    return [_without_zeros(word) if word[-1] == "0" else word for word in words]
+
+
+def _without_zeros(word: str) -> str:
+    return word.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(word) else word
 
 
 def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bool | None:

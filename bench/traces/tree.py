@@ -171,7 +171,7 @@ class Tree(Prompts):
         self.unread.add("model call whose messages were not captured", listed and not (answers and prompt))
         answer, *more = answers or [ReadMessage("assistant")]
         self.ask(
-            prompt,
+            None if silent and not prompt else prompt,
             answer,
             results=more,
             group=self._agent(span),
@@ -181,7 +181,6 @@ class Tree(Prompts):
             usage=answer.usage or span.usage,
             model=answer.model or span.model,
             finish_reason=span.finish_reason,
-            goes_on=self.first_thread(self._agent(span)) if silent and not prompt else None,
         )
 
     def _ran(self, span: Span) -> tuple[str, Ran]:

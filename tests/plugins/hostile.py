@@ -4,7 +4,6 @@ from __future__ import annotations
 
 DEEP = "x = []\n    for _ in range(600):\n        x = [x]\n    return x"
 ODD = "class Odd{base}:\n    def {method}(self, *given):\n        raise ValueError('odd')\n\n"
-FINE = "def f(given): return 'x'\n"
 CALLS = {
     # what f does: (what the reason says, code before f, code in f)
     "os._exit(0)": ("it ended its process (exit code 0)", "import os\n", "os._exit(0)"),

@@ -93,7 +93,7 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
     ]
     seen = set(known)
     for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
-        if part in seen:
+        if part in original or part in seen:
             continue
         seen.add(part)
         begun = not before or _is_notice(before, original, known)
@@ -104,7 +104,7 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
 
 def _is_notice(line: str, original: ResultLines, known: frozenset[str]) -> bool:
     """True if a line is neither of the result nor one of its lines with another word in it."""
-    return line not in known and not original.altered(line.rstrip("\\"), cut=True)
+    return line not in known and line not in original and not original.altered(line.rstrip("\\"), cut=True)
 
 
 def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
@@ -127,7 +127,7 @@ def _changed_in(
 ) -> list[Finding]:
     """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before."""
     step = own.message.step
-    reading = evidence.messages.reading(step or 0, piece)
+    reading = evidence.messages.reading(piece)
     found: list[Finding] = []
     for keys, inner in reading.containers:
         unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from ...model import as_text
 from ...text.decode import decode_strings
@@ -19,6 +20,7 @@ class Counts:
     """The counts of one own text."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
+        self._evidence, self._own = evidence, own
         self._exact: set[int] = set()
         self._between: list[tuple[int, int]] = []
         own_text = own.text
@@ -37,7 +39,6 @@ class Counts:
                     *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(own_text)),
                 ]
             self._add(as_text(own.result.value))
-            self._exact.add(evidence.messages.count.text(own.result.text))
         else:
             self._messages(evidence, own)
 
@@ -46,7 +47,12 @@ class Counts:
         if not number.isdigit():
             return False
         value = int(number[:18])
-        return value in self._exact or any(low <= value <= high for low, high in self._between)
+        known = value in self._exact or any(low <= value <= high for low, high in self._between)
+        return known or value == self._result_tokens
+
+    @cached_property
+    def _result_tokens(self) -> int:
+        return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
     def _add(self, text: str) -> None:
         self._exact |= {len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines(text)}

@@ -67,7 +67,7 @@ def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Find
         for line in new_lines(evidence, own):
             if not _SUCCESS.search(line) or _FAILURE.search(line):
                 continue
-            was = evidence.session.all_lines.altered(line, cut=True, begun=True)
+            was = evidence.session.lines_with(_FAILURE).altered(line, cut=True, begun=True)
             if _FAILURE.search(was):
                 yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
                 break
