@@ -12,7 +12,7 @@ from .content import first_of
 from .decoded import as_dict, strict_json
 from .documents import Document
 from .exchange import answers_of, prompt_of, tools_in
-from .messages import is_langchain, unwrapped
+from .messages import is_langchain, is_message, unwrapped
 from .parts import Unread
 from .prompts import Prompts
 from .records import arguments, seconds_between, text, time_of
@@ -125,7 +125,8 @@ class Tree(Prompts):
     def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
         if span.prompt is not None or span.answers is not None:
             return span.prompt or [], span.answers or []
-        return prompt_of(span.inputs, self.unread), answers_of(span.outputs, self.unread)
+        sent = [span.inputs] if is_message(span.inputs) else span.inputs
+        return prompt_of(sent, self.unread), answers_of(span.outputs, self.unread)
 
     def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[ReadMessage], list[ReadMessage]]]) -> bool:
         """True if model calls after runs of tools record no prompt: results are then what ran between the calls."""
@@ -169,6 +170,8 @@ class Tree(Prompts):
             self.unread.add("model call without an answer")
             return
         self.unread.add("model call whose messages were not captured", listed and not (answers and prompt))
+        unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
+        self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
         self.ask(
             None if silent and not prompt else prompt,
