@@ -1,19 +1,18 @@
-"""Objects of a file as typed records. An odd value costs itself: it is counted and named in
-`left_out`, and never refuses the file.
-"""
+"""Objects of a file as typed records. An odd value costs itself: it is counted and named in `left_out`, and never
+refuses the file."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import msgspec
 
 from ..model.errors import TraceError
-from .decoded import strict_json
+from .decoded import dicts, strict_json
 from .documents import Document
 from .parts import Unread
 
@@ -27,17 +26,19 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
     """The objects of a file: its lines, the members of its one list, or the one that it is. What is no
     object is counted. Raises TraceError where nothing in the file is one."""
-    lines = list(itertools.islice(document.lines(), 2))
-    if len(lines) > 1 and (document.is_json_lines or document.problem is not None):
-        objects = list(_line_objects(document, unread))
-        if not objects and document.problem is not None:
-            raise document.problem
-        return objects
-    whole = document.json
-    return list(_only_objects(whole if isinstance(whole, list) else [whole], unread))
+    several = len(list(itertools.islice(document.lines(), 2))) > 1
+    if several and (document.is_json_lines or document.problem is not None):
+        values = _lines_of(document, unread)
+    else:
+        values = document.json if isinstance(document.json, list) else [document.json]
+    objects = dicts(values)
+    unread.add("line that is no object", len(values) - len(objects))
+    if several and not objects and document.problem is not None:
+        raise document.problem
+    return objects
 
 
-def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]]:
+def _lines_of(document: Document, unread: Unread) -> list[Any]:
     values: list[Any] = []
     broken = 0
     for number, line in document.lines():
@@ -48,15 +49,7 @@ def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]
         except TraceError:
             broken = 1
     unread.add("half-written last line", broken)
-    yield from _only_objects(values, unread)
-
-
-def _only_objects(values: list[Any], unread: Unread) -> Iterator[dict[str, Any]]:
-    for value in values:
-        if isinstance(value, dict):
-            yield value
-        else:
-            unread.add("line that is no object")
+    return values
 
 
 def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str = "") -> Record:
@@ -77,8 +70,8 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
         except UnicodeEncodeError:  # a lone surrogate where a number or a name belongs
             break
         except msgspec.ValidationError as error:
-            found = _PATH.search(str(error))
-            value = _repaired(value, found.group(1) if found else "", unread)
+            place = _PATH.search(str(error))
+            value = _repaired(value, place.group(1) if place else "", unread)
     unread.add("odd record")
     return kind()
 
@@ -93,25 +86,23 @@ def count_unknown(
 def _repaired(value: dict[str, Any], path: str, unread: Unread) -> dict[str, Any]:
     """A copy of an object in which the value at a path fits, or is left out and counted."""
     steps = [name or (int(index) if index.isdigit() else None) for name, index in _STEP.findall(path)]
-    if None in steps:
-        steps = steps[: steps.index(None)]
+    steps = list(itertools.takewhile(lambda step: step is not None, steps))
     if not steps:
         unread.add("odd record")
         return {}
-    whole: Any = dict(value)
-    inner = whole
+    copy: dict[str, Any] = dict(value)
+    inner: Any = copy
     for step in steps[:-1]:
-        held = inner[step]
-        inner[step] = list(held) if isinstance(held, list) else dict(held)
+        inner[step] = inner[step].copy()
         inner = inner[step]
     odd = inner[steps[-1]]
     if type(odd) is float and odd.is_integer():
         inner[steps[-1]] = int(odd)
-        return whole  # type: ignore[no-any-return]
-    del inner[steps[-1]]
-    if odd is not None:
-        unread.add(f"odd value of {'.'.join(str(step) for step in steps if isinstance(step, str))!r}")
-    return whole  # type: ignore[no-any-return]
+    else:
+        del inner[steps[-1]]
+        names = ".".join(step for step in steps if isinstance(step, str))
+        unread.add(f"odd value of {names!r}", odd is not None)
+    return copy
 
 
 def time_of(value: Any, unread: Unread) -> float | None:
