@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from ..model.advice import Advice, Mark, Price, Ranked, RuleResult, Verdict
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import FalseAlarms, MeasuredRun, Rule
 from .certainty import Ratio, cannot_rule_out, certain, holm, leave_one_out, ratio_of_totals
 from .rules import filled, finite, results_of, unchecked, verdict_of
 from .sentence import NOISE, Answers, Economy, is_saving, price_of, sentence_of
@@ -48,7 +48,7 @@ def advise(
     codes: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     limits: Mapping[Rule, float] | None = None,
     failed_gates: Mapping[str, int] | None = None,
 ) -> Advice:

@@ -9,7 +9,7 @@ import msgspec
 
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import FalseAlarms, MeasuredRun, Rule
 from ..model.signature import GateRule, Signature
 from .advice import advise, answers_of
 from .baseline import ScoreFile
@@ -33,7 +33,7 @@ def compared(
     codes: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     limits: Mapping[Rule, float] | None = None,
     base: ScoreFile | None = None,
     against: str = "",

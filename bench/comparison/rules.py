@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..model.advice import RuleResult, Verdict
-from ..model.scores import Check, Finding, MeasuredRun, Number, Rule
+from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..plugins.spec import split_top
 from .certainty import lowest_rate
 from .totals import Runs, is_finite
@@ -83,7 +83,7 @@ def results_of(
     today: str,
     *,
     spec: str = "",
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     failed_gates: int = 0,
     limits: Mapping[Rule, float] | None = None,
 ) -> tuple[RuleResult, ...]:
@@ -101,7 +101,7 @@ def results_of(
         elif asked.kind == "share":
             result = _share(runs, asked, strategy, today, filled(spec), limits or {})
         else:
-            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, 0.0))
+            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, FalseAlarms()))
         if result is not None:
             results.append(result)
     return tuple(results)
@@ -149,15 +149,15 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
     )
 
 
-def _counted(runs: Runs, asked: Asked, strategy: str, today: str, rate: float) -> RuleResult:
+def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseAlarms) -> RuleResult:
     """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly above its false alarms."""
-    hits = of = 0
+    hits = of = summaries = 0
     worst, most = "", 0
     findings: list[Finding] = []
     for run in runs.all:
         check, shared = (_check(runs, run, name, asked.rule) for name in (strategy, today))
         beyond = check.hits if strategy == today else max(0, check.hits - shared.hits)
-        hits, of = hits + beyond, of + max(check.of, check.hits)
+        hits, of, summaries = hits + beyond, of + max(check.of, check.hits), summaries + check.summaries
         if beyond:
             findings.extend(check.findings)
         if beyond > most:
@@ -167,7 +167,7 @@ def _counted(runs: Runs, asked: Asked, strategy: str, today: str, rate: float) -
         return RuleResult(
             rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=first_findings, worst_run=worst
         )
-    low = lowest_rate(hits, of)
+    low, rate = lowest_rate(hits, of), alarms.expected(of, summaries)
     return RuleResult(
         rule=asked.rule,
         passed=low <= rate,

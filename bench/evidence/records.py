@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from ..text.common_words import COMMON_WORDS
 from ..text.facts import is_number, number_value, occurs
 from ..text.fields import FieldTable
 
@@ -150,7 +151,10 @@ class RecordValues:
 
 
 def _identifies(text: str) -> bool:
-    return not text.replace(".", "").isdigit() or (len(text) >= _FEWEST_DIGITS and text.isdigit())
+    """True for what names a record in prose: no small number, and no words that every text has."""
+    if text.replace(".", "").isdigit():
+        return len(text) >= _FEWEST_DIGITS and text.isdigit()
+    return not COMMON_WORDS.issuperset(text.casefold().split())
 
 
 def _plain(text: str) -> str:

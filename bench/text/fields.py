@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from ..model import grouped
 from .decode import (
     NothingParsed,
     decode_strings,
@@ -213,6 +214,19 @@ class FieldTable:
             for identity in identities:
                 records.setdefault(identity, []).append(number)
         return records
+
+    def kept_in(self, reading: TextReading) -> frozenset[int]:
+        """The places of the fields that a text says as those fields."""
+        return frozenset(
+            place
+            for word in self._places_by_word.keys() & reading.words
+            for place in self._places_by_word[word]
+            if self.keeps_field(reading, self.fields[place])
+        )
+
+    @cached_property
+    def _places_by_word(self) -> dict[str, list[int]]:
+        return grouped((word_of(_fact_of(item.text)), place) for place, item in enumerate(self.fields))
 
     def keeps_field(self, reading: TextReading, field: Field) -> bool:
         """True if a text says the value of one field as that field."""

@@ -73,6 +73,14 @@ _OBJECT = re.compile(
     re.IGNORECASE,
 )
 _BASE_FORM = re.compile(r"[A-Za-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)")
+_PERSON = r"(?:you|we|one|agents?|assistant|model|users?|customers?|clients?|nobody|everybody|everyone|nothing)\b"
+_OF_A_THING = re.compile(
+    rf"\b(?!(?:and|but|or|to|please|then|so|also|should|must|shall|will|can|may|not)\b|{_PERSON})[\w’']+[`*\"')]*\s+(?=(?:never|always)\b)"
+    rf"|\b(?!(?:and|but|or|to|please|then|so|also|it)\b|{_PERSON})[\w’']+[`*\"')]*\s+must\s+(?!not\b|be\b|always\b|never\b)"
+    r"|`[^`]+`(?:\s+\w+)?\W+must\b",
+    re.IGNORECASE,
+)
+"""What a thing does or code needs is a statement: `folders always show it`, `the key must match`."""
 _AUXILIARY = re.compile(
     r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
     re.IGNORECASE,
@@ -96,12 +104,12 @@ def _vocabulary(name: str) -> frozenset[str]:
 def is_command(sentence: str) -> bool:
     """True if a sentence tells whoever acts, in words of command, what always holds: never, always, must, do not.
 
-    >>> is_command("Never cancel twice."), is_command("Basic flights cannot be changed.")
-    (True, False)
+    >>> texts = "Never cancel twice.", "Basic flights cannot be changed.", "Folders always show a dash."
+    >>> [is_command(text) for text in texts]
+    [True, False, False]
     """
     text = _bare(sentence)
-    by_adverb = any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
-    return by_adverb or bool(_COMMANDS.search(text))
+    return _by_adverb(_OF_A_THING.sub(" is ", text)) or bool(_COMMANDS.search(text))
 
 
 def is_rule(sentence: str) -> bool:
@@ -111,7 +119,12 @@ def is_rule(sentence: str) -> bool:
     >>> [is_rule(text) for text in texts]
     [True, False, False, False]
     """
-    return is_command(sentence) or bool(_STATUTES.search(_bare(sentence)))
+    return is_command(sentence) or _by_adverb(text := _bare(sentence)) or bool(_STATUTES.search(text))
+
+
+def _by_adverb(text: str) -> bool:
+    """True if never, always or must commands in a text."""
+    return any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
 
 
 def is_consent(sentence: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -91,6 +91,11 @@ class TextReading:
     def _lines(self) -> dict[str, list[Line]]:
         return by_word((line.text, line) for line in _sentences(self._rest))
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words and numbers of its records and sentences."""
+        return frozenset(self._lines).union(word for _, word in self._records)
+
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records of the text that say a fact under a key. Each is asked for once."""
         asked = plain_key(key), fact
@@ -131,16 +136,16 @@ def records_of(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
     number = 0
     while waiting:
         value, name, around = waiting.pop()
-        items = list(value.items()) if isinstance(value, Mapping) else [(name, item) for item in _listed(value)]
+        items = list(value.items()) if isinstance(value, dict) else [(name, item) for item in _listed(value)]
         own: list[Pair] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, Mapping) else around
+        within = (*around, number) if isinstance(value, dict) else around
         for key, item in items:
-            if isinstance(item, Mapping | list | tuple):
+            if isinstance(item, dict | list | tuple):
                 inner.append((item, str(key), within))
             else:
                 own.append((str(key), as_text(item)))
-        if own or isinstance(value, Mapping):
+        if own or isinstance(value, dict):
             yield own, around
             number += 1
         else:
@@ -153,13 +158,13 @@ def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
     waiting = [node]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             inner = [
-                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, Mapping | list | tuple)
+                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, dict | list | tuple)
             ]
             if any(inner):
                 yield [str(key).removesuffix("[]") for key in value], inner
-        waiting.extend(value.values() if isinstance(value, Mapping) else _listed(value))
+        waiting.extend(value.values() if isinstance(value, dict) else _listed(value))
 
 
 def _begun_in(node: Any) -> Iterator[str]:

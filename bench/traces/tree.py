@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Trace, Usage, compact_json
+from ..model import Trace, Usage, as_text, compact_json
 from .content import first_of
 from .decoded import as_dict, strict_json
 from .documents import Document
@@ -15,7 +15,7 @@ from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, unwrapped
 from .parts import Unread
 from .prompts import Prompts
-from .records import arguments, text, time_of
+from .records import arguments, seconds_between, text, time_of
 from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
@@ -184,14 +184,14 @@ class Tree(Prompts):
         )
 
     def _ran(self, span: Span) -> tuple[str, Ran]:
+        """The call that a tool's run answers (`""` if not recorded), and the run."""
         call_id, output, failed = tool_output(span.outputs)
-        took = None if span.start is None or span.end is None or span.end < span.start else span.end - span.start
         ran = Ran(
             output=output or None,
             failed=failed or span.error is not None,
             error=span.error or None,
             t=span.end,
-            duration_s=None if took is None else round(took, 6),
+            duration_s=seconds_between(span.start, span.end),
         )
         return span.call_id or call_id, ran
 
@@ -213,7 +213,7 @@ class Tree(Prompts):
         if not waiting:
             self.unread.add("run of a tool that no call asked for")
             return
-        output = "" if ran.output is None else ran.output if isinstance(ran.output, str) else compact_json(ran.output)
+        output = "" if ran.output is None else as_text(ran.output)
         thread, agent = self.place_of(waiting[0].id)
         self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
 

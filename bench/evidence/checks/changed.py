@@ -127,7 +127,7 @@ def _changed_in(
 ) -> list[Finding]:
     """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before."""
     step = own.message.step
-    reading = evidence.messages.reading(step or 0, piece)
+    reading = evidence.messages.reading(piece)
     found: list[Finding] = []
     for keys, inner in reading.containers:
         unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]

@@ -20,17 +20,19 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
     findings: list[Finding] = []
-    naming = 0
+    naming = summaries = 0
     texts = list(own_texts(evidence))
     if not texts or not evidence.session.records.by_identity:
         return check_of(findings, naming)
     records, mentions = evidence.session.records, evidence.session.mentions
     for own in texts:
         prose = [line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|")]
-        naming += any(map(records.names_any, prose))
+        names = any(map(records.names_any, prose))
+        naming += names
+        summaries += names and own.result is None
         for item in chain.from_iterable(map(records.contradictions, prose)):
             named = records.named(item.words)
             if not any(mentions.together(item.stated, identity) for identity in named):
                 findings.append(Finding(own.message.step, item.words, f"{item.own}, not {item.stated}"))
                 break
-    return check_of(findings, naming)
+    return check_of(findings, naming, summaries)

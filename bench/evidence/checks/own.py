@@ -107,7 +107,6 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     return frozenset(constant)
 
 
-def check_of(findings: list[Finding], of: int, *, hits: int | None = None, unchecked: int = 0) -> Check:
-    """A check with its first findings; `hits` where one text has several."""
-    count = len(findings) if hits is None else hits
-    return Check(hits=count, of=of, unchecked=unchecked, findings=tuple(findings[:MOST_FINDINGS]))
+def check_of(findings: list[Finding], of: int, summaries: int = 0) -> Check:
+    """A check of so many texts or prompts, with its first findings."""
+    return Check(hits=len(findings), of=of, summaries=summaries, findings=tuple(findings[:MOST_FINDINGS]))

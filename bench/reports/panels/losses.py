@@ -197,6 +197,7 @@ def _worst_turn(item: ReplayDetail) -> int | None:
 
 
 def _arcs(missed: Sequence[MissedFact], results: set[int]) -> Arcs:
+    """An arc from each result to each turn that missed facts of it, as thick as they are many."""
     values = Counter((fact.origin_step, fact.turn) for fact in missed)
     turns = sorted({turn for _, turn in values})
     steps = listed([str(turn) for turn in turns], 8)
