@@ -14,7 +14,7 @@ import msgspec
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
 from ..comparison.gates import parse_rule
-from ..evidence.detail import detail_of
+from ..evidence.detail import detail_of, missed_by_origin
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
@@ -320,11 +320,16 @@ def _details(
     for run in chosen[:_MOST_DETAILED_RUNS]:
         trace, labels = held[run]
         session = RunSession(labelled(trace, labels), measuring, twice=False)
+        replays = []
         for strategy in strategies:
             with contextlib.suppress(BenchError):
-                evidence = session.evidence(strategy)
-                if evidence.replay.failure is None:
-                    yield detail_of(evidence)
+                replays.append(session.evidence(strategy))
+        replays = [evidence for evidence in replays if evidence.replay.failure is None]
+        missed: dict[int, list[str]] = {}
+        for evidence in replays:
+            for step, facts in missed_by_origin(evidence).items():
+                missed.setdefault(step, []).extend(facts)
+        yield from (detail_of(evidence, missed) for evidence in replays)
 
 
 def _worst(found: Compared, names: Sequence[str], held: Mapping[str, Any]) -> Iterator[str]:
