@@ -88,7 +88,7 @@ def _cost(audit: AuditReading) -> Iterator[Block]:
         )
     )
     if uses := [*_uses(audit)]:
-        heads = columns("billed as", number("tokens"), number("price"), number("share"), Column("", card="-"))
+        heads = columns("billed as", number("tokens"), number("price"), number("share"), Column("0 to 100%", card="-"))
         yield table("Cost by use", heads, uses)
     if len(audit.sessions) > 1:
         ordered = sorted(audit.sessions, key=lambda one: -audit.size(one.charges))

@@ -50,7 +50,7 @@ def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
     for metric in metrics:
         column = number(label(metric, reading.info(metric)))
         found.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
-    drawn = (Column("", card="-"), lambda item: _share(reading, item, metrics[0]))
+    drawn = (Column("0 to 100%", card="-"), lambda item: _share(reading, item, metrics[0]))
     return [*found[:1], drawn, *found[1:]] if metrics and reading.unit(metrics[0]) == "fraction" else found
 
 
