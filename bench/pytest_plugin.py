@@ -99,6 +99,7 @@ def _below(folder: Path, root: Path) -> Path:
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
+    """True if an argument of the command line is this file, or an item in it."""
     return any(
         (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path for argument in config.args
     )
@@ -131,11 +132,11 @@ class ScenarioFile(pytest.File):
             accepting = _is_asked(self.config, UPDATE)
             required = _is_required(self.config) and not accepting
             try:
-                found = run_scenario(self.scenario, accepting=accepting, require_baseline=required, kept=kept_here())
+                result = run_scenario(self.scenario, accepting=accepting, require_baseline=required, kept=kept_here())
                 if accepting and self.scenario.baseline_path is not None:
-                    found = _accept(found, self.scenario.baseline_path)
+                    result = _accept(result, self.scenario.baseline_path)
                     accepted = f"accepted {self.scenario.baseline_path.name}"
-                known[self.path] = found
+                known[self.path] = result
             except BenchError as error:
                 known[self.path] = error
         compared = known[self.path]
@@ -144,14 +145,14 @@ class ScenarioFile(pytest.File):
         return compared, accepted
 
 
-def _accept(found: Compared, path: Path) -> Compared:
+def _accept(result: Compared, path: Path) -> Compared:
     """The comparison held against itself as its baseline, which is written."""
     from .comparison.gates import accepted
     from .files.writing import write_together
 
-    found, scores = accepted(found)
+    result, scores = accepted(result)
     write_together({path: scores})
-    return found
+    return result
 
 
 def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
@@ -268,15 +269,15 @@ class RequiredGates:
         """The items of every scenario below the paths of the command line, or below the project where it names none."""
         from .run.scenario import read_scenario
 
-        found: set[str] = set()
+        wanted: set[str] = set()
         asked = self.config.invocation_params
         for argument in [text for text in self.config.args if text in asked.args] or [str(self.config.rootpath)]:
             for path in _scenarios(Path(asked.dir, argument.partition("::")[0]).resolve(), self.config):
                 try:
-                    found |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
+                    wanted |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
                 except BenchError as error:
-                    found.add(f"{path}: {error}")
-        return found
+                    wanted.add(f"{path}: {error}")
+        return wanted
 
 
 def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
@@ -315,9 +316,9 @@ class Measured(float):
     @classmethod
     def of(cls, value: float, *lines: str) -> Measured:
         """A value, and the lines that say what it is."""
-        found = cls(value)
-        found.lines = lines
-        return found
+        measured = cls(value)
+        measured.lines = lines
+        return measured
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
@@ -351,24 +352,24 @@ class Bench:
 
         info = metric_infos()[metric_of(metric).name]
         traces = load([str(trace)], self._base, strict=True).traces if isinstance(trace, str | Path) else trace
-        found = compare(traces, [strategy], base=self._base)
-        name = (found.strategies or found.references)[0]
+        result = compare(traces, [strategy], base=self._base)
+        name = (result.strategies or result.references)[0]
         if isinstance(strategy, str) and "=" not in strategy:
             name = strategy
         ran = [
             finding
-            for run in found.runs
+            for run in result.runs
             for s in run.scores
             if s.strategy == name
             for finding in s.checks["ran"].findings
         ]
         if ran:
             pytest.fail(f"{metric} cannot be judged: {ran[0].text}", pytrace=False)
-        number = found.number(name, metric)
+        number = result.number(name, metric)
         if number is None or number.value is None:
             reason = number.reason if number else "nothing to measure"
             pytest.fail(f"{metric} was not measured: {reason}", pytrace=False)
-        each = [(run.id, found.number(name, metric, run.id)) for run in found.runs]
+        each = [(run.id, result.number(name, metric, run.id)) for run in result.runs]
         values = [(n.value, run) for run, n in each if n is not None and n.value is not None]
         worst = (min if info.better == "higher" else max)(values) if values else None
         where = f", worst run {worst[1]}: {worst[0]:g}" if worst else ""

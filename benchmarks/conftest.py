@@ -36,7 +36,7 @@ def distinct_texts(traces: Sequence[Trace]) -> list[str]:
         if isinstance(step, ModelTurn):
             texts |= {compact_json(c.arguments): None for c in step.tool_calls if not c.in_text}
         if isinstance(step, ToolResult):
-            texts |= {step.text: None, step.shown_by_recorder: None}
+            texts |= {step.text: None, step.recorded_text: None}
     return list(texts)
 
 

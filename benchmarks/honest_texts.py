@@ -4,7 +4,7 @@
 
 Two kinds are taken from recordings: *turns*, the words of a model after it saw results, and
 *summaries*, what a compaction put in the place of the conversation. Each is given to the checks as
-the text of a compactor that has read everything before it. What the rules find in them is counted
+the text of a compactor that has read everything before it, so a recording must begin with its session. What the rules find in them is counted
 as a false alarm, whether or not the model erred, so the rates are upper ones.
 """
 
@@ -31,6 +31,8 @@ RULES = ("misattributed", "invented")
 FEWEST_CHARS = 60
 CONTINUED = "This session is being continued from a previous conversation"
 """How Claude Code begins the user turn that holds a summary."""
+ADDED = "\nIf you need specific details from before compaction", "\nPlease continue the conversation from where"
+"""How the words begin that Claude Code itself puts behind a summary."""
 
 
 class Honest(NamedTuple):
@@ -53,6 +55,8 @@ def honest_texts(trace: Trace, most: int) -> Iterator[Honest]:
         if isinstance(step, UserTurn) and text_of(step.content).startswith(CONTINUED):
             summary = text_of(step.content)
         if summary and len(summary) >= FEWEST_CHARS and results:
+            for added in ADDED:
+                summary = summary.partition(added)[0]
             yield Honest("summary", before(trace, at), summary)
     for at in turns[:: max(1, -(-len(turns) // max(1, most)))][:most]:
         yield Honest("turn", before(trace, at), text_of(trace.steps[at].content))  # type: ignore[union-attr]

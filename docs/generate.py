@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
-from bench.cli.listing import shown_type  # noqa: E402
+from bench.cli.listing import type_name  # noqa: E402
 from bench.model import SCHEMA_VERSION, AnyStep  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
@@ -89,7 +89,7 @@ def shown_default(value: Any) -> str:
 def settings(entry: Entry) -> str:
     """The settings of a plug-in, each with its default as it is written in a spec, else with its type."""
     return ", ".join(
-        f"`{item.name}`: {shown_type(item.type)}"
+        f"`{item.name}`: {type_name(item.type)}"
         if item.required or item.default is None
         else f"`{item.name}={shown_default(item.default)}`"
         for item in entry.parameters

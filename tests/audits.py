@@ -107,8 +107,8 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
         for at in range(10)
     )
     events = (
-        Shortening(step=turns, kind="compaction", turn=turns // 2 + 1, tokens_before=96_000, tokens_after=18_000, results_gone=(2, 4, 6), facts_lost=("a.py", "41"), rules_gone=("Never push to main without asking.",), asked_again=(71,)),
-        Shortening(step=turns + 9, kind="clearing", turn=None, tokens_before=88_000, results_gone=(8,)),
+        Shortening(step=turns, kind="compaction", turn=turns // 2 + 1, tokens_before=96_000, tokens_after=18_000, results_dropped=(2, 4, 6), facts_lost=("a.py", "41"), rules_dropped=("Never push to main without asking.",), asked_again=(71,)),
+        Shortening(step=turns + 9, kind="clearing", turn=None, tokens_before=88_000, results_dropped=(8,)),
     ) if eventful else ()  # fmt: skip
     cuts = (
         CutResult(step=14, function="Bash", seen_characters=30_000, marker="[output truncated: 81,203 characters]"),

@@ -34,11 +34,14 @@ def audit(
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
     with progress_bar("runs") as progress:
-        found = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
-    skipped = [Skipped(path=path, reason=reason) for path, reason in found.skipped]
-    say(audit_rendered(found.sessions, "text", skipped).rstrip(), coloured=True)
+        audits = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
+    skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
+    say(audit_rendered(audits.sessions, "text", skipped).rstrip(), coloured=True)
     write_together(
-        {path: audit_rendered(found.sessions, form, skipped).encode("utf-8", "replace") for path, form in forms.items()}
+        {
+            path: audit_rendered(audits.sessions, form, skipped).encode("utf-8", "replace")
+            for path, form in forms.items()
+        }
     )
     for path in outputs:
         say(f"wrote {path}")

@@ -49,15 +49,15 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
     from ..reports.junit import message
     from ..reports.reading import Reading
 
-    found: dict[str, list[str]] = {"error": [], "warning": []}
+    by_level: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):
         if not is_measured(comparison):
-            found["error"].append(_command("error", file, comparison.title, "nothing was measured"))
+            by_level["error"].append(_command("error", file, comparison.title, "nothing was measured"))
         reading = Reading(comparison)
         for gate in comparison.gates:
             kind = KINDS.get(gate.outcome)
             if kind is not None:
-                found[kind].append(
+                by_level[kind].append(
                     _command(
                         kind,
                         file,
@@ -66,7 +66,7 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
                     )
                 )
     lines = []
-    for kind, commands in found.items():
+    for kind, commands in by_level.items():
         lines += commands if len(commands) <= MOST else commands[: MOST - 1]
         if len(commands) > MOST:
             lines.append(_command(kind, None, "bench", f"and {len(commands) - MOST + 1} more, see the log"))

@@ -39,12 +39,12 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     listed = 0
     for kind in LISTED[what]:
-        found = {name: entry for name, entry in entries(kind).items() if _matches(name, entry, words)}
-        listed += len(found)
-        if found:
+        selected = {name: entry for name, entry in entries(kind).items() if _matches(name, entry, words)}
+        listed += len(selected)
+        if selected:
             say(f"{NAMES.get(kind, kind)}s")
-        wide = min(max(map(len, found), default=0), 32)
-        for name, entry in found.items():
+        wide = min(max(map(len, selected), default=0), 32)
+        for name, entry in selected.items():
             first = entry.doc.splitlines()[0] if entry.doc else ""
             if not at_length:
                 say(f"  {name + _placeholders(entry):<{wide}}  {first}")
@@ -76,14 +76,15 @@ def _placeholders(entry: Any) -> str:
 
 
 def _parameters(entry: Any) -> str:
-    shown = [
-        f"{item.name}={'required' if item.required else _default(item.default)} ({shown_type(item.type)})"
+    settings = [
+        f"{item.name}={'required' if item.required else _default(item.default)} ({type_name(item.type)})"
         for item in entry.parameters
     ]
-    return f"  [{', '.join(shown)}]" if shown else ""
+    return f"  [{', '.join(settings)}]" if settings else ""
 
 
 def _default(value: Any) -> str:
+    """The default of a setting, as a spec would write it."""
     from ..plugins.spec import format_value
 
     if isinstance(value, bool) or value is None:
@@ -96,21 +97,21 @@ def _default(value: Any) -> str:
 BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
-def shown_type(kind: Any) -> str:
+def type_name(kind: Any) -> str:
     """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
 
-    >>> shown_type(Literal["a", "b"]), shown_type(int | None)
+    >>> type_name(Literal["a", "b"]), type_name(int | None)
     ('a or b', 'int or null')
     """
     if get_origin(kind) is Annotated:
         base, *metas = get_args(kind)
         bounds = [f"{sign} {getattr(meta, name)}" for meta in metas for name, sign in BOUNDS.items()
                   if getattr(meta, name, None) is not None]  # fmt: skip
-        return " ".join((shown_type(base), *bounds))
+        return " ".join((type_name(base), *bounds))
     if get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     if isinstance(kind, UnionType) or get_origin(kind) is Union:
-        return " or ".join(map(shown_type, get_args(kind)))
+        return " or ".join(map(type_name, get_args(kind)))
     if kind is NoneType:
         return "null"
     named = isinstance(kind, type) and not hasattr(kind, "__args__")

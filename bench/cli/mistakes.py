@@ -31,9 +31,9 @@ def mistake_line(error: click.ClickException) -> str:
         text = f"No such option '{error.option_name}'.{_option(error.option_name, context)}"
     elif isinstance(error, NoSuchCommand):
         text = f"No such command '{error.command_name}'.{_command(error.command_name, error.possibilities or ())}"
-    elif (found := _STRANGER.search(text)) and context is not None:
+    elif (stranger := _STRANGER.search(text)) and context is not None:
         flags = [option for option in context.command.params if isinstance(option, click.Option) and option.is_flag]
-        text += "." + (_close(f"--{found[1]}", (name for flag in flags for name in flag.opts)) or _help(context))
+        text += "." + (_close(f"--{stranger[1]}", (name for flag in flags for name in flag.opts)) or _help(context))
     return where + text
 
 
@@ -50,8 +50,8 @@ def _close(name: str, known: Iterable[str]) -> str:
     """The nearest name as a question; `""` where none is near."""
     known = [other for other in known if other.startswith("--")]
     longer = [other for other in known if other.startswith(name) or name.startswith(other)]
-    found = longer or difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    return f" Did you mean '{found[0]}'?" if found else ""
+    similar = longer or difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f" Did you mean '{similar[0]}'?" if similar else ""
 
 
 def _option(name: str, context: click.Context | None) -> str:

@@ -90,13 +90,13 @@ def _accepted(
     from ..comparison.gates import accepted
 
     renewed = []
-    for plan, found in zip(plans, comparisons, strict=True):
+    for plan, compared in zip(plans, comparisons, strict=True):
         path = plan.baseline_path
         if path is None:
             raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
-        judged, beside[path] = accepted(found)
-        for move in found.moves:
-            if any(move.metric == rule.metric for rule in found.rules):
+        judged, beside[path] = accepted(compared)
+        for move in compared.moves:
+            if any(move.metric == rule.metric for rule in compared.rules):
                 lines.append(f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}")
         lines.append(f"accepted {path.name}")
         renewed.append(judged)

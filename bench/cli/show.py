@@ -29,21 +29,21 @@ def show(trace: str, index: int | None, case: str | None) -> None:
     from ..traces.summary import summary_of
 
     loaded = load([trace])
-    found = loaded.traces
+    traces = loaded.traces
     if case is not None:
-        ids = [item.id for item in found]
+        ids = [item.id for item in traces]
         if case not in ids:
             raise TraceError(f"{trace}: holds no trace {case!r}{nearest(case, ids)}")
-        found = tuple(item for item in found if item.id == case)
-    if index is not None and len(found) > 1:
-        raise TraceError(f"{trace}: holds {len(found)} traces, --step shows one — add --case {found[0].id}")
-    for item in found:
-        for line in step_lines(item) if index is None else whole_step(item, index):
+        traces = tuple(item for item in traces if item.id == case)
+    if index is not None and len(traces) > 1:
+        raise TraceError(f"{trace}: holds {len(traces)} traces, --step shows one — add --case {traces[0].id}")
+    for item in traces:
+        for line in step_lines(item) if index is None else step_in_full(item, index):
             say(line)
     for file, reason in loaded.skipped:
         say(f"left out {visible(file)}: {visible(reason)}", err=True)
     if index is None:
-        say(summary_of(found, loaded.skipped).line())
+        say(summary_of(traces, loaded.skipped).line())
 
 
 def step_lines(trace: Trace) -> Iterator[str]:
@@ -133,12 +133,12 @@ def _before(step: AnyStep) -> str:
     return ""
 
 
-def whole_step(trace: Trace, index: int) -> Iterator[str]:
+def step_in_full(trace: Trace, index: int) -> Iterator[str]:
     """The lines of one step with everything that it holds: a head, then each field that says something, long ones below their name.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=4, content="list\\nthe walls"),))
-    >>> list(whole_step(one, 4))
+    >>> list(step_in_full(one, 4))
     ['a step 4: user', 'content:', '  list', '  the walls']
 
     Raises TraceError for an index that no step has.
@@ -148,8 +148,8 @@ def whole_step(trace: Trace, index: int) -> Iterator[str]:
 
     known = {step.index: step for step in trace.steps}
     if index not in known:
-        said = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
-        raise TraceError(f"trace {trace.id!r}: no step has index {index} — {said}")
+        known_steps = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
+        raise TraceError(f"trace {trace.id!r}: no step has index {index} — {known_steps}")
     fields = plain(known[index])
     yield f"{visible(trace.id)} step {index}: {fields['kind']}"
     for name, value in fields.items():

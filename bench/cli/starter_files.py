@@ -55,18 +55,18 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     if traces:
         hint = "copy it inside: the workflow checks out that repository alone"
         require_inside([_placed(text, os.path.abspath) for text in traces], _there(folder), hint)
-    made = advised(traces, folder) if traces else starter()
-    require_free(folder, made, force=force)
-    require_place(folder / name for name in (*made, baseline))
+    contents = advised(traces, folder) if traces else starter()
+    require_free(folder, contents, force=force)
+    require_place(folder / name for name in (*contents, baseline))
     with folder_in_place(folder) as stage:
-        write_together({stage / name: data for name, data in made.items()})
+        write_together({stage / name: data for name, data in contents.items()})
         plan = read_scenario(stage / scenario)
         if traces:  # the scenario is not yet where its paths start
             plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
-        found = run_scenario(plan, accepting=True, kept=kept_here())
-        write_together({stage / baseline: accepted(found)[1]})
+        compared = run_scenario(plan, accepting=True, kept=kept_here())
+        write_together({stage / baseline: accepted(compared)[1]})
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
-    for name in (*made, baseline):
+    for name in (*contents, baseline):
         say(f"wrote {folder / name}")
     say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
     say(f"next: put your own function into {folder / OWN}, commit these files, and run")
@@ -83,8 +83,8 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
-    found = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here())
-    advice = found.advice
+    compared = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here())
+    advice = compared.advice
     if advice is None:
         raise BenchError(f"{traces[0]}: nothing was measured")
     say(advice.sentence)
@@ -121,13 +121,13 @@ def _placed(text: str, place: Callable[[str], str]) -> str:
 
 def starter() -> dict[str, bytes]:
     """The starter's files by their paths below a folder. The baseline is left to a run."""
-    made = {name: (_STARTER / source).read_bytes() for name, source in _FILES.items()}
-    return {**made, WORKFLOW: made[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode())}
+    contents = {name: (_STARTER / source).read_bytes() for name, source in _FILES.items()}
+    return {**contents, WORKFLOW: contents[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode())}
 
 
-def require_free(folder: Path, made: Mapping[str, bytes], *, force: bool) -> None:
+def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) -> None:
     """Raise BenchError where a file is there already, is not what would be written, and `force` is not given."""
-    for name, data in made.items():
+    for name, data in contents.items():
         place = folder / name
         if os.path.lexists(place) and not force and not (place.is_file() and place.read_bytes() == data):
             raise BenchError(f"{place}: is there already — give another folder, or --force to overwrite")
@@ -138,10 +138,10 @@ def requirement() -> str:
     import importlib.metadata
 
     try:
-        said = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        direct_url = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except importlib.metadata.PackageNotFoundError:
-        said = None
-    origin = json.loads(said) if said else {}
+        direct_url = None
+    origin = json.loads(direct_url) if direct_url else {}
     if vcs := origin.get("vcs_info"):
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
     checkout = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from ..model.advice import Advice, Mark, Price, Ranked, RuleResult, Verdict
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import FalseAlarms, MeasuredRun, Rule
 from .certainty import Ratio, cannot_rule_out, certain, holm, leave_one_out, ratio_of_totals
 from .rules import filled, finite, results_of, unchecked, verdict_of
 from .sentence import NOISE, Answers, Economy, is_saving, price_of, sentence_of
@@ -30,11 +30,11 @@ def answers_of(specs: Iterable[str]) -> Answers:
     ('savings', 'routed')
     """
     slots = [filled(spec) for spec in specs]
-    if not slots or any(not found or {"summarizer", "compactor"} & found.keys() for found in slots):
+    if not slots or any(not slot or {"summarizer", "compactor"} & slot.keys() for slot in slots):
         return "savings"
     names: dict[str, Answers] = {"store": "stored", "evaluator": "judged", "extractors": "judged", "routers": "routed"}
-    differing = [name for name in names if len({found.get(name) for found in slots}) > 1]
-    present = [name for name in names if any(name in found for found in slots)]
+    differing = [name for name in names if len({slot.get(name) for slot in slots}) > 1]
+    present = [name for name in names if any(name in slot for slot in slots)]
     return names[(differing or present or ["store"])[0]]
 
 
@@ -47,7 +47,7 @@ def advise(
     specs: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     limits: Mapping[Rule, float] | None = None,
     failed_gates: Mapping[str, int] | None = None,
 ) -> Advice:
@@ -119,9 +119,9 @@ def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> d
     """The price of each strategy; the p-values are corrected over all that were tried. Raised or unpriced: no price."""
     here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    found: dict[str, Price] = {}
+    prices: dict[str, Price] = {}
     if here is not None:
-        found[today] = Price(unit=unit, per_run=math.fsum(here) / count)
+        prices[today] = Price(unit=unit, per_run=math.fsum(here) / count)
     costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
     ratios = {name: None if here is None else ratio_of_totals(here, values) for name, values in costs.items()}
     p_values = {name: (ratios.get(name) or Ratio(1.0)).p for name in names}
@@ -129,12 +129,12 @@ def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> d
     for name, values in costs.items():
         ratio, per_run = ratios[name], math.fsum(values) / count
         if ratio is None:
-            found[name] = Price(unit=unit, per_run=per_run)
+            prices[name] = Price(unit=unit, per_run=per_run)
             continue
         sure = ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks))
         high = ratio.high if math.isfinite(ratio.high) else None
-        found[name] = Price(unit=unit, per_run=per_run, ratio=ratio.ratio, high=high, p=corrected[name], certain=sure)
-    return found
+        prices[name] = Price(unit=unit, per_run=per_run, ratio=ratio.ratio, high=high, p=corrected[name], certain=sure)
+    return prices
 
 
 def _stated_apart(
@@ -217,7 +217,7 @@ def _advice(
 ) -> Advice:
     tasks = len(runs.tasks)
     least = runs.by_task(floor, METRICS[deciding])
-    found = Advice(
+    advice = Advice(
         today=today,
         advised=advised,
         sentence="",
@@ -230,7 +230,7 @@ def _advice(
         theoretical_minimum=None if least is None or not runs.all else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
-    return msgspec.structs.replace(found, sentence=sentence_of(found, answers, both))
+    return msgspec.structs.replace(advice, sentence=sentence_of(advice, answers, both))
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, today: str, deciding: Economy) -> str | None:

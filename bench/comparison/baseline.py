@@ -76,14 +76,14 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
             files = {file.title: file for file in (msgspec.json.decode(part, type=ScoreFile) for part in several)}
             if title not in files and len(files) != 1:
                 raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
-            found = files.get(title) or next(iter(files.values()))
+            scores = files.get(title) or next(iter(files.values()))
         else:
-            found = msgspec.json.decode(data, type=ScoreFile)
+            scores = msgspec.json.decode(data, type=ScoreFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
-    if found.schema != SCHEMA_VERSION:
-        raise ResultsError(f"{path}: schema {found.schema}, this bench reads {SCHEMA_VERSION} — {again}")
-    return found
+    if scores.schema != SCHEMA_VERSION:
+        raise ResultsError(f"{path}: schema {scores.schema}, this bench reads {SCHEMA_VERSION} — {again}")
+    return scores
 
 
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:

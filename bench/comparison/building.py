@@ -9,7 +9,7 @@ import msgspec
 
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import FalseAlarms, MeasuredRun, Rule
 from ..model.signature import GateRule, Signature
 from .advice import advise, answers_of
 from .baseline import ScoreFile
@@ -32,7 +32,7 @@ def compared(
     skipped: Sequence[Skipped] = (),
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     limits: Mapping[Rule, float] | None = None,
     base: ScoreFile | None = None,
     against: str = "",
@@ -44,7 +44,7 @@ def compared(
     """
     known = tuple(sorted(runs, key=lambda run: run.id))
     own = {name: specs[name] for name in (*strategies, *references) if name in specs}
-    found = Compared(
+    result = Compared(
         title=title,
         asks=asks,
         signature=signature,
@@ -61,7 +61,7 @@ def compared(
         specs_before={} if base is None else dict(base.specs),
         skipped=tuple(skipped),
     )
-    gates = judge(found, base, required=required)
+    gates = judge(result, base, required=required)
     advice = advise(
         known,
         strategies,
@@ -73,7 +73,9 @@ def compared(
         limits=limits,
         failed_gates=failed_by_strategy(gates),
     )
-    return msgspec.structs.replace(found, gates=gates, moves=() if base is None else moves(found, base), advice=advice)
+    return msgspec.structs.replace(
+        result, gates=gates, moves=() if base is None else moves(result, base), advice=advice
+    )
 
 
 def failed_by_strategy(gates: Iterable[GateResult]) -> dict[str, int]:
@@ -83,8 +85,8 @@ def failed_by_strategy(gates: Iterable[GateResult]) -> dict[str, int]:
     >>> failed_by_strategy([GateResult(rule=rule, strategy="mine", outcome=outcome) for outcome in ("fail", "pass", "fail")])
     {'mine': 2}
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for gate in gates:
         if gate.outcome == "fail" and gate.strategy:
-            found[gate.strategy] = found.get(gate.strategy, 0) + 1
-    return found
+            counts[gate.strategy] = counts.get(gate.strategy, 0) + 1
+    return counts

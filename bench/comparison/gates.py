@@ -147,6 +147,7 @@ def regression(before: float, after: float, settings: Mapping[str, Any]) -> floa
 
 
 def _allowed(before: float, settings: Mapping[str, Any]) -> float:
+    """The value beyond which a gate fails, from the value before and the allowed change."""
     key = "max_drop" if "max_drop" in settings else "max_increase"
     amount = _amount(settings[key]) or 0.0
     step = abs(before) * amount if isinstance(settings[key], str) else amount
@@ -156,9 +157,9 @@ def _allowed(before: float, settings: Mapping[str, Any]) -> float:
 def _named(rule: GateRule, compared: Compared) -> list[str]:
     """The strategies that a rule is about; the references where it names no declared one; itself where it names nobody."""
     for known in (compared.strategies, compared.references):
-        found = [name for name in known if fnmatchcase(name, rule.strategy)]
-        if found:
-            return found
+        matches = [name for name in known if fnmatchcase(name, rule.strategy)]
+        if matches:
+            return matches
     return [rule.strategy]
 
 
@@ -212,11 +213,11 @@ def _judged(compared: Compared, base: ScoreFile | None, rule: GateRule, name: st
     if not both:
         return ended("undecided", "no run of the baseline is here")
     here, there = as_then(runs, old, both), old.only(both)
-    gone = [
+    unmeasured = [
         run.id for run in there.all if there.number(run, name, info.name) and not _same(here, run.id, name, info.name)
     ]
-    if gone:
-        return ended("undecided", f"was measured on {gone[0]} and is not any more", run=gone[0])
+    if unmeasured:
+        return ended("undecided", f"was measured on {unmeasured[0]} and is not any more", run=unmeasured[0])
     before, after = there.total(name, info), here.total(name, info)
     if before.value is None or after.value is None or not is_finite(before) or not is_finite(after):
         return ended(
@@ -312,7 +313,7 @@ def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
     now, then = Runs(compared.runs), Runs(base.runs)
     both = shared_runs(now, then)
     here, there = as_then(now, then, both), then.only(both)
-    found = []
+    all_moves = []
     for name in compared.strategies:
         for metric, info in compared.metrics.items():
             if stale(compared.signature, base.signature, info):
@@ -323,27 +324,27 @@ def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
                 continue
             worse = sum(_is_worse(move, info) for move in runs)
             better = None if before == after else (after < before) == (info.better == "lower")
-            found.append(
+            all_moves.append(
                 Move(
                     strategy=name, metric=metric, before=before, after=after, better=better,
                     improved_runs=len(runs) - worse, regressed_runs=worse, runs=runs,
                 )
             )  # fmt: skip
-    return tuple(found)
+    return tuple(all_moves)
 
 
 def _moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]) -> tuple[RunMove, ...]:
     """The runs in which a number moved, the worst first."""
     old = {run.id: then.number(run, name, info.name) for run in then.all if run.id in both}
     new = {run.id: now.number(run, name, info.name) for run in now.all if run.id in both}
-    found = [
+    moved = [
         RunMove(run, before.value, after.value)
         for run in sorted(both)
         if (before := old[run]) and (after := new[run]) and before.value is not None and after.value is not None
         and before.value != after.value
     ]  # fmt: skip
     sign = 1 if info.better == "higher" else -1
-    return tuple(sorted(found, key=lambda move: (sign * (move.after - move.before), move.run)))
+    return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
 
 
 def _is_worse(move: RunMove, info: MetricInfo) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..model.advice import RuleResult, Verdict
-from ..model.scores import Check, Finding, MeasuredRun, Number, Rule
+from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..plugins.spec import split_top
 from .certainty import lowest_rate
 from .totals import Runs, is_finite
@@ -83,7 +83,7 @@ def results_of(
     today: str,
     *,
     spec: str = "",
-    rates: Mapping[Rule, float] | None = None,
+    rates: Mapping[Rule, FalseAlarms] | None = None,
     failed_gates: int = 0,
     limits: Mapping[Rule, float] | None = None,
 ) -> tuple[RuleResult, ...]:
@@ -92,7 +92,7 @@ def results_of(
     `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
     scenario sets in place of 5 % and 90 %.
     """
-    found = []
+    results = []
     for asked in TABLE:
         if asked.kind == "cheaper" or (strategy == today and asked.rule not in ("ran", "valid")):
             continue
@@ -101,17 +101,17 @@ def results_of(
         elif asked.kind == "share":
             result = _share(runs, asked, strategy, today, filled(spec), limits or {})
         else:
-            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, 0.0))
+            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, FalseAlarms()))
         if result is not None:
-            found.append(result)
-    return tuple(found)
+            results.append(result)
+    return tuple(results)
 
 
 def unchecked(runs: Runs, strategy: str) -> bool:
     """True if a text of a strategy could not be read, or a rule was not asked of some run."""
     needed = [asked.rule for asked in TABLE if asked.kind in ("count", "prose")]
     checks = [score.checks if (score := runs.score(run, strategy)) else {} for run in runs.all]
-    return any(rule not in found or found[rule].unchecked for found in checks for rule in needed)
+    return any(rule not in by_rule or by_rule[rule].unchecked for by_rule in checks for rule in needed)
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
@@ -149,32 +149,32 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
     )
 
 
-def _counted(runs: Runs, asked: Asked, strategy: str, today: str, rate: float) -> RuleResult:
+def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseAlarms) -> RuleResult:
     """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly above its false alarms."""
-    hits = of = 0
+    hits = of = summaries = 0
     worst, most = "", 0
     findings: list[Finding] = []
     for run in runs.all:
         check, shared = (_check(runs, run, name, asked.rule) for name in (strategy, today))
         beyond = check.hits if strategy == today else max(0, check.hits - shared.hits)
-        hits, of = hits + beyond, of + max(check.of, check.hits)
+        hits, of, summaries = hits + beyond, of + max(check.of, check.hits), summaries + check.summaries
         if beyond:
             findings.extend(check.findings)
         if beyond > most:
             worst, most = run.id, beyond
-    shown = tuple(findings[:FINDINGS])
+    first_findings = tuple(findings[:FINDINGS])
     if asked.kind == "count":
         return RuleResult(
-            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=shown, worst_run=worst
+            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=first_findings, worst_run=worst
         )
-    low = lowest_rate(hits, of)
+    low, rate = lowest_rate(hits, of), alarms.expected(of, summaries)
     return RuleResult(
         rule=asked.rule,
         passed=low <= rate,
         value=hits / of if of else None,
         limit=rate,
         low=low,
-        findings=shown,
+        findings=first_findings,
         worst_run=worst,
     )
 

@@ -172,16 +172,16 @@ def _unit(advice: Advice) -> str:
 
 def _of_quality(advice: Advice, answers: str) -> str:
     """The answer where no strategy shapes prompts: the best one, then the worst, by the share that counts."""
-    found = []
+    parts = []
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
         if rule is not None and item.strategy != advice.today and rule.value is not None:
-            found.append((item, rule.value, _QUALITY[answers].format(name=item.strategy, share=percent(rule.value))))
-    if not found:
+            parts.append((item, rule.value, _QUALITY[answers].format(name=item.strategy, share=percent(rule.value))))
+    if not parts:
         return "Nothing that these strategies fill could be measured."
-    found.sort(key=lambda one: (-one[1], one[0].strategy))
-    passed = [one for one in found if one[0].verdict == "ship"]
-    best = next((one for one in passed if one[0].strategy == advice.advised), (passed or found)[0])
+    parts.sort(key=lambda one: (-one[1], one[0].strategy))
+    passed = [one for one in parts if one[0].verdict == "ship"]
+    best = next((one for one in passed if one[0].strategy == advice.advised), (passed or parts)[0])
     head = f"{best[2]}" if passed else f"Keep what runs today: {best[2]}, which is too little"
-    worst = found[-1]
+    worst = parts[-1]
     return f"{head}{'' if worst is best or worst[1] == best[1] else f'; {worst[2]}'}."

@@ -45,10 +45,10 @@ class Runs:
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
         """The total of each task, in order; None where a run has no finite value."""
-        found = [[self.number(run, strategy, metric) for run in task] for task in self.tasks]
-        if any(not is_finite(number) for task in found for number in task):
+        numbers = [[self.number(run, strategy, metric) for run in task] for task in self.tasks]
+        if any(not is_finite(number) for task in numbers for number in task):
             return None
-        return [math.fsum(number.value or 0.0 for number in task if number) for task in found]
+        return [math.fsum(number.value or 0.0 for number in task if number) for task in numbers]
 
     def share(self, strategy: str, metric: str) -> Number:
         """The mean over tasks of a share; `weight` is the number of tasks that have one.
@@ -71,14 +71,14 @@ class Runs:
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> tuple[str, float] | None:
         """The run where a number is worst, and its value there; None where no run has one."""
-        found = [
+        values = [
             (number.value, run.id)
             for run in self.all
             if (number := self.number(run, strategy, metric)) and number.value is not None
         ]
-        if not found:
+        if not values:
             return None
-        value, run = min(found, key=lambda item: (item[0] if lowest else -item[0], item[1]))
+        value, run = min(values, key=lambda item: (item[0] if lowest else -item[0], item[1]))
         return run, value
 
     def total(self, strategy: str, info: MetricInfo) -> Number:

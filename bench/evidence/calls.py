@@ -14,13 +14,13 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
     It is the latest call of that id before the result, as some recorders use an id again.
     """
     calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
-    found = {}
+    answered = {}
     for step in trace.steps:
         if isinstance(step, ModelTurn):
             calls.update({(step.thread, call.id): (step.index, call) for call in step.tool_calls})
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
-            found[step.index] = calls[step.thread, step.call_id]
-    return found
+            answered[step.index] = calls[step.thread, step.call_id]
+    return answered
 
 
 def asked(call: ToolCall) -> str:

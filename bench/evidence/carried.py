@@ -52,14 +52,14 @@ def carried_by(calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[in
     threads: dict[str, list[Call]] = {}
     for call in calls:
         threads.setdefault(call.thread, []).append(call)
-    found: dict[int, Carried] = {}
+    carried: dict[int, Carried] = {}
     for of_thread in threads.values():
         for number, cost in _of_thread(of_thread, tokens, charges):
-            old = found.get(number, Carried())
-            found[number] = Carried(old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd)
-    if OUTSIDE in found:
-        found[OUTSIDE] = found.pop(OUTSIDE)
-    return found
+            old = carried.get(number, Carried())
+            carried[number] = Carried(old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd)
+    if OUTSIDE in carried:
+        carried[OUTSIDE] = carried.pop(OUTSIDE)
+    return carried
 
 
 def _of_thread(
@@ -69,7 +69,7 @@ def _of_thread(
     prompt: list[tuple[int, int]] = []  # a message and the call that brought it to its place
     ends: list[int] = [0]
     rates: list[tuple[_Rates, float]] = []
-    found: list[tuple[int, Carried]] = []
+    pairs: list[tuple[int, Carried]] = []
 
     def leave(keep: int) -> None:
         for place in range(keep, len(prompt)):
@@ -78,7 +78,7 @@ def _of_thread(
             stay = rates[since:]
             carried = sum(rate.scale for rate, _ in stay) * size
             usd = sum(rate.usd(outside + start, size) for rate, outside in stay)
-            found.append((number, Carried(len(stay), carried, usd)))
+            pairs.append((number, Carried(len(stay), carried, usd)))
 
     for at, call in enumerate(calls):
         leave(call.keep)
@@ -91,9 +91,9 @@ def _of_thread(
         outside = charged.prompt_tokens - inside if scale == 1.0 else 0.0
         rates.append((rate, outside))
         cost = Carried(1, outside, rate.usd(0.0, outside))
-        found.append((OUTSIDE, cost))
+        pairs.append((OUTSIDE, cost))
     leave(0)
-    return found
+    return pairs
 
 
 def _rates_of(charged: Charges, scale: float) -> _Rates:

@@ -38,6 +38,11 @@ class TraceContents:
             text = self._cut[key]
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The keys of all results, by which the header of a table is recognised."""
+        return frozenset().union(*(self.table(step).names for step in self.results))
+
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
         if step not in self._tables:

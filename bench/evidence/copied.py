@@ -53,13 +53,13 @@ class Spans:
                     if len(words) >= SPAN_WORDS:
                         wanted.setdefault(turn, []).append(words)
                         grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
-        self._found: dict[int, tuple[str, ...]] = {}
+        self._spans: dict[int, tuple[str, ...]] = {}
         first_places: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
         flats: list[str] = []
         for step in trace.steps:
             known = first_places.setdefault(step.thread, {})
             if isinstance(step, ModelTurn):
-                self._found[step.index] = tuple(dict.fromkeys(
+                self._spans[step.index] = tuple(dict.fromkeys(
                     span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
                 ))  # fmt: skip
             for text in step_texts(step):
@@ -107,13 +107,13 @@ class Spans:
             return True
         if self._spare <= 0:
             return False
-        found = flat.find(run, place)
-        self._spare -= (len(flat) if found == -1 else found) - place
-        return found != -1
+        start = flat.find(run, place)
+        self._spare -= (len(flat) if start == -1 else start) - place
+        return start != -1
 
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""
-        return self._found.get(turn, ())
+        return self._spans.get(turn, ())
 
 
 def ends_of_enough(words: Sequence[str]) -> list[int]:
@@ -122,7 +122,7 @@ def ends_of_enough(words: Sequence[str]) -> list[int]:
     >>> ends_of_enough("the wall is of the wall and concrete".split())
     [8, 8, 8, 8, 8, 8, 0, 0]
     """
-    found = [0] * len(words)
+    ends = [0] * len(words)
     last: dict[str, int] = {}  # where the nearest words that say something stand, from the right
     for at in range(len(words) - 1, -1, -1):
         word = words[at]
@@ -131,5 +131,5 @@ def ends_of_enough(words: Sequence[str]) -> list[int]:
             last = dict([(word, at), *last.items()][:SPAN_CONTENT])
         if len(last) == SPAN_CONTENT:
             end = max(max(last.values()) + 1, at + SPAN_WORDS)
-            found[at] = end if end <= min(len(words), at + _FAR) else 0
-    return found
+            ends[at] = end if end <= min(len(words), at + _FAR) else 0
+    return ends

@@ -39,26 +39,26 @@ def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] 
     calls: list[ShownCall] = []
     before: dict[str, list[int]] = {}
     for call in chosen:
-        made, priced = walked.calls[call], walked.priced[call]
-        old, new = before.get(made.thread, []), prompts[call]
+        prompt_call, priced = walked.calls[call], walked.priced[call]
+        old, new = before.get(prompt_call.thread, []), prompts[call]
         keep = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        before[made.thread] = new
+        before[prompt_call.thread] = new
         calls.append(
             ShownCall(
-                step=made.step,
-                thread=made.thread,
+                step=prompt_call.step,
+                thread=prompt_call.thread,
                 tokens=priced.prompt_tokens,
                 keep=keep,
                 tail=tuple(place[number] for number in new[keep:]),
                 cached_tokens=priced.read,
                 invalid=invalid.get(call, ""),
-                missed=tuple(missed.get(made.step, ())),
+                missed=tuple(missed.get(prompt_call.step, ())),
             )
         )
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
-        messages=_messages_shown(evidence, used, missed_from or {}),
+        messages=_shortened(evidence, used, missed_from or {}),
         calls=tuple(calls),
         missed=tuple(
             MissedFact(
@@ -90,24 +90,24 @@ def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]
     """The messages of each chosen prompt."""
     wanted = set(chosen)
     prompts: dict[str, list[int]] = {}
-    found: dict[int, list[int]] = {}
+    by_message: dict[int, list[int]] = {}
     for number, call in enumerate(evidence.walked.calls):
         prompt = prompts.setdefault(call.thread, [])
         prompt[call.keep :] = call.tail
         if number in wanted:
-            found[number] = list(prompt)
-    return found
+            by_message[number] = list(prompt)
+    return by_message
 
 
 def missed_by_origin(evidence: CheckedReplay) -> dict[int, list[str]]:
     """The facts that turns of a replay missed, by the step of the result that gave them."""
-    found: dict[int, list[str]] = {}
+    by_step: dict[int, list[str]] = {}
     for item in evidence.walked.missed:
-        found.setdefault(item.need.origin_step, []).append(evidence.index.facts[item.need.fact])
-    return found
+        by_step.setdefault(item.need.origin_step, []).append(evidence.index.facts[item.need.fact])
+    return by_step
 
 
-def _messages_shown(
+def _shortened(
     evidence: CheckedReplay, used: Sequence[int], missed_from: Mapping[int, Sequence[str]]
 ) -> tuple[ShownMessage, ...]:
     """Messages with their calls as text, each cut so that all together are not too many characters."""
@@ -117,7 +117,7 @@ def _messages_shown(
     chars = _MESSAGE_CHARS
     while chars > _FEWEST_CHARS and sum(min(len(text), chars) for text in texts.values()) > _ALL_CHARS:
         chars = max(_FEWEST_CHARS, chars * 4 // 5)
-    found = []
+    messages = []
     for number, text in texts.items():
         item = evidence.messages.messages[number]
         places = [at for fact in missed_from.get(item.step or 0, ()) if (at := text.find(fact)) >= 0]
@@ -126,12 +126,12 @@ def _messages_shown(
         start = max(0, min(focus - chars // 4, len(text) - chars))
         cut = text[start : start + chars]
         left_out = len(text) - len(cut)
-        found.append(
+        messages.append(
             ShownMessage(
                 role=item.role, kind=item.kind, step=item.step, text=cut, focus=focus - start, left_out=left_out
             )
         )
-    return tuple(found)
+    return tuple(messages)
 
 
 def _place_of_cut(text: str, original: str) -> int:
@@ -149,13 +149,13 @@ def _text(message: Message) -> str:
 def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
     """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
     needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
-    found: list[RecordChange] = []
+    changes: list[RecordChange] = []
     for kept in evidence.fields_kept["shown"]:
         for lost in kept.lost:
             key, _, value = lost.partition(": ")
-            found.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
-    found.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
-    return tuple(found[:_MOST_CHANGES])
+            changes.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
+    changes.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
+    return tuple(changes[:_MOST_CHANGES])
 
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import cast
+from typing import Any, cast
 
-from ..model.scores import Rule
+from ..model.scores import FalseAlarms, Rule
 
 
 @cache
-def false_alarms() -> dict[Rule, float]:
-    """The measured rate of false alarms of each rule that reads prose, 0–1, from `false_alarms.toml`.
+def false_alarms() -> dict[Rule, FalseAlarms]:
+    """The measured rates of false alarms of each rule that reads prose, from `false_alarms.toml`.
 
-    >>> sorted(false_alarms()) == ["instructed", "invented", "misattributed"], max(false_alarms().values()) < 0.1
-    (True, True)
+    >>> sorted(false_alarms()), false_alarms()["invented"].text < false_alarms()["invented"].summary
+    (['instructed', 'invented', 'misattributed'], True)
     """
-    found = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
+    tables = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
     return {
-        cast(Rule, rule): sum(item["flagged"] for item in measured) / sum(item["texts"] for item in measured)
-        for rule, measured in found.items()
+        cast(Rule, rule): FalseAlarms(*(_rate(measured, kind) for kind in FalseAlarms._fields))
+        for rule, measured in tables.items()
     }
+
+
+def _rate(measured: list[dict[str, Any]], kind: str) -> float:
+    """The share of flagged texts among those of a kind; of all where none of that kind were measured."""
+    of_kind = [item for item in measured if item["kind"] == kind] or measured
+    return float(sum(item["flagged"] for item in of_kind) / sum(item["texts"] for item in of_kind))

@@ -30,21 +30,21 @@ class FutureNeed(NamedTuple):
 class Future:
     """The input of a strategy that reads the future: every need of a trace, and its results by their steps.
 
-    `held` finds needed facts in texts. What follows from all this is found once, for all
+    `search` finds needed facts in texts. What follows from all this is found once, for all
     strategies that read the same future.
     """
 
     needs: tuple[FutureNeed, ...]
     results: Mapping[int, ToolResult]
-    held: FactsHeld
+    search: FactsHeld
     _tables: dict[int, FieldTable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, needs: Iterable[FutureNeed], results: Iterable[ToolResult] = ()) -> Future:
         """A future that shares nothing with any other; without needs nothing is needed."""
         needs = tuple(needs)
-        found = FactsHeld((need.fact for need in needs), Texts())
-        return cls(needs, {result.index: result for result in results}, found)
+        searched = FactsHeld((need.fact for need in needs), Texts())
+        return cls(needs, {result.index: result for result in results}, searched)
 
     @cached_property
     def places(self) -> dict[int, dict[str, tuple[int, int]]]:
@@ -58,7 +58,7 @@ class Future:
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
         """For each needed fact the longer needed facts that hold it."""
-        return longer_holding((need.fact for need in self.needs), self.held)
+        return longer_holding((need.fact for need in self.needs), self.search)
 
     @cached_property
     def fields(self) -> frozenset[tuple[int, str]]:
@@ -67,7 +67,7 @@ class Future:
 
     def plain(self, text: str) -> str:
         """A text as facts are looked for in it."""
-        return self.held.texts.plain(text)
+        return self.search.texts.plain(text)
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
@@ -94,12 +94,12 @@ class Future:
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     """One record as JSON: some fields and the shortest value that tells it from the others; a list where a key has several."""
     own = table.identity(record)
-    shown = [(item.key, item.text) for item in items]
-    if not any(text.casefold() in own for _, text in shown):
+    pairs = [(item.key, item.text) for item in items]
+    if not any(text.casefold() in own for _, text in pairs):
         named = [(key, text) for key, text in table.pairs(record) if text.casefold() in own]
-        shown = [*sorted(named, key=lambda pair: len("".join(pair)))[:1], *shown]
+        pairs = [*sorted(named, key=lambda pair: len("".join(pair)))[:1], *pairs]
     by_key: dict[str, list[str]] = {}
-    for key, text in dict.fromkeys(shown):
+    for key, text in dict.fromkeys(pairs):
         by_key.setdefault(key, []).append(text)
     return compact_json({key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()})
 
@@ -107,10 +107,10 @@ def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
 def future_of(trace: Trace, index: TraceIndex) -> Future:
     """The future of a trace, its needs in the order in which they first arose."""
     threads = {turn.index: turn.thread for turn in trace.model_turns}
-    found: dict[tuple[str, str], FutureNeed] = {}
+    by_fact: dict[tuple[str, str], FutureNeed] = {}
     for turn, needs in sorted(index.needs.items()):
         for need in needs:
             key = threads[turn], index.facts[need.fact]
-            first = found.get(key) or FutureNeed(*key, need.origin, need.origin_step, turn, need.field)
-            found[key] = first._replace(last=turn)
-    return Future.of(found.values(), trace.results)
+            first = by_fact.get(key) or FutureNeed(*key, need.origin, need.origin_step, turn, need.field)
+            by_fact[key] = first._replace(last=turn)
+    return Future.of(by_fact.values(), trace.results)

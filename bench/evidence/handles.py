@@ -22,20 +22,20 @@ class Handles:
                 self._texts.setdefault(outcome.record.handle, []).append((outcome.step, text))
         for item in replay.handles:
             self._texts.setdefault(item.handle, []).append((item.step, item.text))
-        self._shown: dict[int, list[str]] = {}
+        self._handles: dict[int, list[str]] = {}
         self._holds: dict[tuple[int, str], bool] = {}
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
-    def shown_by(self, number: int) -> list[str]:
+    def handles_in(self, number: int) -> list[str]:
         """The handles that a message shows whole."""
-        if number not in self._shown:
+        if number not in self._handles:
             text = self._messages.messages[number].text
-            self._shown[number] = [
+            self._handles[number] = [
                 name for name in self._texts if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
             ]
-        return self._shown[number]
+        return self._handles[number]
 
     def text_at(self, handle: str, step: int) -> str | None:
         """The text that a handle gives at a step; None before it was kept."""
@@ -45,7 +45,7 @@ class Handles:
     def giving(self, fact: int, step: int, numbers: Iterable[int]) -> str:
         """A handle, shown by one of some messages, whose text holds a needed fact; `""` for none."""
         for number in numbers:
-            for handle in self.shown_by(number):
+            for handle in self.handles_in(number):
                 text = self.text_at(handle, step)
                 if text is not None and self._holding(fact, text):
                     return handle

@@ -11,7 +11,7 @@ from .of_replay import ReplayEvidence
 
 def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
     """The results that lost facts or fields without a word, by step, with the places where."""
-    found: dict[int, tuple[Place, ...]] = {}
+    silent: dict[int, tuple[Place, ...]] = {}
     at: dict[Place, dict[int, int]] = {
         "shown": {result.index: call for result, call in evidence.prompted("shown")},
         "end": {result.index: call for result, call in evidence.prompted("end")},
@@ -21,8 +21,8 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
         for result in {item.result.index: item.result for item in kept if item.lost}.values():
             texts = _texts_about(evidence, result.index, calls[result.index])
             if not any(evidence.session.says_omission(result, text) for text in texts):
-                found[result.index] = (*found.get(result.index, ()), place)
-    return found
+                silent[result.index] = (*silent.get(result.index, ()), place)
+    return silent
 
 
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
@@ -36,34 +36,34 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     return about or [message.text for message in own if message.step is None]
 
 
-def commands_gone(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
+def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
     """For each thread with commands before its last prompt, those that no message of this prompt repeats."""
     given: dict[str, dict[str, int]] = {}
     for turn in evidence.trace.model_turns:
         for call in turn.tool_calls:
             given.setdefault(turn.thread, {}).setdefault(call.command, turn.index)
-    found = []
+    lost = []
     for thread, numbers in evidence.thread_calls.items():
         last = evidence.walked.calls[numbers[-1]].step
         commands = [command for command, step in given.get(thread, {}).items() if step < last]
         if commands:
             messages = [evidence.messages.messages[number] for number in evidence.standing(numbers[-1]).messages]
-            found.append(tuple(_missing(commands, messages)))
-    return found
+            lost.append(tuple(_missing(commands, messages)))
+    return lost
 
 
 def _missing(commands: Iterable[str], messages: Sequence[Message]) -> list[str]:
     called = {call.command for message in messages for call in message.tool_calls}
     wanted = [command for command in commands if command not in called]
     text = "\n".join(message.text for message in messages) if wanted else ""
-    return [command for command in wanted if not stands_whole(command, text)]
+    return [command for command in wanted if not is_complete(command, text)]
 
 
-def stands_whole(command: str, text: str) -> bool:
+def is_complete(command: str, text: str) -> bool:
     """True if a whole command stands in a text.
 
     >>> texts = ("$ ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
-    >>> [stands_whole("ls", text) for text in texts]
+    >>> [is_complete("ls", text) for text in texts]
     [True, True, True, False, False, False, False]
     """
     start = text.find(command)

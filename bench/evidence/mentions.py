@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from ..model import grouped
 from ..text.dates import dates_in, times_in
 from ..text.facts import flat
-from ..text.instructions import Sentences
+from ..text.instructions import Repetition, TextLines, text_lines
 from ..text.texts import Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
+_NOWHERE: frozenset[int] = frozenset()
 _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
 
@@ -22,6 +24,8 @@ class Mentions:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
         self._verbatim: dict[str, bool] = {}
+        self._roles: dict[str, frozenset[str]] = {}
+        self._instructions: dict[str, bool] = {}
 
     @property
     def _texts(self) -> Texts:
@@ -38,12 +42,15 @@ class Mentions:
         return frozenset().union(*map(self._texts.numbers, self._contents))
 
     @cached_property
-    def _words(self) -> str:
-        return "".join(map(self._texts.flat, self._contents))
+    def _rows(self) -> list[str]:
+        """The words of each content in a row."""
+        return [*map(self._texts.flat, dict.fromkeys(self._contents))]
 
     @cached_property
-    def _word_set(self) -> frozenset[str]:
-        return frozenset(self._words.split())
+    def _by_word(self) -> dict[str, frozenset[int]]:
+        """The numbers of the rows that have a word."""
+        found = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
+        return {word: frozenset(numbers) for word, numbers in found.items()}
 
     def number(self, number: str) -> bool:
         """True if a message says a number, alone or as the digits of an identifier or a date."""
@@ -51,7 +58,8 @@ class Mentions:
 
     @cached_property
     def _digits(self) -> frozenset[str]:
-        return frozenset(run.lstrip("0") for text in self._contents for run in _DIGITS.findall(text))
+        runs = frozenset().union(*map(_DIGITS.findall, dict.fromkeys(self._contents)))
+        return frozenset(run.lstrip("0") for run in runs)
 
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
@@ -70,6 +78,15 @@ class Mentions:
         recorded = self._messages.messages[: self._messages.recorded]
         return [self._texts.flat(message.text) for message in recorded if message.kind in ("user", "system", "model")]
 
+    def roles_of(self, text: str) -> frozenset[str]:
+        """The roles and kinds of the messages in which the words of a text stand in a row."""
+        words = flat(text)
+        if text not in self._roles:
+            recorded = self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
+            holders = (message for message in recorded if words in self._texts.flat(message.text))
+            self._roles[text] = frozenset(name for message in holders for name in (message.role, message.kind))
+        return self._roles[text]
+
     def verbatim(self, text: str) -> bool:
         """True if the words of a text stand in a row in one message, its label (`tool: `) or its last word left out."""
         known = self._verbatim.get(text)
@@ -87,37 +104,25 @@ class Mentions:
         return words.count(" ") > 3 and self._in_a_row(f"{words.rstrip().rpartition(' ')[0]} ")
 
     def _in_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row in some message. Looked for in all of them only where each three in a row do."""
-        row = words.split()
-        if len(row) < 3:
-            return self._word_set.issuperset(row) and words in self._words
-        return self._triples.issuperset(zip(row, row[1:], row[2:], strict=False)) and words in self._words
-
-    @cached_property
-    def _triples(self) -> frozenset[tuple[str, str, str]]:
-        words = self._words.split()
-        return frozenset(zip(words, words[1:], words[2:], strict=False))
+        """True if flat words stand in a row in some message, or are none. Looked for where each of them is."""
+        rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
+        return not rows or any(words in self._rows[number] for number in frozenset.intersection(*rows))
 
     def name(self, name: str) -> bool:
-        """True if the messages say a name: its words in a row, or each of its words somewhere."""
-        words = flat(name)
-        return words in self._words or set(words.split()) <= self._word_set
+        """True if the messages say each word of a name."""
+        return self._by_word.keys() >= set(flat(name).split())
 
     def begins(self, name: str) -> bool:
         """True if the messages say a name that begins so: what a cut leaves of it."""
-        return flat(name)[:-1] in self._words
+        begun = flat(name)[:-1]
+        return any(begun in row for row in self._rows)
 
     def instruction(self, text: str) -> bool:
         """True if a message gives an instruction in nearly these words."""
-        known = self._instructions
-        if text not in known:
-            known[text] = any(content.repeats(text, _REPEATED) for content in self._sentences)
-        return known[text]
+        if text not in self._instructions:
+            self._instructions[text] = Repetition(text, _REPEATED).is_in(self._lines)
+        return self._instructions[text]
 
     @cached_property
-    def _sentences(self) -> list[Sentences]:
-        return [*map(Sentences, dict.fromkeys(self._contents))]
-
-    @cached_property
-    def _instructions(self) -> dict[str, bool]:
-        return {}
+    def _lines(self) -> TextLines:
+        return text_lines(*dict.fromkeys(self._contents))

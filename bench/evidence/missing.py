@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
 from ..model.index import TraceIndex
-from ..text.instructions import COVERED, Sentences, is_rule, sentences_of
+from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .kept import Standing
 
 
@@ -32,7 +32,7 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
 
     A request stands until the user says something else, and as long as a later turn takes facts from it.
     """
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
     asked: dict[str, int] = {}
     for step in trace.steps:
@@ -42,17 +42,17 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
         if not text.strip():
             continue
         if isinstance(step, SystemTurn):
-            found.append(Instruction(step.thread, step.index, "system", text))
+            instructions.append(Instruction(step.thread, step.index, "system", text))
         else:
             if step.thread in asked:
-                before = found[asked[step.thread]]
+                before = instructions[asked[step.thread]]
                 last = max(step.index, used.get(before.step, -1))
-                found[asked[step.thread]] = before._replace(last=last)
-            asked[step.thread] = len(found)
-            found.append(Instruction(step.thread, step.index, "task", text))
+                instructions[asked[step.thread]] = before._replace(last=last)
+            asked[step.thread] = len(instructions)
+            instructions.append(Instruction(step.thread, step.index, "task", text))
         rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
-        found += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
-    return found
+        instructions += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
+    return instructions
 
 
 class MissingInstructions(NamedTuple):
@@ -80,7 +80,8 @@ class InstructionReader:
     def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
         self._elsewhere: dict[int, frozenset[int]] = {}
-        self._sentences: dict[int, Sentences] = {}
+        self._repetitions = [Repetition(item.text) for item in given]
+        self._lines: dict[int, TextLines] = {}
         self._holds: dict[tuple[int, int], bool] = {}
         self._altered: dict[int, bool] = {}
 
@@ -89,13 +90,13 @@ class InstructionReader:
         if place not in self._elsewhere:
             item = self.given[place]
             text = " ".join(item.text.split())
-            found = {number for number, folded in enumerate(self._folded) if text in folded}
+            numbers = {number for number, folded in enumerate(self._folded) if text in folded}
             if item.kind == "task":
                 needs = (need for of_turn in self._index.needs.values() for need in of_turn)
                 facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
                 counts = Counter(number for fact in facts for number in self._index.holders[fact])
-                found.update(number for number, count in counts.items() if count >= COVERED * len(facts))
-            self._elsewhere[place] = frozenset(found)
+                numbers.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+            self._elsewhere[place] = frozenset(numbers)
         return self._elsewhere[place]
 
     @cached_property
@@ -108,15 +109,15 @@ class InstructionReader:
         key = number, place
         if key not in self._holds:
             message, item = self._messages[number], self.given[place]
-            if number not in self._sentences:
-                self._sentences[number] = Sentences(message.text)
-            sentences = self._sentences[number]
+            if number not in self._lines:
+                self._lines[number] = text_lines(message.text)
+            lines, repetition = self._lines[number], self._repetitions[place]
             if item.kind == "rule":
-                found = sentences.repeats(item.text)
+                repeated = repetition.is_in(lines)
             else:
                 left = message.step == item.step and bool(message.text.strip())
-                found = left or sentences.covers(item.text)
-            self._holds[key] = found
+                repeated = left or repetition.is_covered_by(lines)
+            self._holds[key] = repeated
         return self._holds[key]
 
     def altered(self, number: int) -> bool:
@@ -124,12 +125,12 @@ class InstructionReader:
         if number not in self._altered:
             message = self._messages[number]
             original = None if message.step is None else self.full.get(message.step)
-            found = False
+            differs = False
             if message.kind in ("system", "user") and original is not None:
                 words = _NOTICE.sub(" ", message.text).casefold()
                 known = self._messages[original].text.casefold()
-                found = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
-            self._altered[number] = found
+                differs = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
+            self._altered[number] = differs
         return self._altered[number]
 
 
@@ -141,7 +142,7 @@ def missing_instructions(
     A recorded message that stands as it was holds its own; a text of the strategy holds what it
     repeats. `excused` are (step, place) of what the recording's own prompt lacked.
     """
-    found: list[MissingInstructions] = []
+    by_call: list[MissingInstructions] = []
     of_thread: dict[str, list[tuple[int, Instruction]]] = {}
     for place, item in enumerate(reader.given):
         of_thread.setdefault(item.thread, []).append((place, item))
@@ -158,8 +159,8 @@ def missing_instructions(
             and not any(reader.holds(number, place) for number in own)
         ]
         altered = sorted(number for number in own if reader.altered(number))
-        found.append(MissingInstructions(step, tuple(missing), tuple(altered)))
-    return found
+        by_call.append(MissingInstructions(step, tuple(missing), tuple(altered)))
+    return by_call
 
 
 _WORD = re.compile(r"\w+")

@@ -58,8 +58,10 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     spans = Spans(trace, texts, parts_by_turn(trace))
     universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
-    held = FactsHeld(universe, texts)
-    holds = [frozenset(fact for text in contents.of(message) for fact in held(text)) for message in recorded.messages]
+    holdings = FactsHeld(universe, texts)
+    holds = [
+        frozenset(fact for text in contents.of(message) for fact in holdings(text)) for message in recorded.messages
+    ]
     numbers: dict[str, int] = {}
     kinds: list[str] = []
     by_turn: dict[int, tuple[Need, ...]] = {}
@@ -80,16 +82,16 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             if needs:
                 by_turn[step.index] = tuple(needs)
         elif isinstance(step, ContextReset):
-            thread.reset(step, frozenset(held(step.summary or "")))
+            thread.reset(step, frozenset(holdings(step.summary or "")))
         elif isinstance(step, ContextEdit):
-            thread.edit({at: frozenset(held(text)) for at, text in step.shown.items()})
+            thread.edit({at: frozenset(holdings(text)) for at, text in step.shown.items()})
         if isinstance(step, Speaking):
             origin = _ORIGINS.get(type(step), "result")
             full, seen = recorded.full[step.index], recorded.seen[step.index]
             calls = frozenset(
                 fact
                 for call in (step.tool_calls if isinstance(step, ModelTurn) else ())
-                for fact in held(call_text(call))
+                for fact in holdings(call_text(call))
             )
             thread.join(step.index, origin, holds[full], holds[seen], calls)
     holders: list[set[int]] = [set() for _ in numbers]
@@ -111,15 +113,15 @@ class _Asked(NamedTuple):
 
 def _facts_of_turns(trace: Trace, texts: Texts) -> dict[int, dict[str, _Asked]]:
     """The facts that each turn says, by its step. A proper name in code is none."""
-    found: dict[int, dict[str, _Asked]] = {}
+    by_turn: dict[int, dict[str, _Asked]] = {}
     for turn, (prose, code) in parts_by_turn(trace).items():
-        facts = found.setdefault(turn, {})
+        facts = by_turn.setdefault(turn, {})
         for parts, in_code in ((prose, False), (code, True)):
             for part in parts:
                 for fact, kind in texts.facts(part).items():
                     if not (in_code and kind == "proper"):
                         facts.setdefault(fact, _Asked(kind, in_code))
-    return found
+    return by_turn
 
 
 _Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
@@ -167,10 +169,10 @@ class _Thread:
         self._prompt.update(seen)
         self.turns += origin == "model"
 
-    def edit(self, shown: Mapping[int, frozenset[str]]) -> None:
+    def edit(self, texts: Mapping[int, frozenset[str]]) -> None:
         """The recorded harness showed these steps in other words from here on; calls stay."""
         self._show(
-            (step, origin, facts if step is None or step not in shown else shown[step] | calls, calls)
+            (step, origin, facts if step is None or step not in texts else texts[step] | calls, calls)
             for step, origin, facts, calls in self._messages
         )
 
@@ -178,8 +180,8 @@ class _Thread:
         """The recorded harness cleared its prompt: the system turns at its start stay, the summary, and what it kept."""
         before, kept = self._messages, set(reset.kept)
         start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
-        told: _Remembered = (None, "result", summary, frozenset())
-        self._show([*before[:start], told, *(item for item in before[start:] if item[0] in kept)])
+        remembered: _Remembered = (None, "result", summary, frozenset())
+        self._show([*before[:start], remembered, *(item for item in before[start:] if item[0] in kept)])
 
     def _show(self, messages: Iterable[_Remembered]) -> None:
         self._messages = list(messages)
@@ -188,16 +190,16 @@ class _Thread:
 
 def _tool_words(trace: Trace) -> frozenset[str]:
     """The names of tools and of their parameters."""
-    found: set[str] = set()
+    words: set[str] = set()
     for turn in trace.model_turns:
         for call in turn.tool_calls:
-            found.add(call.name)
+            words.add(call.name)
             if isinstance(call.arguments, dict):
-                found.update(map(str, call.arguments))
+                words.update(map(str, call.arguments))
     for node in nested([step.tools for step in trace.steps if isinstance(step, ToolsChanged)]):
         if isinstance(node, dict):
             if isinstance(node.get("name"), str):
-                found.add(node["name"])
+                words.add(node["name"])
             if isinstance(node.get("properties"), dict):
-                found.update(map(str, node["properties"]))
-    return frozenset(found)
+                words.update(map(str, node["properties"]))
+    return frozenset(words)

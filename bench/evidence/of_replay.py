@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
@@ -26,6 +27,8 @@ from .repeats import Repeat, repeats_of
 from .result_facts import ResultFacts
 from .walk import Walked, walk
 
+_LINE_CHARS = 2000
+
 
 class TraceSession:
     """One trace while strategies are measured on it: everything that does not depend on a strategy."""
@@ -48,6 +51,7 @@ class TraceSession:
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
         self._result_lines: dict[int, ResultLines] = {}
+        self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._omissions: dict[tuple[int, str], bool] = {}
 
     def excuse(self, recorded: ReplayEvidence) -> None:
@@ -79,14 +83,19 @@ class TraceSession:
             table = self.messages.table(step)
             texts = table.prose if table.fields else [self.messages.contents.results[step].text]
             self._result_lines[step] = ResultLines(
-                part for text in texts for line in text.split("\n") for part in (line, *unescape(line).split("\n"))
+                part
+                for text in texts
+                for line in text.split("\n")
+                for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
             )
         return self._result_lines[step]
 
-    @cached_property
-    def all_lines(self) -> ResultLines:
-        """The lines of all recorded messages."""
-        return ResultLines(sorted(self.lines_of(None)))
+    def lines_with(self, pattern: re.Pattern[str]) -> ResultLines:
+        """The lines of all recorded messages in which a pattern is found; a very long one is data, no line."""
+        if pattern not in self._lines_with:
+            lines = sorted(line for line in self.lines_of(None) if len(line) <= _LINE_CHARS)
+            self._lines_with[pattern] = ResultLines(filter(pattern.search, lines))
+        return self._lines_with[pattern]
 
     def says_omission(self, result: ToolResult, text: str) -> bool:
         """True if a text that shows a result says that something was left out."""

@@ -33,10 +33,10 @@ class TraceMessages:
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._held: FactsHeld | None = None
+        self._holdings: FactsHeld | None = None
         self._places = {fact: at for at, fact in enumerate(index.facts)}
         self._facts: dict[int, frozenset[int]] = {}
-        self._readings: dict[tuple[int, str], TextReading] = {}
+        self._readings: dict[str, TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
 
@@ -62,10 +62,10 @@ class TraceMessages:
     def facts(self, number: int) -> frozenset[int]:
         """The needed facts that a strategy's own message holds, by their numbers."""
         if number not in self._facts:
-            if self._held is None:
-                self._held = FactsHeld(self.index.facts, self.texts)
+            if self._holdings is None:
+                self._holdings = FactsHeld(self.index.facts, self.texts)
             texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._held(text))
+            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._holdings(text))
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:
@@ -78,29 +78,25 @@ class TraceMessages:
         if key not in self._kept:
             fact, table = self.index.facts[need.fact], self.table(need.origin_step)
             texts = self.contents.of(self.messages[number])
-            self._kept[key] = any(table.keeps(self.reading(need.origin_step, text), fact) for text in texts)
+            self._kept[key] = any(table.keeps(self.reading(text), fact) for text in texts)
         return self._kept[key]
 
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a text says beside their keys."""
         key = step, text
         if key not in self._fields:
-            table = self.table(step)
-            reading = self.reading(step, text)
-            found = (at for at, item in enumerate(table.fields) if table.keeps_field(reading, item))
-            self._fields[key] = frozenset(found)
+            self._fields[key] = self.table(step).kept_in(self.reading(text))
         return self._fields[key]
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
         return self.contents.table(step)
 
-    def reading(self, step: int, text: str) -> TextReading:
-        """A text as it is read for the fields of the result of a step. Each is read once."""
-        key = step, text
-        if key not in self._readings:
-            self._readings[key] = TextReading(text, self.table(step).names)
-        return self._readings[key]
+    def reading(self, text: str) -> TextReading:
+        """A text as it is read for the fields of results. Each is read once."""
+        if text not in self._readings:
+            self._readings[text] = TextReading(text, self.contents.names)
+        return self._readings[text]
 
     def fact_in(self, fact: int, text: str) -> bool:
         """True if a text that is no message (what a handle gives) holds a needed fact."""

@@ -75,7 +75,7 @@ class _Reader:
         self._heads: list[int] = []
         """For each message the place of the last one, itself included, that answers no call."""
 
-        self._found: list[tuple[int, Problem]] = []
+        self._problems: list[tuple[int, Problem]] = []
         """What is wrong, with the place of the message at which it came out."""
 
         self._users = [0]
@@ -85,8 +85,8 @@ class _Reader:
     def keep(self, count: int) -> None:
         """Keep the first messages alone."""
         del self.shapes[count:], self._heads[count:], self._users[count + 1 :], self._last[count + 1 :]
-        while self._found and self._found[-1][0] >= count:
-            self._found.pop()
+        while self._problems and self._problems[-1][0] >= count:
+            self._problems.pop()
 
     def add(self, shape: _Shape) -> None:
         """Read one message more."""
@@ -98,7 +98,7 @@ class _Reader:
             problems.append(Problem("result", shape.step, shape.answers))
         if shape.place is not None and shape.place < before:
             problems.append(Problem("order", shape.step, "a later step"))
-        self._found += ((at, problem) for problem in problems)
+        self._problems += ((at, problem) for problem in problems)
         self._heads.append(self._heads[-1] if shape.answers is not None and at else at)
         self.shapes.append(shape)
         self._users.append(self._users[-1] + shape.is_user)
@@ -118,7 +118,7 @@ class _Reader:
 
     def problems(self) -> list[Problem]:
         """The faults of the prompt as it stands."""
-        return [*(problem for _, problem in self._found), *self._unanswered()]
+        return [*(problem for _, problem in self._problems), *self._unanswered()]
 
     @property
     def has_user(self) -> bool:
@@ -159,9 +159,9 @@ class PromptRules:
                 cleared[step.thread] = _after_reset(step, cleared.get(step.thread, history))
             elif isinstance(step, ModelTurn) and step.thread in cleared:
                 sent = cleared[step.thread]
-                found = [*sent.problems(), *(() if sent.has_user else (NO_USER,))]
-                if found:
-                    self._excused_at[step.index] = frozenset(found)
+                faults = [*sent.problems(), *(() if sent.has_user else (NO_USER,))]
+                if faults:
+                    self._excused_at[step.index] = frozenset(faults)
             if isinstance(step, Speaking):
                 shape = self._shape(self._messages.index.full[step.index])
                 if shape.is_user:
@@ -181,13 +181,13 @@ class PromptRules:
                 reader.add(self._shape(item))
             excused = self._excused.get(call.thread, frozenset())
             at_turn = self._excused_at.get(call.step, frozenset())
-            found = [item for item in reader.problems() if item not in excused and item not in at_turn]
+            faults = [item for item in reader.problems() if item not in excused and item not in at_turn]
             asked = self._first_user.get(call.thread)
             if not reader.has_user and asked is not None and asked < self._places[call.step]:
-                found += [] if NO_USER in at_turn else [NO_USER]
-            if found:
-                steps = dict.fromkeys(item.step for item in found if item.step is not None)
-                yield Refused(number, found[0], len(found), tuple(steps))
+                faults += [] if NO_USER in at_turn else [NO_USER]
+            if faults:
+                steps = dict.fromkeys(item.step for item in faults if item.step is not None)
+                yield Refused(number, faults[0], len(faults), tuple(steps))
 
     def _shape(self, number: int) -> _Shape:
         if number not in self._shapes:

@@ -118,12 +118,12 @@ class Pricing:
         share = self.index.counting.cache_share
         if rule.look_back is not None:
             model = self._models.get(call.step)
-            found = at.marks.read(
+            read = at.marks.read(
                 call.step, (model, at.tools_changes), at.numbers, call.keep, messages, rule.look_back,
                 lambda used: not self._expired(rule, self._idle_s(used, call.step)),
             )  # fmt: skip
-            if last is not None and found is not None:
-                prefix, idle_s = front + at.sums[found[0]], self._idle_s(found[1], call.step)
+            if last is not None and read is not None:
+                prefix, idle_s = front + at.sums[read[0]], self._idle_s(read[1], call.step)
         elif last is not None and not call.tools_changed and self._models.get(last.step) == self._models.get(call.step):
             prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
             prefix += self._answered(rule, call, at, messages)

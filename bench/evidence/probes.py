@@ -35,12 +35,12 @@ def search(path: str, value: Any) -> Any:
     except (JMESPathError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     try:
-        found = msgspec.to_builtins(compiled.search(as_data(value)))
+        answer = msgspec.to_builtins(compiled.search(as_data(value)))
     except (ArityError, UnknownFunctionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     except (JMESPathError, TypeError, ValueError, RecursionError, ArithmeticError):  # no answer in this value
         return None
-    return None if found == [] else found
+    return None if answer == [] else answer
 
 
 def problem_of(probe: Probe) -> str | None:
@@ -88,7 +88,7 @@ class Questions:
         nothing in the untruncated result.
         """
         self._cases.add(trace.id)
-        found = []
+        questions = []
         for probe, where in self._probes:
             if not fnmatchcase(trace.id, probe.case):
                 continue
@@ -101,8 +101,8 @@ class Questions:
                 step = None if result is None else result.index
                 entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at,
                                    type=probe.type, absent=probe.absent is not None)  # fmt: skip
-                found.append(_written(entry))
-        return found
+                questions.append(_written(entry))
+        return questions
 
     def require_asked(self) -> None:
         """Raise ScenarioError for a probe that matched no case, or no result of any: once every trace was seen."""
@@ -123,8 +123,8 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
     results = [item for item in trace.results if probe.result in [getattr(item, field) for field in fields]]
     if probe.path is None:
         return [(result, given) for result in results]
-    found = [(result, search(probe.path, result.value)) for result in results]
-    answers = [(result, answer) for result, answer in found if answer is not None]
+    searched = [(result, search(probe.path, result.value)) for result in results]
+    answers = [(result, answer) for result, answer in searched if answer is not None]
     if results and not answers:
         place = f"step {results[0].index}" if len(results) == 1 else f"any of {len(results)} results"
         raise ScenarioError(
@@ -160,16 +160,16 @@ def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: 
 
 def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
     """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that are something else."""
-    held = trace.labels.get(LABEL, ())
+    written = trace.labels.get(LABEL, ())
     try:
-        found = msgspec.convert(held, tuple[AskedProbe, ...])
+        probes = msgspec.convert(written, tuple[AskedProbe, ...])
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{trace.id}: labels.{LABEL}: {one_line(error)}") from None
-    for probe in found:
+    for probe in probes:
         wrong = type_problem(probe.expected, probe.type)
         if wrong:
             raise ScenarioError(f'{trace.id}: labels.{LABEL}: type "{probe.type}": {wrong}')
-    return found
+    return probes
 
 
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from ..text.common_words import COMMON_WORDS
 from ..text.facts import is_number, number_value, occurs
 from ..text.fields import FieldTable
+from ..text.quantities import same_value
 
 _FEWEST_CHARS = 3
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
@@ -79,12 +81,28 @@ class RecordValues:
         """
         if line not in self._contradictions:
             self._contradictions[line] = tuple(
-                found
+                contradiction
                 for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
                 for words, identities in self._clauses(sentence)
-                for found in self._contradictions_of(words, identities)
+                for contradiction in self._contradictions_of(words, identities)
             )
         return self._contradictions[line]
+
+    def contradicted(self, pairs: Iterable[tuple[str, str]], values: Iterable[str]) -> Iterator[Contradiction]:
+        """Yield the pairs of a record written as data, with `values`, that no record of one of its identities has.
+
+        >>> records = RecordValues([FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])])
+        >>> [item.stated for item in records.contradicted([("id", "W12"), ("status", "sent")], ["w12", "sent"])]
+        ['sent']
+        """
+        numbers = {number for item in values for number in self.by_identity.get(item, ())}
+        for key, text in pairs:
+            own = {item for number in numbers for item in self._records[number].get(key.casefold(), ())}
+            plain = _plain(text)
+            if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
+                continue
+            if not any(same_value(plain, item) for item in own):
+                yield Contradiction(f"{key}: {text}"[:200], plain, min(own))
 
     def numbers_near(self, text: str) -> Iterator[list[str]]:
         """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""
@@ -102,11 +120,11 @@ class RecordValues:
 
     @cached_property
     def _by_number(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_number: dict[str, list[int]] = {}
         for at, record in enumerate(self._records):
             for item in {item for values in record.values() for item in values if is_number(item)}:
-                found.setdefault(item, []).append(at)
-        return found
+                by_number.setdefault(item, []).append(at)
+        return by_number
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the parts of a sentence that speak of one set of records each, in small letters."""
@@ -150,7 +168,10 @@ class RecordValues:
 
 
 def _identifies(text: str) -> bool:
-    return not text.replace(".", "").isdigit() or (len(text) >= _FEWEST_DIGITS and text.isdigit())
+    """True for what names a record in prose: no small number, and no words that every text has."""
+    if text.replace(".", "").isdigit():
+        return len(text) >= _FEWEST_DIGITS and text.isdigit()
+    return not COMMON_WORDS.issuperset(text.casefold().split())
 
 
 def _plain(text: str) -> str:
@@ -165,9 +186,9 @@ def _candidates(text: str, by_first_word: dict[str, list[str]]) -> list[str]:
 
 
 def _by_first_word(texts: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_word: dict[str, list[str]] = {}
     for text in texts:
         match = _WORD.search(text)
         if match:
-            found.setdefault(match.group(), []).append(text)
-    return found
+            by_word.setdefault(match.group(), []).append(text)
+    return by_word

@@ -45,7 +45,7 @@ def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fe
     for item in walked.missed:
         by_turn.setdefault((item.step, bool(item.handle)), []).append(item)
     calls = {call.step: number for number, call in enumerate(walked.calls)}
-    found = []
+    fetches = []
     for (step, by_handle), missed in by_turn.items():
         thread = walked.calls[calls[step]].thread
         texts: dict[int | str, int] = {}
@@ -61,8 +61,8 @@ def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fe
         new = answer + sum(texts.values())
         priced = walked.priced[calls[step]]
         usd, uncached = session.pricing.again(priced, new, answer)
-        found.append(Fetch(step, by_handle, priced.prompt_tokens + new, usd, uncached))
-    return found
+        fetches.append(Fetch(step, by_handle, priced.prompt_tokens + new, usd, uncached))
+    return fetches
 
 
 def _holding(session: TraceSession, item: Missed, results: dict[int, ToolResult], thread: str) -> list[tuple[int, int]]:

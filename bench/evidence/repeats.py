@@ -24,20 +24,20 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
     The latest call before it, as some recorders use an id again.
     """
     calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
-    found = {}
+    answered = {}
     for step in trace.steps:
         if isinstance(step, ModelTurn):
             calls |= {(step.thread, call.id): (step.index, call) for call in step.tool_calls}
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
-            found[step.index] = calls[step.thread, step.call_id]
-    return found
+            answered[step.index] = calls[step.thread, step.call_id]
+    return answered
 
 
 def repeats_of(trace: Trace) -> list[Repeat]:
     """The repeated calls of a trace, in order of their results. A call without a result is left out."""
     answered: dict[tuple[str, str], list[ToolResult]] = {}
     calls = answered_calls(trace)
-    found = []
+    repeats = []
     for result in trace.results:
         if result.index not in calls:
             continue
@@ -46,13 +46,13 @@ def repeats_of(trace: Trace) -> list[Repeat]:
         earlier = next((item for item in reversed(before) if item.index < turn), None)
         before.append(result)
         if earlier is not None:
-            found.append(Repeat(turn, earlier, result))
-    return found
+            repeats.append(Repeat(turn, earlier, result))
+    return repeats
 
 
 def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
     """The repeats whose turn's prompt lacks facts that the repeated result gives again, with these facts."""
-    found = []
+    fetched = []
     calls = {call.step: number for number, call in enumerate(evidence.walked.calls)}
     for repeat in evidence.session.repeats:
         call = calls.get(repeat.turn)
@@ -63,8 +63,8 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
         lost = evidence.session.facts.lost(repeat.earlier, evidence.standing(call))
         if lost:
             facts = evidence.session.facts
-            again = facts.in_text(repeat.again.shown_by_recorder, lost)
-            seen = facts.in_text(repeat.earlier.shown_by_recorder, again)
+            again = facts.in_text(repeat.again.recorded_text, lost)
+            seen = facts.in_text(repeat.earlier.recorded_text, again)
             if seen:
-                found.append((repeat, seen))
-    return found
+                fetched.append((repeat, seen))
+    return fetched

@@ -30,9 +30,9 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
         if isinstance(step, ModelTurn):
             reader.turn[step.thread] = step.index
         elif isinstance(step, ToolResult):
-            found = reader.read(step)
-            if found is not None:
-                yield found
+            reread = reader.read(step)
+            if reread is not None:
+                yield reread
 
 
 class _Reader:
@@ -52,23 +52,23 @@ class _Reader:
         thread = result.thread
         turn, call = self._calls.get(result.index, (self.turn.get(thread, -1), None))
         command = result.function if call is None else call.command
-        lines = _lines(result.shown_by_recorder)
+        lines = _lines(result.recorded_text)
         known = {line: self._holders[thread, line] for line in lines if (thread, line) in self._holders}
         before = self._answered.get((thread, command))
         if len(lines) < FEWEST_LINES or len(known) < SHARE * len(lines):
-            text = result.shown_by_recorder
-            same = before is not None and len(text) >= _SAME_CHARS and text == before.shown_by_recorder
+            text = result.recorded_text
+            same = before is not None and len(text) >= _SAME_CHARS and text == before.recorded_text
             known = {line: [before.index] for line in lines or {""}} if before is not None and same else {}
-        found = None
+        reread = None
         if known:
             why, earlier = self._why(known, turn, SHARE * len(lines))
             question = "" if call is None else asked(call)
-            found = Reread(
+            reread = Reread(
                 step=result.index, earlier_step=earlier, asked=question,
                 lines_same=len(known), lines=max(len(lines), 1), why=why,
             )  # fmt: skip
         self._keep(result, command, lines)
-        return found
+        return reread
 
     def _why(
         self, known: dict[str, list[int]], turn: int, enough: float
@@ -81,8 +81,8 @@ class _Reader:
             return "cut", max(every.items(), key=lambda item: (item[1], item[0]))[0]
         if sum(map(bool, there.values())) >= enough:
             return "in prompt", max(every.items(), key=lambda item: (item[1], item[0]))[0]
-        gone = {at: count for at, count in every.items() if not self._stands(at, turn)} or every
-        return "dropped", max(gone.items(), key=lambda item: (item[1], item[0]))[0]
+        missing = {at: count for at, count in every.items() if not self._stands(at, turn)} or every
+        return "dropped", max(missing.items(), key=lambda item: (item[1], item[0]))[0]
 
     def _stands(self, step: int, turn: int) -> bool:
         """True if the prompt of a turn shows a result as the recorded model first saw it."""

@@ -34,10 +34,10 @@ class ResultFacts:
         about = tuple(sorted(n for n in standing.own if self._messages.messages[n].step == result.index))
         key = result.index, about
         if key not in self._missing:
-            shown = frozenset[str]().union(*map(self.held_by, about))
-            self._missing[key] = tuple(fact for fact in self.of(result) if fact not in shown)
+            remaining = frozenset[str]().union(*map(self.facts_of, about))
+            self._missing[key] = tuple(fact for fact in self.of(result) if fact not in remaining)
         missing = self._missing[key]
-        kept = self._held_by_all(standing.own) if missing else frozenset()
+        kept = self._facts_of_all(standing.own) if missing else frozenset()
         elsewhere = self._elsewhere(result) if missing else {}
         return tuple(
             fact
@@ -50,13 +50,13 @@ class ResultFacts:
         if result.index not in self._others:
             own = frozenset({self._messages.index.full[result.index]})
             holders = {fact: self._holders.get(fact, frozenset()) - own for fact in self.of(result)}
-            self._others[result.index] = {fact: found for fact, found in holders.items() if found}
+            self._others[result.index] = {fact: numbers for fact, numbers in holders.items() if numbers}
         return self._others[result.index]
 
-    def _held_by_all(self, own: frozenset[int]) -> frozenset[str]:
+    def _facts_of_all(self, own: frozenset[int]) -> frozenset[str]:
         """The facts that any of a strategy's messages holds; known for those that were asked for last."""
         if self._last is None or self._last[0] is not own:
-            self._last = own, frozenset[str]().union(*map(self.held_by, own))
+            self._last = own, frozenset[str]().union(*map(self.facts_of, own))
         return self._last[1]
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
@@ -68,10 +68,10 @@ class ResultFacts:
 
     def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
         """Those of some facts of results that a text holds."""
-        held = frozenset(self._matches(text)) if facts else frozenset()
-        return tuple(fact for fact in facts if fact in held)
+        matches = frozenset(self._matches(text)) if facts else frozenset()
+        return tuple(fact for fact in facts if fact in matches)
 
-    def held_by(self, number: int) -> frozenset[str]:
+    def facts_of(self, number: int) -> frozenset[str]:
         """The facts of any result that a message holds."""
         if number not in self._holds:
             texts = self._messages.contents.of(self._messages.messages[number])
@@ -86,8 +86,8 @@ class ResultFacts:
     @cached_property
     def _holders(self) -> dict[str, frozenset[int]]:
         """By fact the recorded messages that hold it."""
-        found: dict[str, list[int]] = defaultdict(list)
+        holders: dict[str, list[int]] = defaultdict(list)
         for number in range(self._messages.recorded):
-            for fact in self.held_by(number):
-                found[fact].append(number)
-        return {fact: frozenset(numbers) for fact, numbers in found.items()}
+            for fact in self.facts_of(number):
+                holders[fact].append(number)
+        return {fact: frozenset(numbers) for fact, numbers in holders.items()}

@@ -85,13 +85,13 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
     """The charge of each model call: as its usage says, else as it is counted and priced here."""
     usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
     cache_known = any(u is not None and u.cached_prompt_tokens is not None for u in usages.values())
-    found = []
+    turns = []
     for call, priced in zip(evidence.walked.calls, evidence.walked.priced, strict=True):
         usage = usages[call.step]
         prices = evidence.session.pricing.rule_of(call.step)[1]
         charges = _charges(priced, usage, prices, cache_known=cache_known)
-        found.append(TurnCharges(step=call.step, thread=call.thread, reported=usage is not None, charges=charges))
-    return tuple(found)
+        turns.append(TurnCharges(step=call.step, thread=call.thread, reported=usage is not None, charges=charges))
+    return tuple(turns)
 
 
 def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool) -> Charges:
@@ -102,7 +102,7 @@ def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None,
         read = min(read if reported is None else reported, prompt)
         written = min(written if usage.cache_write_tokens is None else usage.cache_write_tokens, prompt - read)
         hour = min(usage.cache_write_1h_tokens or 0, written)
-    found = Charges(
+    charges = Charges(
         prompt_tokens=prompt,
         cached_tokens=read,
         written_tokens=written,
@@ -110,10 +110,10 @@ def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None,
         output_tokens=priced.answer_tokens,
     )
     if prices is None:
-        return found
+        return charges
     new, cached, writes, output = (usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour))
     return replace(
-        found,
+        charges,
         usd=new + cached + writes + output,
         new_usd=new,
         cached_usd=cached,
@@ -155,12 +155,12 @@ def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) 
 def _dearest(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[DearResult]:
     """The results that cost most over the rest of their run."""
     questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
-    found = []
+    dearest = []
     for result in recorded.trace.results:
         number = recorded.index.seen[result.index]
         cost = carried.get(number)
         if cost is not None:
-            found.append(
+            dearest.append(
                 DearResult(
                     step=result.index,
                     function=result.function,
@@ -171,8 +171,8 @@ def _dearest(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool
                     usd=cost.usd if priced else None,
                 )
             )
-    found.sort(key=lambda item: (-(item.usd or 0.0), -item.carried_tokens, item.step))
-    return found[:DEAREST]
+    dearest.sort(key=lambda item: (-(item.usd or 0.0), -item.carried_tokens, item.step))
+    return dearest[:DEAREST]
 
 
 def _shortenings(
@@ -189,10 +189,10 @@ def _shortenings(
         mine = [turn for turn in turns if turn.thread == step.thread]
         before = next((turn for turn in reversed(mine) if turn.step < step.index), None)
         after = next((turn for turn in mine if turn.step > step.index), None)
-        gone: list[int] = []
+        dropped: list[int] = []
         if after is not None:
             call = numbers[after.step]
-            gone = [
+            dropped = [
                 result.index
                 for result in recorded.trace.results
                 if any(stay.after == call for stay in walked.stays.get(index.seen[result.index], ()))
@@ -205,18 +205,18 @@ def _shortenings(
             turn=None if after is None else turns.index(after) + 1,
             tokens_before=None if before is None else before.charges.prompt_tokens,
             tokens_after=None if after is None else after.charges.prompt_tokens,
-            results_gone=tuple(gone),
-            facts_lost=tuple(_facts_lost(recorded, gone, None if after is None else numbers[after.step])),
-            rules_gone=tuple(given[at].text for at in sorted(rules) if given[at].kind == "rule"),
-            asked_again=tuple(r.step for r in rereads if r.why == "dropped" and r.earlier_step in gone),
+            results_dropped=tuple(dropped),
+            facts_lost=tuple(_facts_lost(recorded, dropped, None if after is None else numbers[after.step])),
+            rules_dropped=tuple(given[at].text for at in sorted(rules) if given[at].kind == "rule"),
+            asked_again=tuple(r.step for r in rereads if r.why == "dropped" and r.earlier_step in dropped),
         )
 
 
-def _facts_lost(recorded: ReplayEvidence, gone: list[int], call: int | None) -> Iterator[str]:
+def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:
     """Yield the facts of results that went and that stand nowhere in the prompt of a call."""
     results = {result.index: result for result in recorded.trace.results}
     seen: set[str] = set()
-    for step in gone if call is not None else ():
+    for step in dropped if call is not None else ():
         for fact in recorded.session.facts.lost(results[step], recorded.standing(call or 0)):
             if fact not in seen:
                 seen.add(fact)
@@ -230,7 +230,7 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
         for need in needs:
             later.setdefault(recorded.index.facts[need.fact], []).append(turn)
     for result in recorded.trace.results:
-        seen = result.shown_by_recorder
+        seen = result.recorded_text
         cut = seen != result.text
         marker = marker_of(seen)
         if not (cut or marker or result.truncated_at_source):

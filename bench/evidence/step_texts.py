@@ -62,15 +62,15 @@ _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
 
 def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
     """The prose and the code of every model turn, by its step; the ledger of an orchestrator is prose of the turn that it was written for."""
-    found: dict[int, tuple[list[str], list[str]]] = {}
+    parts: dict[int, tuple[list[str], list[str]]] = {}
     ledgers: dict[str, list[str]] = {}
     for step in trace.steps:
         if isinstance(step, RouteDecision):
             ledgers.setdefault(step.thread, []).extend(_values(step.state.get("ledger")))
         elif isinstance(step, ModelTurn):
             prose, code = parts_of(step)
-            found[step.index] = [*ledgers.pop(step.thread, ()), *prose], code
-    return found
+            parts[step.index] = [*ledgers.pop(step.thread, ()), *prose], code
+    return parts
 
 
 def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:

@@ -37,7 +37,7 @@ class Walked:
     """The findings of one walk. Calls are numbered from 0 over all threads, messages as in `TraceMessages`.
 
     `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were in
-    their prompts; `far_held` of `far` of those that were last said six or more turns ago.
+    their prompts; `far_kept` of `far` of those that were last said six or more turns ago.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -66,28 +66,28 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
     handles = Handles(replay, messages)
     threads: dict[str, ThreadPrompt] = defaultdict(ThreadPrompt)
     present: dict[str, dict[int, int]] = defaultdict(dict)
-    found = Walked()
+    walked = Walked()
     for number, local in enumerate(replay.calls):
         tail = tuple(numbers[at] for at in local.tail)
         at, stands = threads[local.thread], present[local.thread]
         old = at.numbers[local.keep :]
         same = _shared(old, tail)
         call = Call(local.step, local.thread, local.keep + same, tail[same:], local.tools_tokens, local.tools_changed)
-        _change(found, call, at, stands, number)
+        _change(walked, call, at, stands, number)
         at.length_before = len(at.numbers)
         at.numbers[call.keep :] = call.tail
         sums = accumulate((tokens[item] for item in call.tail), initial=at.sums[call.keep])
         at.sums[call.keep :] = sums
         size = index.counting.prompt_tokens + call.tools_tokens + at.sums[-1]
-        found.overflows += index.window_tokens is not None and size > index.window_tokens
-        found.calls.append(call)
-        found.priced.append(pricing.price(call, at, size, messages.messages))
+        walked.overflows += index.window_tokens is not None and size > index.window_tokens
+        walked.calls.append(call)
+        walked.priced.append(pricing.price(call, at, size, messages.messages))
         at.last = call
-        _judge(found, call, stands, messages, handles)
+        _judge(walked, call, stands, messages, handles)
     for thread, stands in present.items():
         for item, first in stands.items():
-            found.stays[item].append(Stay(first, len(found.calls), thread))
-    return found
+            walked.stays[item].append(Stay(first, len(walked.calls), thread))
+    return walked
 
 
 def _shared(old: Sequence[int], new: Sequence[int]) -> int:
@@ -95,25 +95,25 @@ def _shared(old: Sequence[int], new: Sequence[int]) -> int:
     return next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
-def _change(found: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int) -> None:
+def _change(walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int) -> None:
     """Take out of the standing messages what a call removes, and put in what it adds."""
-    gone, came = set(at.numbers[call.keep :]), set(call.tail)
-    for item in gone - came:
+    dropped, came = set(at.numbers[call.keep :]), set(call.tail)
+    for item in dropped - came:
         if item not in stands:
             continue
-        found.stays[item].append(Stay(stands.pop(item), number, call.thread))
-    for item in came - gone:
+        walked.stays[item].append(Stay(stands.pop(item), number, call.thread))
+    for item in came - dropped:
         stands.setdefault(item, number)
 
 
-def _judge(found: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles) -> None:
+def _judge(walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles) -> None:
     """Record the needs of a turn that its prompt lacks: recorded messages first, then the strategy's own."""
     index = messages.index
     own: list[int] | None = None
     missing = False
     for need in index.needs.get(call.step, ()):
-        found.needs += 1
-        found.far += need.distance >= FAR_TURNS
+        walked.needs += 1
+        walked.far += need.distance >= FAR_TURNS
         if not index.holders[need.fact].isdisjoint(stands):
             continue
         if own is None:
@@ -121,6 +121,6 @@ def _judge(found: Walked, call: Call, stands: Mapping[int, int], messages: Trace
         if any(messages.keeps(item, need) for item in own):
             continue
         handle = handles.giving(need.fact, call.step, own) if handles else ""
-        found.missed.append(Missed(call.step, need, handle))
+        walked.missed.append(Missed(call.step, need, handle))
         missing = missing or not handle
-    found.turns_missing += missing
+    walked.turns_missing += missing

@@ -42,8 +42,8 @@ def git(
     most_s: float | None = None,
 ) -> bytes | None:
     """The output of a git command, `more` in its environment; None where it fails or takes long, without git, and outside a repository."""
-    said = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
-    command = ["git", "--no-optional-locks", *said, "-C", str(folder), *arguments]
+    options = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
+    command = ["git", "--no-optional-locks", *options, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
         done = subprocess.run(command, capture_output=True, check=False, input=b"", timeout=most_s or _ANSWERS_S,
@@ -62,8 +62,8 @@ def _without_filters(folder: Path) -> Iterator[str]:
 
 def top_of(folder: Path) -> Path | None:
     """The top folder of the repository that a folder is in; None outside of one."""
-    said = git(folder, "rev-parse", "--show-toplevel")
-    name = os.fsdecode(said or b"").removesuffix("\n")
+    top = git(folder, "rev-parse", "--show-toplevel")
+    name = os.fsdecode(top or b"").removesuffix("\n")
     return Path(name) if name and "\0" not in name else None
 
 
@@ -78,8 +78,8 @@ def resolve(folder: Path, revision: str) -> str:
     """The full hash of a revision. Raises BenchError outside a repository, and for a revision that this clone does not have."""
     if top_of(folder) is None:
         raise BenchError(f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline")
-    found = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    sha = (found or b"").decode("ascii", "replace").strip()
+    revision_id = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    sha = (revision_id or b"").decode("ascii", "replace").strip()
     if not _HASH.fullmatch(sha):
         raise BenchError(
             f"{revision}: no such revision in this clone — fetch it (actions/checkout: `fetch-depth: 0`), or check its name"

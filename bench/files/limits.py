@@ -36,7 +36,7 @@ def limits_of(text: str) -> dict[str, int]:
     >>> limits_of("size=2GB,files=100000"), limits_of("")
     ({'size': 2000000000, 'files': 100000}, {})
     """
-    found = {}
+    limits = {}
     for part in filter(None, text.split(",")):
         name, _, amount = part.strip().partition("=")
         match = _AMOUNT.fullmatch(amount.strip())
@@ -44,8 +44,8 @@ def limits_of(text: str) -> dict[str, int]:
             raise BenchError(f"limit {name!r}: unknown{nearest(name, LIMITS)}")
         if match is None:
             raise BenchError(f"limit {name!r}: expected an amount such as 2GB or 100000, got {amount!r}")
-        found[name] = int(match[1]) * _TIMES[match[2].lower().removesuffix("b")]
-    return found
+        limits[name] = int(match[1]) * _TIMES[match[2].lower().removesuffix("b")]
+    return limits
 
 
 def limit(name: str, environment: Mapping[str, str] = os.environ) -> int:
@@ -103,10 +103,10 @@ def joined(pieces: Iterable[bytes], most: int) -> bytes | None:
     >>> joined([b"ab", b"c"], 3), joined(iter(lambda: b"endless", b""), 1000)
     (b'abc', None)
     """
-    found, size = [], 0
+    parts, size = [], 0
     for piece in pieces:
         size += len(piece)
         if size > most:
             return None
-        found.append(piece)
-    return b"".join(found)
+        parts.append(piece)
+    return b"".join(parts)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..model.errors import BenchError
 
-_SHOWN = 40
+_MOST_CHARS = 40
 """The most characters of a file's name that its temporary file repeats, so that a long name stays allowed."""
 
 
@@ -69,7 +69,7 @@ def written_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> Iterator[
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_dir():
                     raise IsADirectoryError(0, "is a folder")
-                prefix = f".{path.name[:_SHOWN]}.bench-"
+                prefix = f".{path.name[:_MOST_CHARS]}.bench-"
                 descriptor, temporary[path] = tempfile.mkstemp(dir=path.parent, prefix=prefix)
                 with os.fdopen(descriptor, "wb") as file:
                     file.writelines([data] if isinstance(data, bytes) else data)
@@ -95,7 +95,7 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
     Raises BenchError where they cannot.
     """
     near = next(above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir())
-    stage = Path(tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_SHOWN]}.bench-"))
+    stage = Path(tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_MOST_CHARS]}.bench-"))
     try:
         yield stage
         files = {folder / file.relative_to(stage): file for file in sorted(stage.rglob("*")) if file.is_file()}

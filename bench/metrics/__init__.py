@@ -58,14 +58,14 @@ class Metric:
     @property
     def better(self) -> Literal["lower", "higher"]:
         """The better direction."""
-        found: Literal["lower", "higher"] = self.entry.meta["better"]
-        return found
+        better: Literal["lower", "higher"] = self.entry.meta["better"]
+        return better
 
     @property
     def aggregate(self) -> Aggregate:
         """The way in which the values of runs add up."""
-        found: Aggregate = self.entry.meta["aggregate"]
-        return found
+        aggregate: Aggregate = self.entry.meta["aggregate"]
+        return aggregate
 
     @property
     def title(self) -> str:
@@ -80,8 +80,8 @@ class Metric:
     def number(self, evidence: CheckedReplay) -> Number:
         """The number of one replay."""
         arguments = (self.place,) if self.entry.meta["places"] else ()
-        found: Number = self.entry.target(evidence, *arguments)
-        return found
+        number: Number = self.entry.target(evidence, *arguments)
+        return number
 
 
 @functools.cache
@@ -91,12 +91,12 @@ def metrics() -> dict[str, Metric]:
     >>> metrics()["cost.usd"].unit
     'usd'
     """
-    found = [
+    all_metrics = [
         Metric(".".join(filter(None, (entry.name, place))), entry, place)
         for entry in entries("number").values()
         for place in entry.meta["places"] or ("",)
     ]
-    return {item.name: item for item in sorted(found, key=lambda item: item.name)}
+    return {item.name: item for item in sorted(all_metrics, key=lambda item: item.name)}
 
 
 def metric_of(name: str) -> Metric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..evidence.kept import PLACES, Place
-from ..evidence.lost import commands_gone, silent_results
+from ..evidence.lost import lost_commands, silent_results
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
 from . import NOTHING, example as example, mean, metric, share
@@ -91,5 +91,5 @@ def commands_lost(evidence: ReplayEvidence) -> Number:
     >>> commands_lost(example()).value
     0.0
     """
-    found = commands_gone(evidence)
-    return Number(float(sum(map(len, found)))) if found else NOTHING
+    lost = lost_commands(evidence)
+    return Number(float(sum(map(len, lost)))) if lost else NOTHING

@@ -39,10 +39,10 @@ def recall(evidence: ReplayEvidence) -> Number:
     """
     try:
         probes = probes_of(evidence.trace)
-        found = [right for probe in probes if (right := _right(evidence, probe)) is not None]
+        judged = [right for probe in probes if (right := _right(evidence, probe)) is not None]
     except ScenarioError as error:
         return Number(None, reason=str(error))
-    return share(sum(found), len(found)) if found else NOTHING
+    return share(sum(judged), len(judged)) if judged else NOTHING
 
 
 def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:

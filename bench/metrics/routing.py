@@ -135,5 +135,5 @@ def unapproved_executions(evidence: ReplayEvidence) -> Number:
     return _count(unapproved) if recorded else NOTHING
 
 
-def _count(found: list[bool]) -> Number:
-    return Number(float(sum(found))) if found else NOTHING
+def _count(values: list[bool]) -> Number:
+    return Number(float(sum(values))) if values else NOTHING

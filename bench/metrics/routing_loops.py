@@ -43,20 +43,20 @@ def loops(evidence: ReplayEvidence) -> Number:
 
 def _progress(trace: Trace) -> list[int]:
     """The steps after which the trace has held something that it had not held before, in order."""
-    held: set[str] = set()
+    seen: set[str] = set()
     grown = []
     for step in trace.steps:
-        before = len(held)
+        before = len(seen)
         if isinstance(step, UserTurn):
-            held.add(compact_json(["user", text_of(step.content)]))
+            seen.add(compact_json(["user", text_of(step.content)]))
         elif isinstance(step, Approval):
-            held.add(compact_json(["approval", step.call_id, step.approved]))
+            seen.add(compact_json(["approval", step.call_id, step.approved]))
         elif isinstance(step, ToolResult):
-            held.add(compact_json(["result", step.function, step.arguments, step.value]))
+            seen.add(compact_json(["result", step.function, step.arguments, step.value]))
         elif isinstance(step, ModelTurn):
             calls = [["call", call.name, call.arguments] for call in step.tool_calls]
-            held.update(map(compact_json, calls or [["text", text_of(step.content)]]))
-        if len(held) > before:
+            seen.update(map(compact_json, calls or [["text", text_of(step.content)]]))
+        if len(seen) > before:
             grown.append(step.index)
     return grown
 
@@ -92,7 +92,7 @@ def false_loops(evidence: ReplayEvidence) -> Number:
 def _differing(evidence: ReplayEvidence, *, in_prompt: bool) -> Number:
     """Count the decisions where a loop is seen in the prompt alone, or in the full history alone."""
     looking = [item for item in evidence.replay.decisions if item.loop is not None]
-    found = [
+    differing = [
         (item.route == item.loop) is in_prompt and (item.untruncated == item.loop) is not in_prompt for item in looking
     ]
-    return Number(float(sum(found))) if looking else NOTHING
+    return Number(float(sum(differing))) if looking else NOTHING

@@ -45,10 +45,10 @@ def _ranks(evidence: ReplayEvidence) -> list[float]:
     """The place, from 1, of the first expected script of each selection with a label; infinity where it was not returned."""
     trace = evidence.trace
     labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
-    found = []
+    places = []
     for decision in evidence.replay.decisions:
         ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
         if decision.at == "user_turn" and isinstance(ranked, list) and expected:
             ranks = (at for at, name in enumerate(ranked, 1) if name in expected)
-            found.append(next(ranks, math.inf))
-    return found
+            places.append(next(ranks, math.inf))
+    return places

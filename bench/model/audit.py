@@ -98,8 +98,8 @@ class DearResult(Value, frozen=True, kw_only=True):
 class Shortening(Value, frozen=True, kw_only=True):
     """One time that the recorded harness shortened a history, before the model call number `turn`.
 
-    `results_gone` are the steps of results that went, `facts_lost` those of their needed facts that
-    stood nowhere any more, `rules_gone` standing instructions that the next prompt lacked,
+    `results_dropped` are the steps of results that went, `facts_lost` those of their needed facts that
+    stood nowhere any more, `rules_dropped` standing instructions that the next prompt lacked,
     `asked_again` the calls that read again what had gone.
     """
 
@@ -108,9 +108,9 @@ class Shortening(Value, frozen=True, kw_only=True):
     turn: int | None = None
     tokens_before: int | None = None
     tokens_after: int | None = None
-    results_gone: tuple[int, ...] = ()
+    results_dropped: tuple[int, ...] = ()
     facts_lost: tuple[str, ...] = ()
-    rules_gone: tuple[str, ...] = ()
+    rules_dropped: tuple[str, ...] = ()
     asked_again: tuple[int, ...] = ()
 
 

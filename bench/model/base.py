@@ -46,8 +46,8 @@ def nested(value: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        held = node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ()
-        waiting.extend(reversed(list(held)))
+        values = node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ()
+        waiting.extend(reversed(list(values)))
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -64,10 +64,10 @@ def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     >>> grouped([("a", 1), ("b", 2), ("a", 3)])
     {'a': [1, 3], 'b': [2]}
     """
-    found: dict[_K, list[_V]] = {}
+    groups: dict[_K, list[_V]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def encodable(text: str) -> str:
@@ -116,14 +116,14 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if not isinstance(value, msgspec.Struct):
         return value
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if value.__struct_config__.tag_field is not None:
-        found[value.__struct_config__.tag_field] = value.__struct_config__.tag
+        values[value.__struct_config__.tag_field] = value.__struct_config__.tag
     for name, default in _defaults(type(value)):
         given = getattr(value, name)
         if given is not default and (given != default or type(given) is not type(default)):
-            found[name] = plain(given)
-    return found
+            values[name] = plain(given)
+    return values
 
 
 @functools.cache

@@ -140,22 +140,22 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             rows = [{"metric": g.rule.metric, **{name: getattr(g, name) for name in names}} for g in self.gates]
             return pd.DataFrame(rows, columns=["metric", *names])
         columns = ["strategy", "metric", "run", "value", "weight", "unit", "reason"]
-        found: list[tuple[Any, ...]] = []
+        records: list[tuple[Any, ...]] = []
         if what == "totals":
             for strategy, numbers in self.totals.items():
-                found += [
+                records += [
                     (strategy, name, "", n.value, n.weight, self._unit(name), n.reason) for name, n in numbers.items()
                 ]
         elif what == "runs":
             for run in self.runs:
                 for score in run.scores:
-                    found += [
+                    records += [
                         (score.strategy, name, run.id, n.value, n.weight, self._unit(name), n.reason)
                         for name, n in score.numbers.items()
                     ]
         else:
             raise BenchError(f"to_frame({what!r}): no such table{nearest(str(what), ('runs', 'totals', 'gates'))}")
-        frame = pd.DataFrame(found, columns=columns)
+        frame = pd.DataFrame(records, columns=columns)
         frame["value"] = frame["value"].astype("float64")
         return frame
 

@@ -72,10 +72,10 @@ def one_line(text: object) -> str:
     'a b'
     """
     try:
-        shown = str.__str__(str(text))
+        printable = str.__str__(str(text))
     except Exception:  # somebody's own error, which cannot even say what it is
-        shown = f"(a {type(text).__name__} that cannot be shown)"
-    flat = visible(" ".join(shown[:_LONGEST].split()))
+        printable = f"(a {type(text).__name__} that cannot be shown)"
+    flat = visible(" ".join(printable[:_LONGEST].split()))
     return flat if len(flat) <= 500 else flat[:497] + "..."
 
 
@@ -170,8 +170,8 @@ def raised_at(error: BaseException) -> str:
         return ""
     file, line = own[-1]
     path = Path(file)
-    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(path.name)
-    return f"{shown.as_posix()}:{line}"
+    short = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(path.name)
+    return f"{short.as_posix()}:{line}"
 
 
 def defect(error: BaseException) -> str:
@@ -209,8 +209,8 @@ def visible(text: str) -> str:
     """
     if not _NOT_PLAIN.search(text):
         return text
-    shown = text.replace("\r\n", "\n")
-    return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
+    printable = text.replace("\r\n", "\n")
+    return printable.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(printable) if not _harmless(char)})
 
 
 _NOT_PLAIN = re.compile(

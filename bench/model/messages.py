@@ -44,9 +44,9 @@ def recorded_messages(trace: Trace, reasoning_tokens: Mapping[int, int] | None =
             continue
         full[step.index] = seen[step.index] = len(messages)
         messages.append(message_of(step, (reasoning_tokens or {}).get(step.index, 0)))
-        if isinstance(step, ToolResult) and step.shown_by_recorder != step.text:
+        if isinstance(step, ToolResult) and step.recorded_text != step.text:
             seen[step.index] = len(messages)
-            messages.append(msgspec.structs.replace(messages[-1], text=step.shown_by_recorder))
+            messages.append(msgspec.structs.replace(messages[-1], text=step.recorded_text))
     return RecordedMessages(tuple(messages), full, seen)
 
 

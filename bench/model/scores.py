@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .base import Value
 from .outcome import Failure
@@ -36,13 +36,29 @@ class Finding(Value, frozen=True):
 class Check(Value, frozen=True, kw_only=True):
     """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could not be read.
 
-    `findings` are the first few, for the report.
+    `summaries` of the texts show no single result. `findings` are the first few, for the report.
     """
 
     hits: int = 0
     of: int = 0
+    summaries: int = 0
     unchecked: int = 0
     findings: tuple[Finding, ...] = ()
+
+
+class FalseAlarms(NamedTuple):
+    """The shares of honest texts in which a rule finds something, 0–1: of short texts and prompts, and of summaries."""
+
+    text: float = 0.0
+    summary: float = 0.0
+
+    def expected(self, of: int, summaries: int) -> float:
+        """The share to expect among texts of which some are summaries; of no texts that of short ones.
+
+        >>> FalseAlarms(0.05, 0.15).expected(of=4, summaries=2)
+        0.1
+        """
+        return self.text + (self.summary - self.text) * summaries / of if of else self.text
 
 
 class Score(Value, frozen=True, kw_only=True):

@@ -165,7 +165,7 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
         return self.text if self.data is None else self.data
 
     @property
-    def shown_by_recorder(self) -> str:
+    def recorded_text(self) -> str:
         """The text that the recorded model saw: `seen`, or the untruncated text where the trace does not say."""
         return self.text if self.seen is None else self.seen
 
@@ -273,8 +273,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sha256(self) -> str:
         """The hash of all that the trace says, whatever its id and file."""
-        said = compact_json(plain((self.labels, self.meta, self.outcome, self.left_out, self.steps)))
-        return hashlib.sha256(said.encode()).hexdigest()
+        content = compact_json(plain((self.labels, self.meta, self.outcome, self.left_out, self.steps)))
+        return hashlib.sha256(content.encode()).hexdigest()
 
     @cached_property
     def task(self) -> str:

@@ -1,28 +1,44 @@
-"""The child side of the process boundary: it imports somebody else's code, and forks a process for each session."""
+"""The child side of the process boundary, in three kinds of processes.
+
+The warden runs nobody else's code: it waits, and ends all that is below it. The second process
+imports that code, and each session runs in a fork of it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import pickle
 import pkgutil
+import resource
 import select
 import signal
-import socket
+import struct
 import sys
 import time
+
+# Bound here, before that code is imported, which may put others in their places.
+from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, setpgid, waitpid
 from pathlib import Path
+from signal import SIG_DFL, SIGCHLD, SIGKILL, setitimer
+from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import debugged, one_line, raised_at
 from .worker import CODE, HEAD, Answer, Limits
 
+_pidfd_open: Any = getattr(os, "pidfd_open", None)
+_poll, _GLANCE_MS = select.poll, 50
+_DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
+_CREATE_RULES, _RESTRICT_SELF = 444, 446
+
 
 class Link:
     """The way from a session's process to the one that measures."""
 
-    def __init__(self, pipe: socket.socket) -> None:
+    def __init__(self, pipe: socket) -> None:
         self._pipe = pipe
 
     def count(self, text: str) -> int:
@@ -36,101 +52,101 @@ class Link:
 
     def receive(self) -> bytes:
         """The next request. Ends this process where there is none."""
-        return _received(self._pipe)
+        return self._read(HEAD.unpack(self._read(HEAD.size))[1])
 
-
-def _received(pipe: socket.socket) -> bytes:
-    def read(size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
-            piece = pipe.recv(min(size - len(found), 1 << 20))
+    def _read(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            piece = self._pipe.recv(min(size - len(data), 1 << 20))
             if not piece:
                 _leave(0)
-            found += piece
-        return bytes(found)
-
-    return read(HEAD.unpack(read(HEAD.size))[1])
+            data += piece
+        return bytes(data)
 
 
-# As they are before any of that code is imported, which may put others in their places.
-_fork: Any
-_killpg: Any
-_setpgid: Any
-_pidfd_open: Any
-_fork, _killpg, _setpgid, _pidfd_open = (
-    getattr(os, name, None) for name in ("fork", "killpg", "setpgid", "pidfd_open")
-)
-_getpid, _exit, _close, _kill, _waitpid = os.getpid, os._exit, os.close, os.kill, os.waitpid
-_select, _socket = select.select, socket.socket
-_recv_fds, _set_timer, _set_signal = socket.recv_fds, signal.setitimer, signal.signal
-
-
-def main(control_number: int, forks: bool) -> NoReturn:
-    """Be a child: import the code, then fork a process for each session until the control closes."""
-    control = _socket(fileno=control_number)
-    os.set_inheritable(control_number, False)
+def main(number: int) -> NoReturn:
+    """Be a warden, until the process that imports the code ends, or the control closes."""
+    control = socket(fileno=number)
+    os.set_inheritable(number, False)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-    prctl(_SUBREAPER, 1)
-    for name in pickle.loads(_received(control)):
-        first = pkgutil.resolve_name(name)
+    first, limits, prepare = pickle.loads(Link(control).receive())
+    for name in first:
+        begin = pkgutil.resolve_name(name)
         if ":" in name:
-            first()
+            begin()
+    _prctl(_SUBREAPER, 1)
+    below = fork()
+    if below == 0:
+        try:
+            _serve(control, limits, prepare)
+        finally:  # without a traceback: what that code broke is not the bench's
+            _leave(1)
+    code = _awaited(below, control)
+    _end_below(frozenset())
+    if code < 0:  # the bench is told the signal
+        with contextlib.suppress(OSError):
+            signal.signal(-code, SIG_DFL)
+        kill(getpid(), -code)
+    _leave(code)
+
+
+def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
+    """Import the code, then fork a process for each session until the control closes."""
+    setpgid(0, 0)
+    _prctl(_DEATH_SIGNAL, SIGKILL)
+    _prctl(_SUBREAPER, 1)
+    _confine()
     control.send(CODE.pack(0))
-    prepare, limits = pickle.loads(_received(control))
     _limit_memory(limits)
     _limit_call(limits.call_s)
-    ready = prepare()
+    ready = pickle.loads(prepare)()
     for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
-        _set_timer(timer, 0.0)
+        setitimer(timer, 0.0)
     _limit_memory(limits)
-    _set_signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(SIGCHLD, SIG_DFL)
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
     spared = frozenset(_children())
-    while forks:
-        message, files, _, _ = _recv_fds(control, 1, 1)
+    while True:
+        message, files, _, _ = recv_fds(control, 1, 1)
         if not message or not files:
-            _end_below(frozenset())
             _leave(0)
-        number = _fork()
+        number = fork()
         if number == 0:
-            _setpgid(0, 0)
-            prctl(_DEATH_SIGNAL, signal.SIGKILL)
+            setpgid(0, 0)
+            _prctl(_DEATH_SIGNAL, SIGKILL)
             control.close()
-            _answer(_socket(fileno=files[0]), ready, limits)
-        _close(files[0])
+            _answer(socket(fileno=files[0]), ready, limits)
+        close(files[0])
         code = _awaited(number, control)
         with contextlib.suppress(OSError):
-            _killpg(number, signal.SIGKILL)
+            killpg(number, SIGKILL)
         _end_below(spared)
         control.send(CODE.pack(code))
-    _answer(control, ready, limits)
 
 
-def _awaited(number: int, control: socket.socket) -> int:
-    """The exit code of a session's process. Ends with everything where the bench is gone."""
+def _awaited(number: int, control: socket) -> int:
+    """The exit code of a process. Where the bench is gone this one ends, with all below it."""
     handle = None if _pidfd_open is None else _pidfd_open(number)
+    events = _poll()
+    events.register(control.fileno(), 0)  # tells of its end alone
+    if handle is not None:
+        events.register(handle, select.POLLIN)
     while True:
-        ready = _select(
-            [control] if handle is None else [control, handle],
-            [],
-            [],
-            0.05 if handle is None else None,
-        )[0]
-        if control in ready:  # closed: nothing is sent during a session
-            _killpg(number, signal.SIGKILL)
+        ready = events.poll(_GLANCE_MS if handle is None else None)
+        if any(file == control.fileno() for file, _ in ready):
             _end_below(frozenset())
             _leave(0)
-        ended, status = _waitpid(number, os.WNOHANG)
+        ended, status = waitpid(number, WNOHANG)
         if ended:
             if handle is not None:
-                _close(handle)
+                close(handle)
             return os.waitstatus_to_exitcode(status)
 
 
-def _answer(pipe: socket.socket, ready: Any, limits: Limits) -> NoReturn:
+def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
-    code, link, own = 1, Link(pipe), _getpid()
+    link, own = Link(pipe), getpid()
     try:
         opens, given = pickle.loads(link.receive())
         answer: Answer | None = None
@@ -148,11 +164,11 @@ def _answer(pipe: socket.socket, ready: Any, limits: Limits) -> NoReturn:
                 line = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
                 kind, body = b"X", line.encode("utf-8", "replace")
             _limit_call(0.0)
-            if _getpid() != own:  # a fork that the code made, and that goes on as this process does
+            if getpid() != own:  # a fork that the code made, and that goes on as this process does
                 _leave(0)
             link.send(kind, body)
     finally:
-        _leave(code)
+        _leave(1)
 
 
 def _leave(code: int) -> NoReturn:
@@ -162,48 +178,62 @@ def _leave(code: int) -> NoReturn:
     _exit(code)
 
 
+def _children() -> list[int]:
+    """The processes that this one, or what ended below it, started; none where the system does not tell."""
+    numbers: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path("/proc/self/task").iterdir():
+            numbers += map(int, (task / "children").read_bytes().split())
+    return numbers
+
+
+def _end_below(spared: frozenset[int]) -> None:
+    """End every process below this one but the spared ones."""
+    until = time.monotonic() + 2.0
+    while (numbers := set(_children()) - spared) and time.monotonic() < until:
+        for number in numbers:
+            with contextlib.suppress(OSError):
+                kill(number, SIGKILL)
+                waitpid(number, WNOHANG)
+
+
+# ---------------------------------------------------------------- limits of a process
+
+
 def _limit_call(seconds: float) -> None:
     """Let this process end by a signal after so much processor time from now; 0: no limit."""
-    _set_timer(signal.ITIMER_PROF, seconds)
+    setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _limit_memory(limits: Limits) -> None:
     """Let this process hold so much beside what it holds, where the system has such a limit."""
     more = limits.memory_mib << 20
-    with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
-        import resource
-
+    with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
-        held = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+        size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        wanted = held + more if hard == resource.RLIM_INFINITY else min(hard, held + more)
+        wanted = size + more if hard == resource.RLIM_INFINITY else min(hard, size + more)
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
-def _children() -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in Path("/proc/self/task").iterdir():
-            found += map(int, (task / "children").read_bytes().split())
-    return found
+def _confine() -> None:
+    """Let this process, and all below it, read no memory of others (Linux 6.7) and send them no signal (6.12).
+
+    Any rules of Landlock do the first. Before 6.12 those with the least effect forbid to serve TCP.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        call = ctypes.CDLL(None).syscall
+        version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
+        if version < 4:
+            return
+        rules = struct.pack("=QQQ", 0, 0, 2) if version >= 6 else struct.pack("=QQ", 0, 1)
+        number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
+        _prctl(_NO_NEW_PRIVILEGES, 1)
+        call(_RESTRICT_SELF, number, 0)
+        close(number)
 
 
-def _end_below(spared: frozenset[int]) -> None:
-    """End every child but the spared ones, and what was theirs, where the system tells which these are."""
-    until = time.monotonic() + 2.0
-    while (found := set(_children()) - spared) and time.monotonic() < until:
-        for number in found:
-            with contextlib.suppress(OSError):
-                _kill(number, signal.SIGKILL)
-                _waitpid(number, os.WNOHANG)
-
-
-_DEATH_SIGNAL, _SUBREAPER = 1, 36
-
-
-def prctl(option: int, value: int) -> None:
-    """A setting of this process that Linux alone has."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes
-
+def _prctl(option: int, value: int) -> None:
+    """Set something of this process that Linux alone has."""
+    with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -54,44 +54,44 @@ def split_top(text: str, separator: str) -> list[str]:
     ['a="x,y"', 'b=[1,2]']
     """
     parts, start, depth = [], 0, 0
-    for found in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
-        depth += {"[": 1, "]": -1}.get(found[0], 0)
-        if found[0] == '"':
+    for match in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
+        depth += {"[": 1, "]": -1}.get(match[0], 0)
+        if match[0] == '"':
             raise SpecError(f"spec {text!r}: unclosed quote — close it")
         if depth < 0:
             what = "a closing bracket without an opening one — quote a value that holds one"
             raise SpecError(f"spec {text!r}: {what}")
-        if found[0] == separator and depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
+        if match[0] == separator and depth == 0:
+            parts.append(text[start : match.start()])
+            start = match.end()
     if depth:
         raise SpecError(f"spec {text!r}: unclosed bracket — close it")
     return [*parts, text[start:]]
 
 
-def _unquote(text: str, whole: str) -> str:
+def _unquote(text: str, spec: str) -> str:
     text = text.strip()
     if not text.startswith('"'):
         return text
     if not re.fullmatch(QUOTED, text, re.DOTALL):
         what = f"text after a closing quote in {text!r} — quote the whole value"
-        raise SpecError(f"spec {whole!r}: {what}")
+        raise SpecError(f"spec {spec!r}: {what}")
     return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 
 
-def parse_value(text: str, whole: str) -> RawValue:
+def parse_value(text: str, spec: str) -> RawValue:
     """One parameter value as written: a bare word, a quoted string, or a `[list]`."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
             what = f"text after a closing bracket in {text!r} — write one [list]"
-            raise SpecError(f"spec {whole!r}: {what}")
+            raise SpecError(f"spec {spec!r}: {what}")
         inner = text[1:-1].strip()
-        return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
+        return tuple(_unquote(item, spec) for item in split_top(inner, ",")) if inner else ()
     if "|" in text and not text.startswith('"'):
         what = f"{text!r} is several settings, and one is asked for"
-        raise SpecError(f"spec {whole!r}: {what} — quote a value that is meant as it is")
-    return _unquote(text, whole)
+        raise SpecError(f"spec {spec!r}: {what} — quote a value that is meant as it is")
+    return _unquote(text, spec)
 
 
 def parse_spec(text: str) -> Spec:

@@ -1,9 +1,9 @@
 """The one process boundary: somebody else's code runs in a child, and only plain data comes back.
 
-The child is a fresh interpreter that imports the code once; each session runs in a fork of it, or,
-where there is no fork, in a fresh child. It gets requests one by one, so nothing of a later one
-exists there. Its answers are bytes, which are never unpickled. Limits: processor time for each
-request, time by the clock, memory. With a session ends all that it started.
+The child is a fresh interpreter that imports the code once; each session runs in a fork of it. It
+gets requests one by one, so nothing of a later one exists there. Its answers are bytes, which are
+never unpickled. Limits: processor time for each request, time by the clock, memory. With a session
+ends all that it started.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import select
 import signal
 import socket
 import struct
@@ -22,7 +21,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import SpecError, one_line, sayable
@@ -32,10 +30,10 @@ WAITS = 5.0
 """Seconds by the clock that a request may take for each of processor time: a busy machine fails nobody."""
 
 HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
-_LONGEST = 1 << 31
-_START_S = 120.0
-_MARK = "BENCH_CHILD"
+_LONGEST, _LINE = 1 << 31, 1 << 16
+_START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
+_SPOILT = "it left its process unable to answer"
 
 
 @dataclass(frozen=True)
@@ -68,19 +66,16 @@ class Limits:
 
 
 class NoAnswer(Exception):
-    """The reason why a request has no answer. `late`: it took too long; `ended`: its process ended."""
+    """The reason why a request has no answer. `ended`: its process ended."""
 
-    def __init__(self, why: str, *, late: bool = False, ended: bool = False) -> None:
+    def __init__(self, why: str, *, ended: bool = False) -> None:
         super().__init__(why)
-        self.late, self.ended = late, ended
+        self.ended = ended
 
 
 Answer = Callable[[bytes], bytes]
 Open = Callable[..., Answer]
 """`open(link, ready, *given)` in the child: a function that answers the requests of one session."""
-
-
-# ---------------------------------------------------------------- in the process that measures
 
 
 class Child:
@@ -94,7 +89,8 @@ class Child:
     def __init__(self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()) -> None:
         self.limits, self.prepare, self.first = limits, prepare, first
         self._lock = threading.RLock()
-        self._running: _Running | None = None
+        self._owner = 0
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __reduce__(self) -> Any:
         return Child, (self.prepare, self.limits, self.first)
@@ -103,86 +99,78 @@ class Child:
     def session(self, opens: Open, *given: Any, count: Callable[[str], int] | None = None) -> Iterator[Session]:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
-            if self._running is None or self._running.owner != os.getpid():
-                self._running = _Running(self)
-            session = Session(self._running, self.limits, count)
+            if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+                self._start()
+            session = Session(self, count)
             try:
                 session.send(pickle.dumps((opens, given), pickle.HIGHEST_PROTOCOL))
                 yield session
             finally:
-                ended = session.close()
-                session.pipe.close()
-                if not ended:
+                if not session.close():
                     self.stop()
 
     def stop(self) -> None:
         """End the child and all that it started."""
-        if self._running is not None:
-            self._running.stop()
-        self._running = None
+        if self._process is not None:
+            self._end()
+        self._process = None
 
-
-class _Running:
-    """A child that runs: its process, and the socket that leads to it."""
-
-    def __init__(self, child: Child) -> None:
+    def _start(self) -> None:
+        if not hasattr(os, "fork"):
+            what = "code that is not part of the bench needs a system that can fork"
+            raise SpecError(f"{what} — run it on Linux, macOS or WSL")
+        self._owner = os.getpid()
         self.control, theirs = socket.socketpair()
-        self.owner, self.forks, mark = os.getpid(), can_fork(), os.urandom(16).hex()
-        main = f"main({theirs.fileno()}, {self.forks})"
-        code = f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; {main}"
-        self.process = subprocess.Popen(
+        code = f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; main({theirs.fileno()})"
+        self._process = subprocess.Popen(
             [sys.executable, "-B", "-c", code],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
-            env={**os.environ, _MARK: mark},
         )
         theirs.close()
-        printing = threading.Thread(target=_print, args=(self.process.stdout,), daemon=True)
+        printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
         printing.start()
-        given = self.process, self.control, mark, printing, self.owner
-        self.stop = weakref.finalize(child, _end, *given)
-        about = pickle.dumps((child.prepare, child.limits), pickle.HIGHEST_PROTOCOL)
-        with contextlib.suppress(OSError):
-            for request in (pickle.dumps(child.first), about):
-                self.control.sendall(HEAD.pack(b"P", len(request)) + request)
-        self.control.settimeout(_START_S)
-        self.exit_code()
-        self.control.settimeout(None)
+        self._end = weakref.finalize(self, _end, self._process, self.control, printing, self._owner)
+        prepare = pickle.dumps(self.prepare, pickle.HIGHEST_PROTOCOL)
+        request = pickle.dumps((self.first, self.limits, prepare))
+        with contextlib.suppress(OSError):  # one that died is noticed by the session
+            self.control.sendall(HEAD.pack(b"P", len(request)) + request)
+            self.exit_code(_START_S)
 
-    def open(self) -> socket.socket:
-        """The pipe to the process of a new session; where there is no fork that is the child itself."""
-        if not self.forks:
-            return self.control.dup()
-        ours, theirs = socket.socketpair()
-        with theirs, contextlib.suppress(OSError):  # it died: nobody has the other end
-            socket.send_fds(self.control, [b"\0"], [theirs.fileno()])
-        return ours
-
-    def exit_code(self) -> int:
-        """The exit code of the session's process, as the child tells it; of the child where it died."""
-        said = b""
-        with contextlib.suppress(OSError):
-            said = self.control.recv(CODE.size)
-        if len(said) == CODE.size:
-            return int(CODE.unpack(said)[0])
-        return self.process.wait(3.0)
+    def exit_code(self, seconds: float) -> int | None:
+        """The exit code of a session's process as the child sends it, else of the child; None where there is none in time."""
+        self.control.settimeout(seconds)
+        try:
+            data = self.control.recv(CODE.size)
+        except TimeoutError:
+            return None
+        except OSError:  # it died before it read all that was sent
+            data = b""
+        if len(data) == CODE.size:
+            return int(CODE.unpack(data)[0])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return None if self._process is None else self._process.wait(seconds)
+        return None
 
 
 class Session:
     """One process of somebody else's code, from its first request to its last."""
 
-    def __init__(self, child: _Running, limits: Limits, count: Callable[[str], int] | None) -> None:
-        self.pipe = child.open()
-        self._child, self._limits, self._count = child, limits, count
+    def __init__(self, child: Child, count: Callable[[str], int] | None) -> None:
+        self._pipe, theirs = socket.socketpair()
+        self._child, self._limits, self._count = child, child.limits, count
+        self._until = 0.0
         self._code: int | None = None
-        self._until, self._late = 0.0, False
+        self._late = False
+        with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
+            socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
-    def ask(self, request: bytes, extra_s: float = 0.0) -> bytes:
-        """The answer to a request, which may take `extra_s` more by the clock. Raises NoAnswer."""
-        self.send(request, extra_s)
+    def ask(self, request: bytes) -> bytes:
+        """The answer to a request. Raises NoAnswer."""
+        self.send(request)
         while True:
             kind, length = HEAD.unpack(self._read(HEAD.size))
             if length > _LONGEST:
@@ -190,7 +178,7 @@ class Session:
             body = self._read(length)
             if kind == b"C" and self._count is not None:
                 tokens = self._count(body.decode("utf-8", "surrogatepass"))
-                self.send(tokens.to_bytes(8, "big"), extra_s)
+                self.send(tokens.to_bytes(8, "big"))
             elif kind == b"A":
                 return body
             elif kind == b"M":
@@ -198,55 +186,45 @@ class Session:
             else:
                 raise NoAnswer(one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT)
 
-    def send(self, body: bytes, extra_s: float = 0.0) -> None:
+    def send(self, body: bytes) -> None:
         """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
-        self._until = time.monotonic() + self._limits.wall_s + extra_s
-        self.pipe.settimeout(self._limits.wall_s)
+        self._until = time.monotonic() + self._limits.wall_s
+        self._pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
-            self.pipe.sendall(HEAD.pack(b"R", len(body)) + body)
+            self._pipe.sendall(HEAD.pack(b"R", len(body)) + body)
 
     def close(self) -> bool:
         """End the session; False where its process does not end by itself."""
-        with contextlib.suppress(OSError):
-            self.pipe.shutdown(socket.SHUT_WR)
-        return self._child.forks and not self._late and self._has_ended()
+        self._pipe.close()
+        return self._has_ended()
 
     def _read(self, size: int) -> bytes:
-        found = bytearray()
-        while len(found) < size:
-            left = max(0.0, self._until - time.monotonic())
-            pipes = [self.pipe, *([self._child.control] if self._code is None else [])]
-            ready = select.select(pipes, [], [], left if self._code is None else 0.0)[0]
-            piece = b""
-            if self.pipe in ready:
-                with contextlib.suppress(OSError):
-                    piece = self.pipe.recv(min(size - len(found), 1 << 20))
-            elif ready:
-                self._code = self._child.exit_code()
-                continue
-            elif self._code is None:
+        data = bytearray()
+        while len(data) < size:
+            self._pipe.settimeout(max(0.001, self._until - time.monotonic()))
+            try:
+                piece = self._pipe.recv(min(size - len(data), 1 << 20))
+            except TimeoutError:
                 self._late = True
-                raise NoAnswer(self._limits.late, late=True)
+                raise NoAnswer(self._limits.late) from None
+            except OSError:
+                piece = b""
             if not piece:
                 raise self._without_answer()
-            found += piece
-        return bytes(found)
+            data += piece
+        return bytes(data)
 
     def _has_ended(self) -> bool:
-        if self._code is None and select.select([self._child.control], [], [], 3.0)[0]:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._code = self._child.exit_code()
+        if self._code is None and not self._late:
+            self._code = self._child.exit_code(_END_S)
         return self._code is not None
 
     def _without_answer(self) -> NoAnswer:
         if not self._has_ended() or self._code is None:
             return NoAnswer(_SPOILT)
         if self._code == -_TIMER:
-            return NoAnswer(self._limits.late, late=True)
+            return NoAnswer(self._limits.late)
         return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
-
-
-_SPOILT = "it left its process unable to answer"
 
 
 def how_ended(code: int) -> str:
@@ -258,40 +236,22 @@ def how_ended(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def can_fork() -> bool:
-    """True if this system can fork a process."""
-    return hasattr(os, "fork")
-
-
 def _print(stream: IO[bytes]) -> None:
     """Print what a child prints, made harmless for a terminal, to standard error."""
     with stream:
-        for line in stream:
+        for line in iter(lambda: stream.readline(_LINE), b""):
             with contextlib.suppress(Exception):
                 sys.stderr.write(sayable(line.decode("utf-8", "replace")))
 
 
-def _end(process: subprocess.Popen[bytes], control: socket.socket, mark: str, printing: Any, owner: int) -> None:
+def _end(process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int) -> None:
+    if os.getpid() == owner:
+        with contextlib.suppress(OSError):
+            control.shutdown(socket.SHUT_RDWR)  # also where a fork of this process has the socket too
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_S)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        printing.join(1.0)
     control.close()
-    if os.getpid() != owner:
-        return
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    _kill_marked(mark)
-    process.kill()
-    process.wait()
-    printing.join(1.0)
-
-
-def _kill_marked(mark: str) -> None:
-    """End every process with a mark in its environment, whatever group it is in: Linux alone tells."""
-    wanted = f"{_MARK}={mark}".encode()
-    for _ in range(3):  # one may start another meanwhile
-        found = False
-        for place in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if wanted in place.read_bytes().split(b"\0"):
-                    os.kill(int(place.parent.name), signal.SIGKILL)
-                    found = True
-        if not found:
-            return

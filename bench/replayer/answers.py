@@ -25,10 +25,10 @@ def summary_of(answer: Any) -> tuple[Any, str | None, tuple[str, ...]]:
 
 def texts(given: Iterable[Any]) -> tuple[str, ...]:
     """Notes: a sequence of texts. Raises StrategyError for anything else."""
-    found: tuple[str, ...] = plain_data(tuple(given))
-    if not all(isinstance(text, str) for text in found):
+    values: tuple[str, ...] = plain_data(tuple(given))
+    if not all(isinstance(text, str) for text in values):
         raise StrategyError("notes must be texts — write notes=('what happened',)")
-    return found
+    return values
 
 
 def record_of(answer: Any, given: ToolResult) -> Record:
@@ -54,20 +54,20 @@ def findings_of(answer: Any) -> dict[str, Any] | None:
     """An evaluator's answer: a mapping of findings, or None."""
     if answer is None:
         return None
-    found = plain_data(dict(answer) if isinstance(answer, Mapping) else answer)
-    if not isinstance(found, dict):
+    findings = plain_data(dict(answer) if isinstance(answer, Mapping) else answer)
+    if not isinstance(findings, dict):
         what = f"an evaluator gives a mapping of findings, or None, got {type(answer).__name__}"
         raise StrategyError(what)
-    compact_json(found)
-    return found
+    compact_json(findings)
+    return findings
 
 
 def decision_of(answer: Any) -> tuple[str, dict[str, Any]]:
     """A router's answer: the route, and its detail."""
     route, detail = route_of(answer)
-    found = plain_data(dict(detail))
-    compact_json(found)
-    return plain_data(route), found
+    decision = plain_data(dict(detail))
+    compact_json(decision)
+    return plain_data(route), decision
 
 
 def edits_of(answer: Any) -> Edits | None:
@@ -86,13 +86,13 @@ def applied(edits: Edits, history: list[Message]) -> list[Message]:
     """
     if edits.messages is not None:
         return [*edits.messages, *edits.append]
-    found, wanted = list(history), dict(edits.replace)
-    for place in range(len(found) - 1, -1, -1):
+    messages, wanted = list(history), dict(edits.replace)
+    for place in range(len(messages) - 1, -1, -1):
         if not wanted:
             break
-        if found[place] in wanted:
-            instead = wanted.pop(found[place])
-            found[place : place + 1] = [] if instead is None else [instead]
+        if messages[place] in wanted:
+            instead = wanted.pop(messages[place])
+            messages[place : place + 1] = [] if instead is None else [instead]
     if wanted:
         raise StrategyError("a compactor replaced a message that is not in the history")
-    return [*found, *edits.append]
+    return [*messages, *edits.append]

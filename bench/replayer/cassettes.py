@@ -56,10 +56,10 @@ def _replayed(path: Path, charge: Charge) -> Iterator[None]:
         play, knows = cassette.play_response, cassette.can_play_response_for
 
         def known(request: Any) -> bool:
-            found = bool(knows(request))
-            if not found:
+            is_known = bool(knows(request))
+            if not is_known:
                 _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
-            return found
+            return is_known
 
         def charged(request: Any) -> Any:
             response = play(request)
@@ -84,16 +84,16 @@ def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
     """
     text = body if isinstance(body, str) else body.decode("utf-8", "replace")
     lines = [line[5:] for line in text.splitlines() if line.startswith("data:")] or [text]
-    found: dict[str, int] = {}
+    usage: dict[str, int] = {}
     model: str | None = None
     for line in lines:
         with contextlib.suppress(ValueError, AttributeError):
             event = json.loads(line)
             event = event.get("message") or event.get("response") or event
             model = event.get("model") or model
-            found |= {key: n for key, n in (event.get("usage") or {}).items() if isinstance(n, int)}
-    read = found.get("prompt_tokens", found.get("input_tokens"))
-    written = found.get("completion_tokens", found.get("output_tokens"))
+            usage |= {key: n for key, n in (event.get("usage") or {}).items() if isinstance(n, int)}
+    read = usage.get("prompt_tokens", usage.get("input_tokens"))
+    written = usage.get("completion_tokens", usage.get("output_tokens"))
     return None if read is None and written is None else (read or 0, written or 0, model)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,8 +20,36 @@ from .numbering import Recorded
 from .outcomes import About, Outcomes
 from .serving import END, open_replay
 
-Sent = tuple[Recorded, bytes]
-"""A step with its bytes as they go to a child."""
+_Answer = TypeVar("_Answer", Call, StepOutcome)
+_OTHERS = "its answer does not belong to these steps"
+_FAR = 1 << 40
+"""The first number of a written message in a child, which is not told how long the recording is."""
+
+
+class Part(NamedTuple):
+    """A part of a step as it goes to a child, in bytes too: a model turn is asked for, and then answered."""
+
+    item: Recorded | ModelTurn
+    body: bytes
+
+
+def parts_of(recorded: Recorded) -> Iterator[Part]:
+    """The parts of a step. The route that was taken, which a router is to choose, is left out."""
+    step: Any = recorded.step
+    if isinstance(step, ModelTurn):
+        yield _part(bare(step))
+    if isinstance(step, RouteDecision):
+        recorded = recorded._replace(step=msgspec.structs.replace(step, taken=""))
+    yield _part(recorded)
+
+
+def _part(item: Recorded | ModelTurn) -> Part:
+    return Part(item, pickle.dumps(item, pickle.HIGHEST_PROTOCOL))
+
+
+def bare(turn: ModelTurn) -> ModelTurn:
+    """A model turn before it is answered."""
+    return ModelTurn(index=turn.index, thread=turn.thread, model=turn.model)
 
 
 class ChildReplay:
@@ -31,105 +61,96 @@ class ChildReplay:
         self._prompts: dict[str, int] = {}
         self._known = -1
         self._steps: set[int] = {-1}
-        self._has_asked = False
 
-    def replay(self, steps: list[Sent], counter: TokenCounter, *, ends: bool) -> Outcomes:
-        """The outcomes of the steps, with a failure where the strategy raised, broke its protocol or did not answer.
+    def replay(self, parts: Iterable[Part], counter: TokenCounter, *, ends: bool) -> Outcomes:
+        """The outcomes, with a failure where the strategy raised, broke its protocol or did not answer.
 
-        Steps at which nothing of the strategy runs go with the next one at which something does.
+        Parts at which nothing of the strategy runs go with the next one at which something does.
         """
-        sandbox, out = self._strategy.sandbox, self.out
-        about = self._about, counter.encoding, counter.counting
-        waiting: list[Sent] = []
-        acts = _acts(self._strategy)
+        sandbox, out, waiting = self._strategy.sandbox, self.out, list[Part]()
+        about = msgspec.structs.replace(self._about, messages=_FAR), counter.encoding, counter.counting
+        routes = "routers" in self._strategy.plugins
         try:
             with sandbox.child.session(open_replay, *sandbox.request, *about, count=counter.encoded) as session:
-                for item in steps:
-                    waiting.append(item)
-                    if out.failure is None and isinstance(item[0].step, acts):
+                for part in parts:
+                    waiting.append(part)
+                    if self._acts_at(part):
                         self._ask(session, waiting)
                         waiting.clear()
-                if out.failure is None and (waiting or not self._has_asked):
-                    self._ask(session, waiting)
-                if out.failure is None and ends and "routers" in self._strategy.plugins:
+                    if out.failure is not None:
+                        return out
+                self._ask(session, waiting)
+                if routes and ends and out.failure is None:
                     self._ask(session, [], END)
         except (NoAnswer, StrategyError) as why:
-            ended = isinstance(why, NoAnswer) and why.ended
-            text = f"{why} — a strategy returns or raises" if ended else str(why)
+            text = f"{why} — a strategy returns or raises" if isinstance(why, NoAnswer) and why.ended else str(why)
             out.failure = Failure(step=max(self._steps), slot="strategy", error=text)
         return out
 
-    def _ask(self, session: Session, sent: list[Sent], request: bytes = b"") -> None:
-        self._has_asked = True
-        self._steps.update(recorded.step.index for recorded, _ in sent)
-        body = session.ask(request + b"".join(one for _, one in sent), self.out.extra_s)
+    def _acts_at(self, part: Part) -> bool:
+        """True if something of the strategy runs at a part."""
+        filled, item = self._strategy.plugins.keys(), part.item
+        if isinstance(item, ModelTurn):
+            return not filled.isdisjoint({"compactor", "routers"})
+        if "routers" in filled:
+            return isinstance(item.step, ToolResult | ModelTurn | UserTurn | Approval | RouteDecision)
+        return isinstance(item.step, ToolResult) and filled != {"compactor"}
+
+    def _ask(self, session: Session, parts: list[Part], request: bytes = b"") -> None:
+        """Send some parts, and take what the strategy made of them. Raises StrategyError for what it cannot be."""
+        for part in parts:
+            self._steps.add(part.item.index if isinstance(part.item, ModelTurn) else part.item.step.index)
+        body = session.ask(request + b"".join(part.body for part in parts))
         try:
             answer = msgspec.convert(json.loads(body), Outcomes)
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
-        self._take(answer, [recorded for recorded, _ in sent])
-        self.out.extra_s = min(max(0.0, answer.extra_s), 86400.0)
         self.out.failure = answer.failure
-
-    def _take(self, answer: Outcomes, sent: list[Recorded]) -> None:
-        """Take what a strategy made of some steps. Raises StrategyError for what it cannot be."""
-        self.out.written += answer.written
+        for name in ("written", "decisions", "own_calls", "handles", "notes"):
+            items = getattr(answer, name)
+            if not {item.step for item in items if item.step is not None} <= self._steps:
+                raise StrategyError(_OTHERS)
+            getattr(self.out, name).extend(items)
         calls, results = iter(answer.calls), iter(answer.results)
-        is_complete = answer.failure is not None
-        for recorded in sent:
-            step = recorded.step
-            if isinstance(step, ModelTurn) and (call := next(calls, None)) is not None:
-                self.out.calls.append(self._call(call, step))
-            numbers = [known[1] for known in (recorded.full, recorded.seen) if known is not None]
-            self._known = max([self._known, *numbers])
-            if isinstance(step, ToolResult) and (outcome := next(results, None)) is not None:
-                self.out.results.append(self._outcome(outcome, step))
-        acted = sum(isinstance(recorded.step, ModelTurn | ToolResult) for recorded in sent)
-        is_complete = is_complete or len(answer.calls) + len(answer.results) == acted
-        others: tuple[Any, ...] = (*answer.decisions, *answer.own_calls, *answer.handles, *answer.notes)
-        steps = {item.step for item in (*others, *answer.written) if item.step is not None}
-        if not (is_complete and steps <= self._steps) or next(calls, None) or next(results, None):
-            raise StrategyError("its answer does not belong to these steps")
-        for name in ("decisions", "own_calls", "handles", "notes"):
-            getattr(self.out, name).extend(getattr(answer, name))
+        for part in parts:
+            if isinstance(part.item, ModelTurn):
+                self.out.calls += [self._call(call, part.item) for call in self._next(calls)]
+                continue
+            step, *known = part.item[:3]
+            self._known = max([self._known, *(one[1] for one in known if one is not None)])
+            if isinstance(step, ToolResult):
+                self.out.results += [self._outcome(outcome, step) for outcome in self._next(results)]
+        if next(calls, None) or next(results, None):
+            raise StrategyError(_OTHERS)
 
-    def _call(self, call: Call, step: ModelTurn) -> Call:
-        size = self._prompts.get(call.thread, 0)
-        is_known = all(self._is_known(number) for number in call.tail)
-        if (call.step, call.thread) != (step.index, step.thread) or not is_known:
-            raise StrategyError("its prompt holds messages that do not exist yet")
-        if not 0 <= call.keep <= size:
+    def _next(self, answers: Iterator[_Answer]) -> list[_Answer]:
+        """The next answer; none where the strategy failed before it. Raises StrategyError where it should be there."""
+        items = list(islice(answers, 1))
+        if not items and self.out.failure is None:
+            raise StrategyError(_OTHERS)
+        return items
+
+    def _call(self, call: Call, turn: ModelTurn) -> Call:
+        if (call.step, call.thread) != (turn.index, turn.thread):
+            raise StrategyError("its prompt is of another turn")
+        if not 0 <= call.keep <= self._prompts.get(call.thread, 0):
             raise StrategyError("its prompt keeps more than there was")
         self._prompts[call.thread] = call.keep + len(call.tail)
-        return call
+        return msgspec.structs.replace(call, tail=tuple(map(self._number, call.tail)))
 
     def _outcome(self, outcome: StepOutcome, step: ToolResult) -> StepOutcome:
-        if outcome.step != step.index or not self._is_known(outcome.message):
+        if outcome.step != step.index:
             raise StrategyError("its outcome is of another result")
-        same = {"step": step.index, "call_id": step.call_id, "function": step.function}
-        record, stored = msgspec.structs.replace(outcome.record, **same), outcome.stored
-        if "store" not in self._strategy.plugins:
-            record = untruncated_record(step)
-            stored = record.value
-        return msgspec.structs.replace(outcome, call_id=step.call_id, record=record, stored=stored)
+        number, record, stored = self._number(outcome.message), untruncated_record(step), step.value
+        if "store" in self._strategy.plugins:
+            same = {"step": step.index, "call_id": step.call_id, "function": step.function}
+            record, stored = msgspec.structs.replace(outcome.record, **same), outcome.stored
+        return msgspec.structs.replace(outcome, call_id=step.call_id, message=number, record=record, stored=stored)
 
-    def _is_known(self, number: int) -> bool:
-        first = self._about.messages
-        return 0 <= number <= self._known or first <= number < first + len(self.out.written)
-
-
-def _acts(strategy: Strategy) -> tuple[type, ...]:
-    """The kinds of steps at which something of a strategy runs."""
-    filled = strategy.plugins.keys()
-    if "routers" in filled:
-        return ToolResult, ModelTurn, UserTurn, Approval, RouteDecision
-    results = () if filled <= {"compactor"} else (ToolResult,)
-    return *results, *((ModelTurn,) if "compactor" in filled else ())
-
-
-def sent(recorded: Recorded) -> bytes:
-    """A step as it goes to a child: without the route that was taken, which a router is to choose."""
-    step: Any = recorded.step
-    if isinstance(step, RouteDecision):
-        recorded = recorded._replace(step=msgspec.structs.replace(step, taken=""))
-    return pickle.dumps(recorded, pickle.HIGHEST_PROTOCOL)
+    def _number(self, number: int) -> int:
+        """The number of a message as it is outside of the child. Raises StrategyError for one that does not exist."""
+        if 0 <= number <= self._known:
+            return number
+        if _FAR <= number < _FAR + len(self.out.written):
+            return number - _FAR + self._about.messages
+        raise StrategyError("its prompt holds messages that do not exist yet")

@@ -32,7 +32,6 @@ from ..model import (
 )
 from ..model.errors import StrategyError, one_line
 from ..model.replay import StepOutcome
-from ..plugins.command import Process
 from ..plugins.registry import Plugin, build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, Window, untruncated_record
 from ..strategies.functions import awaited, started
@@ -49,15 +48,19 @@ from .thread import Thread
 class Side:
     """One of the two sides that are judged alike: the stored records, and the untruncated ones."""
 
-    def __init__(self) -> None:
-        self.evaluate: Any = None
+    def __init__(self, evaluate: Any) -> None:
+        self.evaluate = evaluate
         self.results = 0
         self.executions: list[dict[str, Any]] = []
         self.evaluations: list[dict[str, Any]] = []
 
 
 class Loop:
-    """A strategy during one replay. `count` counts tokens; `future` is for a reference that reads it."""
+    """A strategy during one replay: what fills its slots is started, and its state lives this long.
+
+    `count` counts tokens; `own`: its code may edit what it is given; `future` is for a reference
+    that reads it. Raises Broken where the strategy cannot be started.
+    """
 
     def __init__(
         self,
@@ -68,17 +71,21 @@ class Loop:
         own: bool = False,
         future: Any = None,
     ) -> None:
+        if strategy.broken:
+            raise Broken("strategy", StrategyError(strategy.broken))
         self.about, self.strategy, self.own, self.future = about, strategy, own, future
         self.out = Outcomes()
         self.numbers = Numbers(about.messages, count, own=own)
         self._threads: dict[str, Thread] = {}
-        self._processes: list[Process] = []
-        self._summarizer: Any = None
+        plugins = strategy.plugins
         self._store: Any = None
         self._resolve: Any = None
-        self._consumer: Any = None
-        self._routers: list[tuple[Plugin, Any, Any]] = []
-        self._stored, self._full = Side(), Side()
+        for store in plugins.get("store", ()):
+            instance, self._store = started(store)
+            self._resolve = getattr(instance, "resolve", None)
+        self._summarize, self._consume = self._call("summarizer"), self._call("consumer")
+        self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
+        self._routers = [(router, started(router)[1], started(router)[1]) for router in plugins.get("routers", ())]
         self._state: dict[str, Any] = {}
         self._summary: Any = None
         self._output: Any = None
@@ -86,79 +93,48 @@ class Loop:
         self._last: AnyStep | None = None
         self._free = False
 
-    def start(self) -> None:
-        """Start what fills the slots: their state lives for this replay alone."""
-        if self.strategy.broken:
-            raise Broken("strategy", StrategyError(self.strategy.broken))
-        plugins = self.strategy.plugins
-        self._summarizer, self._consumer = self._call("summarizer"), self._call("consumer")
-        for store in plugins.get("store", ()):
-            instance, self._store = self._started(store)
-            self._resolve = getattr(instance, "resolve", None)
-        self._stored.evaluate, self._full.evaluate = (
-            self._call("evaluator"),
-            self._call("evaluator"),
-        )
-        self._routers = [
-            (plugin, self._started(plugin)[1], self._started(plugin)[1]) for plugin in plugins.get("routers", ())
-        ]
-
-    def close(self) -> None:
-        """End the processes of command lines."""
-        for process in self._processes:
-            process.close()
-
-    @property
-    def extra_s(self) -> float:
-        """The seconds that processes of command lines may take for one call each."""
-        return sum(sum(process.limits) for process in self._processes)
+    def _call(self, slot: str) -> Any:
+        plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
+        return started(plugins[0])[1] if plugins else None
 
     def _given(self, value: Any) -> Any:
         """A value as the strategy is given it: a copy for somebody else's code, which may edit it."""
         return copied(value) if self.own else value
 
-    def _call(self, slot: str) -> Any:
-        plugins = self.strategy.plugins.get(slot)
-        return self._started(plugins[0])[1] if plugins else None
-
-    def _started(self, plugin: Plugin) -> tuple[Any, Any]:
-        instance, call = started(plugin)
-        if isinstance(instance, Process):
-            self._processes.append(instance)
-        return instance, call
-
     def _thread(self, name: str) -> Thread:
         if name not in self._threads:
-            plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
-            compact = self._started(plugins[0])[1] if plugins else None
-            per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
+            plugins = self.strategy.plugins.get("compactor", ())
+            per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
             about = {
                 "framing": self.about.framing,
                 "max_tokens": self.about.window_tokens or DEFAULT_WINDOW_TOKENS,
                 "future": self.future,
             }
+            compact = self._call("compactor")
             self._threads[name] = Thread(self.numbers, compact, _recorded_history, about, per_call=per_call)
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
 
+    def ask(self, turn: ModelTurn) -> None:
+        """The model is about to be called: `turn` holds nothing of its answer. Raises Broken."""
+        with offloaded_to(self._keep):
+            self._begin(turn)
+            self._prompt(turn)
+            self._route("before_model", turn)
+
     def take(self, recorded: Recorded) -> None:
-        """Take the next step. Raises Broken where the strategy fails at it."""
-        self._last = step = recorded.step
-        thread, self._free = self._thread(step.thread), False
+        """Take the next step, of a model turn its answer. Raises Broken where the strategy fails at it."""
+        step = recorded.step
         for known in dict.fromkeys((recorded.full, recorded.seen)):
             if known is not None:
                 self.numbers.know(*known)
         with offloaded_to(self._keep):
+            thread = self._begin(step)
             if isinstance(step, ToolResult):
                 self._result(step, recorded, thread)
                 self._route("after_result", step)
                 self._route("after_evaluation", step)
-            elif isinstance(step, ModelTurn):
-                self._prompt(step, thread)
-                self._route("before_model", step)
-                _join(thread, recorded)
-                self._route("after_model", step)
             elif isinstance(step, ToolsChanged):
                 thread.change_tools(recorded.tools_tokens)
             elif isinstance(step, ContextReset | ContextEdit):
@@ -168,15 +144,19 @@ class Loop:
             elif isinstance(step, RouteDecision):
                 self._state = self._given(step.state)
                 self._route(step.at, step, step)
-            else:
-                _join(thread, recorded)
-                if isinstance(step, UserTurn):
-                    self._route("user_turn", step)
+            elif recorded.full is not None:
+                thread.join(recorded.full[0], recorded.full[0])
+            if isinstance(step, ModelTurn | UserTurn):
+                self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
 
     def end(self) -> None:
         """The recording is over."""
         with offloaded_to(self._keep):
             self._route("end", self._last)
+
+    def _begin(self, step: AnyStep) -> Thread:
+        self._last, self._free = step, False
+        return self._thread(step.thread)
 
     @property
     def at(self) -> int:
@@ -196,79 +176,70 @@ class Loop:
             self._offloaded[handle] = text
             self.out.handles.append(Resolved(handle=handle, step=self.at, text=text))
 
+    def _note(self, slot: str, notes: tuple[str, ...]) -> None:
+        self.out.notes += [Note(step=self.at, slot=slot, text=text) for text in notes]
+
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
-        full_message, seen_message = recorded.messages
-        own = self._given(step)
-        full = untruncated_record(step)
+        """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
+        full_message, message = recorded.messages
+        own, full = self._given(step), untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(own)
-        summary, text = self._summarize(own)
-        message = full_message
-        if text is not None:
-            message = _with_text(message, text)
-        elif self._store is not None and record.value != step.value:
-            message = _with_text(message, as_text(record.value))
-        elif self._summarizer is None:
-            message = seen_message
+        summary, text = self._summary_of(own)
+        if text is None and self._store is not None and record.value != step.value:
+            text = as_text(record.value)
+        if text is not None or self._summarize is not None:
+            message = full_message if text in (None, full_message.text) else _with_text(full_message, text)
         self._summary, self._output = summary, own.value
-        reply = self._consume(own, summary)
+        reply = self._reply_to(own, summary)
         if own is not step and _data(own) != _data(step):
             what = "the strategy changed its input — copy what a result holds before editing it"
             raise Broken("strategy", StrategyError(what))
-        number = thread.join(message, full_message)
-        read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
-        if record.handle and isinstance(stored, dict | list):
-            read_back = msgspec.structs.replace(read_back, result_type="structured")
-        self.out.results.append(
-            StepOutcome(
-                step=step.index,
-                call_id=step.call_id,
-                message=number,
-                record=record,
-                stored=stored,
-                evaluation=self._evaluate(self._stored, read_back),
-                evaluation_untruncated=self._evaluate(self._full, full),
-                reply=reply,
-            )
+        outcome = StepOutcome(
+            step=step.index,
+            call_id=step.call_id,
+            message=thread.join(message, full_message),
+            record=record,
+            stored=stored,
+            evaluation=self._evaluate(self._stored, read_back(record, stored)),
+            evaluation_untruncated=self._evaluate(self._full, full),
+            reply=reply,
         )
+        self.out.results.append(outcome)
 
     def _put(self, own: ToolResult) -> tuple[Record, Any]:
         with broken("store"):
             answer = self._store(own)
-            kept = answer if isinstance(answer, Record) and not self.own else record_of(answer, own)
-            stored = kept.value if kept.handle is None else self._behind(kept.handle)
-            compact_json([stored, kept.metadata])  # what cannot be written cannot be read back
-        return kept, stored
+            record = answer if isinstance(answer, Record) and not self.own else record_of(answer, own)
+            stored = record.value if record.handle is None else self._behind(record.handle)
+            compact_json([stored, record.metadata])  # what cannot be written cannot be read back
+        return record, stored
 
     def _behind(self, handle: str) -> Any:
         """The value behind a record's handle; None, with a note, where it does not resolve."""
         try:
             if self._resolve is None:
                 raise StrategyError("the store has no method resolve(handle)")
-            found = awaited(self._resolve(handle))
-            return plain_data(found) if self.own else found
+            value = awaited(self._resolve(handle))
+            return plain_data(value) if self.own else value
         except Exception as error:
-            text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
-            self.out.notes.append(Note(step=self.at, slot="store", text=text))
+            self._note("store", (f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}",))
             return None
 
-    def _summarize(self, own: ToolResult) -> tuple[Any, str | None]:
-        if self._summarizer is None:
+    def _summary_of(self, own: ToolResult) -> tuple[Any, str | None]:
+        if self._summarize is None:
             return None, None
         with broken("summarizer"):
-            summary, shown, notes = summary_of(self._summarizer(own))
+            summary, text, notes = summary_of(self._summarize(own))
         self._note("summarizer", notes)
-        return summary, shown
+        return summary, text
 
-    def _note(self, slot: str, notes: tuple[str, ...]) -> None:
-        self.out.notes += [Note(step=self.at, slot=slot, text=text) for text in notes]
-
-    def _consume(self, own: ToolResult, summary: Any) -> Reply | None:
-        if self._consumer is None:
+    def _reply_to(self, own: ToolResult, summary: Any) -> Reply | None:
+        if self._consume is None:
             return None
         with broken("consumer"):
-            return reply_of(self._consumer(Execution(own, self._given(summary))))
+            return reply_of(self._consume(Execution(own, self._given(summary))))
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
@@ -278,28 +249,23 @@ class Loop:
         if side.evaluate is None:
             return None
         with broken("evaluator"):
-            found = findings_of(side.evaluate(self._given(record), tuple(side.evaluations)))
-        if found is not None:
-            side.evaluations.append(self._given(found))
-        return found
+            findings = findings_of(side.evaluate(self._given(record), tuple(side.evaluations)))
+        if findings is not None:
+            side.evaluations.append(self._given(findings))
+        return findings
 
     # ------------------------------------------------------------ prompts and routes
 
-    def _prompt(self, step: ModelTurn, thread: Thread) -> None:
+    def _prompt(self, turn: ModelTurn) -> None:
         with broken("compactor"):
-            call, edits = thread.call(step)
+            call, edits = self._thread(turn.thread).call(turn)
             self.out.calls.append(call)
             if edits is None:
                 return
-            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == step.index
+            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == turn.index
             for written in () if asked else edits.written:  # a model that was asked is charged
-                read = sum(self.numbers.count(m) - m.reasoning_tokens for m in written.read)
-                wrote = WriterCall(
-                    step=step.index,
-                    consumed_tokens=read,
-                    produced_tokens=self.numbers.count(written.text),
-                )
-                self.out.own_calls.append(wrote)
+                read = sum(self.numbers.count(item) - item.reasoning_tokens for item in written.read)
+                self.charge(read, self.numbers.count(written.text), None)
             self._note("compactor", texts(edits.notes))
 
     def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
@@ -345,14 +311,15 @@ class Loop:
         )
 
 
+def read_back(record: Record, stored: Any) -> Record:
+    """A record as a later step reads it: with the value that is behind its handle."""
+    is_data = record.handle is not None and isinstance(stored, dict | list)
+    return msgspec.structs.replace(record, value=stored, result_type="structured" if is_data else record.result_type)
+
+
 def _recorded_history(window: Window) -> Any:
     """The history as the recorded harness left it: what an empty slot does."""
     return build("compactor", "recorded").start()[1](window)
-
-
-def _join(thread: Thread, recorded: Recorded) -> None:
-    if recorded.full is not None:
-        thread.join(recorded.full[0], recorded.full[0])
 
 
 def _data(step: ToolResult) -> str:
@@ -360,4 +327,4 @@ def _data(step: ToolResult) -> str:
 
 
 def _with_text(message: Message, text: str) -> Message:
-    return message if text == message.text else msgspec.structs.replace(message, text=text)
+    return msgspec.structs.replace(message, text=text)

@@ -59,8 +59,8 @@ class Numbers:
 
         Raises StrategyError for what is no Message.
         """
-        found = self._by_message.get(message) if isinstance(message, Message) else None
-        if found is None:
+        at = self._by_message.get(message) if isinstance(message, Message) else None
+        if at is None:
             if not isinstance(message, Message):
                 kind = type(message).__name__
                 raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
@@ -69,18 +69,18 @@ class Numbers:
                 self._by_content.setdefault(_content(known), number)
             self._unread.clear()
             new = self.first + len(self.written)
-            found = self._by_content.setdefault(_content(kept), new)
-            if found == new:
+            at = self._by_content.setdefault(_content(kept), new)
+            if at == new:
                 self.written.append(kept)
-            self._by_message[message] = found
-        return found
+            self._by_message[message] = at
+        return at
 
     def tokens(self, number: int) -> int:
         """The tokens of a numbered message, framing included."""
-        found = self._tokens.get(number)
-        if found is None:
-            found = self._tokens[number] = self._count(self.written[number - self.first])
-        return found
+        size = self._tokens.get(number)
+        if size is None:
+            size = self._tokens[number] = self._count(self.written[number - self.first])
+        return size
 
     def count(self, item: Message | str) -> int:
         """The tokens of a text or a message, which need not stand in any prompt."""

@@ -22,10 +22,6 @@ class Broken(Exception):
         self.text = one_line(error) if isinstance(error, BenchError) else error_line(error)
         debugged(error)
 
-    def at(self, step: int) -> Failure:
-        """The failure at a step; -1: before the first."""
-        return Failure(step=step, slot=self.slot, error=self.text)
-
 
 @contextlib.contextmanager
 def broken(slot: str) -> Iterator[None]:
@@ -38,14 +34,16 @@ def broken(slot: str) -> Iterator[None]:
 
 def failed(error: BaseException, step: int) -> Failure:
     """The failure of a strategy that raised at a step; -1: before the first."""
-    return (error if isinstance(error, Broken) else Broken("strategy", error)).at(step)
+    known = error if isinstance(error, Broken) else Broken("strategy", error)
+    return Failure(step=step, slot=known.slot, error=known.text)
 
 
 class About(msgspec.Struct, frozen=True):
     """All that a replay knows of a recording before its first step.
 
-    `messages` is the number of its messages, `framing` the tokens of an empty prompt, `points` the
-    decision points (with the router, where known) at which it recorded decisions.
+    Messages that it writes are numbered from `messages` on. `framing` are the tokens of an empty
+    prompt, `meta` the plan and the manifest that routers choose from, `points` the decision points
+    (with the router, where known) at which it recorded decisions.
     """
 
     messages: int
@@ -56,10 +54,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Outcomes(msgspec.Struct, omit_defaults=True):
-    """The outcomes of some steps: the parts of a Replay, and an answer of a child.
-
-    `extra_s` are the seconds that a child's own programs may take for its next answer.
-    """
+    """The outcomes of some steps: the parts of a Replay, and an answer of a child."""
 
     written: list[Message] = []
     calls: list[Call] = []
@@ -69,4 +64,3 @@ class Outcomes(msgspec.Struct, omit_defaults=True):
     handles: list[Resolved] = []
     notes: list[Note] = []
     failure: Failure | None = None
-    extra_s: float = 0.0

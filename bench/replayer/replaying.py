@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from ..evidence.future import Future, future_of
-from ..model import (
-    Decision,
-    Record,
-    RouteDecision,
-    ToolsChanged,
-    Trace,
-)
+from ..model import Decision, ModelTurn, Record, RouteDecision, ToolsChanged, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
@@ -25,11 +20,14 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .in_child import ChildReplay, sent
-from .loop import Loop
+from .in_child import ChildReplay, Part, bare, parts_of
+from .loop import Loop, read_back
 from .numbering import Recorded
 from .outcomes import About, Broken, Outcomes, broken, failed
 from .plain import copied
+
+_PLANS = ("execution_plan", "manifest")
+"""The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
 
 
 def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
@@ -47,70 +45,49 @@ class Replayer:
         self.trace, self.index = trace, index
         self.counter = count or TokenCounter(index.encoding, index.counting)
         self.steps = tuple(_recorded(trace, index))
-        points = {(step.at, step.router) for step in trace.steps if isinstance(step, RouteDecision)}
+        self._decided = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
+        self._results = {result.index: result for result in trace.results}
         self.about = About(
             messages=len(index.tokens),
             framing=index.counting.prompt_tokens,
             window_tokens=index.window_tokens,
-            meta=trace.meta,
-            points=frozenset(points),
+            meta={name: trace.meta[name] for name in _PLANS if name in trace.meta},
+            points=frozenset((step.at, step.router) for step in self._decided.values()),
         )
         self._extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
         self._extracted: dict[int, dict[str, Any] | None] = {}
-        labelled = trace.labels.get("scripts"), trace.meta.get("manifest")
-        self._scripts = expected_scripts(*labelled)
+        self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
 
     @functools.cached_property
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
         return future_of(self.trace, self.index)
 
+    @functools.cached_property
+    def _parts(self) -> list[list[Part]]:
+        """The steps as they go to a child: made once for all strategies."""
+        return [[*parts_of(recorded)] for recorded in self.steps]
+
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
-        found = self._replayed(strategy)
-        if not (twice and strategy.own) or found.failure is not None:
-            return found
+        first = self._replayed(strategy)
+        if not (twice and strategy.own) or first.failure is not None:
+            return first
         again = self._replayed(strategy, unstable.STEPS)
-        return msgspec.structs.replace(found, unstable_at=unstable.first_difference(found, again, self.about.messages))
+        return msgspec.structs.replace(first, unstable_at=unstable.first_difference(first, again, self.about.messages))
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay, of all steps or of the first so many."""
+        """One replay, of all steps or of the first so many, with labels and extractions, which no child knows."""
         if strategy.sandbox is not None and not strategy.broken:
-            child = ChildReplay(self.about, strategy)
-            out = child.replay(self._sent[:steps], self.counter, ends=steps is None)
+            parts = chain.from_iterable(self._parts[:steps])
+            out = ChildReplay(self.about, strategy).replay(parts, self.counter, ends=steps is None)
         else:
             out = self._replayed_here(strategy, steps)
-        return self._assembled(strategy, out)
-
-    def _replayed_here(self, strategy: Strategy, steps: int | None) -> Outcomes:
-        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
-        future = self.future if reads_on and not strategy.own else None
-        loop = Loop(self.about, strategy, self.counter.of, own=strategy.own, future=future)
-        try:
-            loop.start()
-            for recorded in self.steps[:steps]:
-                loop.take(recorded)
-            if steps is None:
-                loop.end()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            if not (strategy.own or isinstance(error, Broken | SystemExit)):
-                raise
-            loop.out.failure = failed(error, loop.at)
-        finally:
-            loop.close()
-        loop.out.written = loop.numbers.written
-        return loop.out
-
-    def _assembled(self, strategy: Strategy, out: Outcomes) -> Replay:
-        """The Replay of some outcomes, with labels and extractions, which no child knows."""
         results: list[StepOutcome] = []
-        failure = out.failure
         try:
             results.extend(map(self._extracted_from, out.results))
         except Broken as error:
-            failure = failure or error.at(out.results[len(results)].step)
+            out.failure = out.failure or failed(error, out.results[len(results)].step)
         return Replay(
             trace_sha256=self.trace.sha256,
             strategy=strategy.name,
@@ -122,41 +99,50 @@ class Replayer:
             own_calls=tuple(out.own_calls),
             handles=tuple(out.handles),
             notes=tuple(out.notes),
-            failure=failure,
+            failure=out.failure,
         )
+
+    def _replayed_here(self, strategy: Strategy, steps: int | None) -> Outcomes:
+        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
+        future = self.future if reads_on and not strategy.own else None
+        loop: Loop | None = None
+        failure = None
+        try:
+            loop = Loop(self.about, strategy, self.counter.of, own=strategy.own, future=future)
+            for recorded in self.steps[:steps]:
+                if isinstance(recorded.step, ModelTurn):
+                    loop.ask(bare(recorded.step))
+                loop.take(recorded)
+            if steps is None:
+                loop.end()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if not (strategy.own or isinstance(error, Broken | SystemExit)):
+                raise
+            failure = failed(error, -1 if loop is None else loop.at)
+        if loop is None:
+            return Outcomes(failure=failure)
+        return msgspec.structs.replace(loop.out, written=loop.numbers.written, failure=failure)
 
     def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome with the findings extracted from the stored and from the untruncated record."""
         if not self._extractors:
             return outcome
-        record, result = outcome.record, self._results[outcome.step]
+        result = self._results[outcome.step]
         if outcome.step not in self._extracted:
             self._extracted[outcome.step] = self._extract(untruncated_record(result))
-        full = self._extracted[outcome.step]
-        stored = full
-        if outcome.stored is not result.value or record.value is not result.value:
-            result_type = record.result_type
-            if record.handle and isinstance(outcome.stored, dict | list):
-                result_type = "structured"
-            read = msgspec.structs.replace(record, value=outcome.stored, result_type=result_type)
-            stored = self._extract(read)
+        full = stored = self._extracted[outcome.step]
+        if outcome.stored is not result.value or outcome.record.value is not result.value:
+            stored = self._extract(read_back(outcome.record, outcome.stored))
         if full is None and stored is None:
             return outcome
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
 
-    @functools.cached_property
-    def _sent(self) -> list[tuple[Recorded, bytes]]:
-        """The steps as they go to a child: made once for all strategies."""
-        return [(recorded, sent(recorded)) for recorded in self.steps]
-
-    @functools.cached_property
-    def _results(self) -> dict[int, Any]:
-        return {result.index: result for result in self.trace.results}
-
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with broken("extractor"):
-            found = {name: extract(copied(record)) for name, extract in self._extractors}
-        return {name: value for name, value in found.items() if value is not None} or None
+            findings = {name: extract(copied(record)) for name, extract in self._extractors}
+        return {name: value for name, value in findings.items() if value is not None} or None
 
     def _labelled(self, decision: Decision) -> Decision:
         """The decision with the route that was recorded there, and the one that the labels ask for."""
@@ -165,24 +151,18 @@ class Replayer:
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
         if step is None and label is None:
             return decision
-        recorded = None if step is None else step.taken
-        return msgspec.structs.replace(decision, recorded=recorded, labelled=label)
-
-    @functools.cached_property
-    def _decided(self) -> dict[int, RouteDecision]:
-        return {step.index: step for step in self.trace.steps if isinstance(step, RouteDecision)}
+        return msgspec.structs.replace(decision, recorded=None if step is None else step.taken, labelled=label)
 
 
-def _recorded(trace: Trace, index: TraceIndex) -> Iterable[Recorded]:
-    """The steps of a trace with their numbered messages."""
+def _recorded(trace: Trace, index: TraceIndex) -> Iterator[Recorded]:
+    """Yield the steps of a trace with their numbered messages."""
     messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
+
+    def numbered(number: int | None) -> tuple[Any, int, int] | None:
+        return None if number is None else (messages[number], number, index.tokens[number])
+
     for step in trace.steps:
-        if step.index in full:
-            one, other = (
-                (messages[number], number, index.tokens[number]) for number in (full[step.index], seen[step.index])
-            )
-            yield Recorded(step, one, one if one[1] == other[1] else other)
-        elif isinstance(step, ToolsChanged):
-            yield Recorded(step, tools_tokens=index.tools_tokens.get(step.index, 0))
-        else:
-            yield Recorded(step)
+        one, other = full.get(step.index), seen.get(step.index)
+        tools = index.tools_tokens.get(step.index, 0) if isinstance(step, ToolsChanged) else 0
+        shared = numbered(one)
+        yield Recorded(step, shared, shared if one == other else numbered(other), tools)

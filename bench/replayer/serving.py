@@ -6,12 +6,12 @@ import contextlib
 import io
 import json
 import pickle
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..model import Counting, Failure, Message, ModelTurn, Record, ToolResult
 from ..model.replay import StepOutcome
-from ..plugins.child import Link
 from ..plugins.worker import Answer
 from ..strategies import compose
 from ..strategies.sandboxed import Place, Ready, prepared
@@ -20,6 +20,9 @@ from .cassettes import offline, refused
 from .loop import Loop
 from .numbering import Recorded
 from .outcomes import About, Outcomes, failed
+
+if TYPE_CHECKING:
+    from ..plugins.child import Link
 
 _encoded = json.JSONEncoder(check_circular=False).encode
 END = b"end"
@@ -38,44 +41,57 @@ def open_replay(
 ) -> Answer:
     """A replay that takes the steps as they are sent."""
     counter = TokenCounter(encoding, counting, elsewhere=link.count)
-    loop = Loop(about, prepared(ready, item, name, place), counter.of, own=True)
+    strategy = prepared(ready, item, name, place)
     connections = contextlib.ExitStack()
-    connections.enter_context(offline(place.base, loop.charge))
-    is_started = False
+    loop: Loop | None = None
+
+    def charge(read: int, written: int, model: str | None) -> None:
+        if loop is not None:
+            loop.charge(read, written, model)
+
+    connections.enter_context(offline(place.base, charge))
 
     def answer(request: bytes) -> bytes:
-        nonlocal is_started
-        failure, written = None, len(loop.numbers.written)
+        nonlocal loop
+        failure, written = None, 0
         try:
-            if not is_started:
-                is_started = True
-                loop.start()
+            loop = loop or Loop(about, strategy, counter.of, own=True)
+            written = len(loop.numbers.written)
             if request == END:
                 loop.end()
                 connections.close()
             else:
-                stream = io.BytesIO(request)
-                while stream.tell() < len(request):
-                    loop.take(pickle.load(stream))
+                _take(loop, request)
         except MemoryError:
             raise
         except BaseException as error:
-            failure = failed(error, loop.at)
+            failure = failed(error, -1 if loop is None else loop.at)
         if why := refused():  # also where the code went on without an answer
-            failure = Failure(step=loop.at, slot="strategy", error=why)
-        loop.out.failure = failure
-        return _answered(loop, written)
+            failure = Failure(step=-1 if loop is None else loop.at, slot="strategy", error=why)
+        return _answered(loop, written, failure)
 
     return answer
 
 
-def _answered(loop: Loop, written: int) -> bytes:
+def _take(loop: Loop, request: bytes) -> None:
+    stream = io.BytesIO(request)
+    while stream.tell() < len(request):
+        part = pickle.load(stream)
+        if isinstance(part, ModelTurn):
+            loop.ask(part)
+        else:
+            loop.take(part)
+
+
+def _answered(loop: Loop | None, written: int, failure: Failure | None) -> bytes:
     """The outcomes since the last answer, behind so many written messages."""
-    out, loop.out = loop.out, Outcomes()
-    out.written = loop.numbers.written[written:]
-    out.extra_s = loop.extra_s
-    if "store" not in loop.strategy.plugins:
-        out.results = [_without_record(outcome) for outcome in out.results]
+    out = Outcomes() if loop is None else loop.out
+    out.failure = failure
+    if loop is not None:
+        loop.out = Outcomes()
+        out.written = loop.numbers.written[written:]
+        if "store" not in loop.strategy.plugins:
+            out.results = [_without_record(outcome) for outcome in out.results]
     return _encoded(msgspec.to_builtins(out)).encode("ascii")
 
 
@@ -87,12 +103,9 @@ def _without_record(outcome: StepOutcome) -> StepOutcome:
 
 def warm_up() -> None:
     """Replay two steps, so that no fork of this process has to make what the first replay makes."""
-    turn = ModelTurn(index=1, content="")
-    given = ToolResult(index=0, call_id="a", function="f", seen="text")
-    shown = Message(kind="result", role="tool", text="text", step=0), 0, 1
+    text = Message(kind="result", role="tool", text="text", step=0), 0, 1
     strategy = compose("warm", {"summarizer": lambda result: f"{result.text}."})
     loop = Loop(About(2, 0, None, {}, frozenset()), strategy, lambda item: 1, own=True)
-    loop.start()
-    for recorded in (Recorded(given, shown, shown), Recorded(turn)):
-        loop.take(pickle.loads(pickle.dumps(recorded)))
-    _answered(loop, 0)
+    result = Recorded(ToolResult(index=0, call_id="a", function="f", seen="text"), text, text)
+    _take(loop, pickle.dumps(result) + pickle.dumps(ModelTurn(index=1)))
+    _answered(loop, 0, None)

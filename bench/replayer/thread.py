@@ -122,8 +122,8 @@ class Thread:
             return
         new = list(history) if edits is None else applied(edits, history)
         same = alike(self.messages, new)
-        gone = self._ids[same : self._counted]
-        self._tokens -= sum(map(self._numbers.tokens, gone))
+        dropped = self._ids[same : self._counted]
+        self._tokens -= sum(map(self._numbers.tokens, dropped))
         self._counted = min(self._counted, same)
         self.messages = new
         self._ids[same:] = map(self._numbers.of, new[same:])

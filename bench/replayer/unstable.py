@@ -18,14 +18,14 @@ _STAMP = re.compile(
 """A time or a random identifier, with which a stored value may be stamped."""
 
 
-def first_difference(found: Replay, again: Replay, messages: int) -> int | None:
+def first_difference(replay: Replay, again: Replay, messages: int) -> int | None:
     """The first step at which the second replay, which may be shorter, came out otherwise; else None.
 
     What can reach a prompt, a route or a gate is compared: texts, routes, findings that agree,
     stored values but for times and random identifiers. `messages` is the number of recorded ones.
     """
     differing = [] if again.failure is None else [again.failure.step]
-    for one, other in zip(_parts(found, messages), _parts(again, messages), strict=True):
+    for one, other in zip(_parts(replay, messages), _parts(again, messages), strict=True):
         pairs = zip(one, other, strict=False)
         differing += [a[0] for a, b in pairs if a != b and _masked(a) != _masked(b)][:1]
     return min(differing, default=None)
@@ -35,6 +35,7 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
     """The parts that are compared, each behind its step."""
 
     def shows(number: int) -> Any:
+        """A recorded message by its number, a generated one by its text: its number may differ."""
         own = number - messages
         return number if own < 0 else (replay.written[own].role, replay.written[own].text)
 

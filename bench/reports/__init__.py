@@ -95,12 +95,12 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     Of several an overview, then each of them; equal titles are numbered.
     """
     titles: Counter[str] = Counter()
-    found = []
+    all_reports = []
     for compared in comparisons:
         title = compared.title or _TITLE
         titles[title] += 1
-        found.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
-    return tuple(found) if len(found) == 1 else (overview(comparisons, found), *found)
+        all_reports.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
+    return tuple(all_reports) if len(all_reports) == 1 else (overview(comparisons, all_reports), *all_reports)
 
 
 def format_of(path: Path, name: str | None = None) -> str:
@@ -110,10 +110,10 @@ def format_of(path: Path, name: str | None = None) -> str:
             raise BenchError(f"unknown format {name!r}{nearest(name, FORMATS)}")
         return name
     by_ending = {ending: form for form, (_, endings) in FORMATS.items() for ending in endings}
-    found = by_ending.get(path.suffix.lower())
-    if found is None:
+    named = by_ending.get(path.suffix.lower())
+    if named is None:
         raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(by_ending))}")
-    return found
+    return named
 
 
 def pieces(comparisons: Sequence[Compared], form: str) -> Iterator[str]:

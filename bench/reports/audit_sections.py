@@ -254,7 +254,7 @@ def _shortened(audit: AuditReading) -> Iterator[Block]:
         names = ("before turn", "prompt tokens", "results dropped", "needed facts lost", "rules lost", "asked again")
         heads = columns("shortened", *map(number, names))
         yield table("History that was shortened", heads, rows, most=_MOST, noun="event", note=UNSEEN["facts"])
-    if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_gone):
+    if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_dropped):
         lost = [(code(rule[:300], "bad"),) for rule in rules]
         heads = columns("standing rules that were lost")
         yield table("Rules lost", heads, lost, look="plain", most=_MOST, noun="rule", note=UNSEEN["rules"])
@@ -275,9 +275,9 @@ def _shortened(audit: AuditReading) -> Iterator[Block]:
 
 def _shortening(place: str, item: Shortening) -> tuple[Cell | str, ...]:
     turn = "the end" if item.turn is None else count(item.turn)
-    losses = (item.facts_lost, item.rules_gone, item.asked_again)
+    losses = (item.facts_lost, item.rules_dropped, item.asked_again)
     tokens = _arrow(item.tokens_before, item.tokens_after)
-    return Cell(item.kind, place), turn, tokens, count(len(item.results_gone)), *(_bad(len(lost)) for lost in losses)
+    return Cell(item.kind, place), turn, tokens, count(len(item.results_dropped)), *(_bad(len(lost)) for lost in losses)
 
 
 def _rereads(audit: AuditReading) -> Iterator[Block]:

@@ -21,7 +21,7 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
             frame = compared.to_frame(rows)
             frame.insert(0, "scenario", compared.title)
             frames.append(frame)
-    found = pd.concat(frames, ignore_index=True)
-    texts = [name for name in found.columns if name not in ("value", "weight")]
-    found[texts] = found[texts].map(lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text))
-    yield found.to_csv(index=False, lineterminator="\n")
+    joined = pd.concat(frames, ignore_index=True)
+    texts = [name for name in joined.columns if name not in ("value", "weight")]
+    joined[texts] = joined[texts].map(lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text))
+    yield joined.to_csv(index=False, lineterminator="\n")

@@ -40,7 +40,7 @@ def condition(gate: GateResult, unit: str) -> str:
     >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
     'at least 90%'
     """
-    found = []
+    parts = []
     for name, value in gate.rule.settings.items():
         words = _SETTINGS.get(name)
         if words is None or isinstance(value, bool):
@@ -52,10 +52,10 @@ def condition(gate: GateResult, unit: str) -> str:
             text = "no more than before" if value == 0 else text
         else:
             text = quantity(float(value), unit)
-        found.append(f"{words} {text}")
-    if not found and gate.limit is not None:
-        found = [f"limit {quantity(gate.limit, unit)}"]
-    return " and ".join(found) or gate.rule.gate
+        parts.append(f"{words} {text}")
+    if not parts and gate.limit is not None:
+        parts = [f"limit {quantity(gate.limit, unit)}"]
+    return " and ".join(parts) or gate.rule.gate
 
 
 def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:

@@ -28,7 +28,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
 @functools.cache
 def _environment() -> jinja2.Environment:
     """The templates; whatever they print is made visible, then escaped."""
-    found = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, "templates"),
         autoescape=True,
         finalize=lambda value: visible(value) if type(value) is str else value,
@@ -36,10 +36,10 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    found.filters |= {"breakable": breakable, "plain": plain, "type": lambda value: type(value).__name__}
-    found.globals |= {"layout": layout, "style": Markup(_file("page.css")), "script": Markup(_file("page.js"))}
-    found.globals["script_hash"] = base64.b64encode(hashlib.sha256(_file("page.js").encode()).digest()).decode()
-    return found
+    environment.filters |= {"breakable": breakable, "plain": plain, "type": lambda value: type(value).__name__}
+    environment.globals |= {"layout": layout, "style": Markup(_file("page.css")), "script": Markup(_file("page.js"))}
+    environment.globals["script_hash"] = base64.b64encode(hashlib.sha256(_file("page.js").encode()).digest()).decode()
+    return environment
 
 
 def _file(name: str) -> str:

@@ -40,9 +40,9 @@ class Reading:
     @cached_property
     def ranked(self) -> tuple[Ranked, ...]:
         """The strategies in the order of the advice, then those that it does not name."""
-        found = {item.strategy: item for item in self.advice.ranked}
-        rest = (name for name in self.compared.strategies if name not in found)
-        return (*found.values(), *(Ranked(strategy=name, verdict="not certain") for name in rest))
+        by_name = {item.strategy: item for item in self.advice.ranked}
+        rest = (name for name in self.compared.strategies if name not in by_name)
+        return (*by_name.values(), *(Ranked(strategy=name, verdict="not certain") for name in rest))
 
     @cached_property
     def by_name(self) -> dict[str, Ranked]:
@@ -123,11 +123,11 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
+        by_name = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
         if self.counts_tokens:
             return 1, "a run"
-        today = found.get(self.compared.today)
-        prices = [today] if today is not None else [*found.values()]
+        today = by_name.get(self.compared.today)
+        prices = [today] if today is not None else [*by_name.values()]
         return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
 
     def move(self, strategy: str, metric: str) -> Move | None:
@@ -168,8 +168,8 @@ class Reading:
         return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
     def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
-        found = [scores[strategy].numbers.get(metric) for scores in self.scores.values() if strategy in scores]
-        numbers = [number for number in found if number is not None and value_of(number) is not None]
+        counts = [scores[strategy].numbers.get(metric) for scores in self.scores.values() if strategy in scores]
+        numbers = [number for number in counts if number is not None and value_of(number) is not None]
         return sum((one.value or 0.0) * one.weight for one in numbers), sum(one.weight for one in numbers)
 
     def unit(self, metric: str) -> str:

@@ -40,19 +40,19 @@ def terminal_text(
     """
     from . import reports
 
-    found = reports(comparisons)
-    lines = [*"".join(render(found)).splitlines(), ""] if verbose else []
+    all_reports = reports(comparisons)
+    lines = [*"".join(render(all_reports)).splitlines(), ""] if verbose else []
     if len(comparisons) > 1:
-        for compared, report in zip(comparisons, found[1:], strict=True):
+        for compared, report in zip(comparisons, all_reports[1:], strict=True):
             sign = "✕" if _failed(compared) else "·"
             lines += _wrapped(f"{sign} {report.title}: {report.verdict}", width, "  ")
         lines.append("")
     elif not verbose:
-        lines += [*_wrapped(f"{found[0].title} ({found[0].about})", width), ""]
-        lines += lines_of(_first_screen(found[0]), width)
+        lines += [*_wrapped(f"{all_reports[0].title} ({all_reports[0].about})", width), ""]
+        lines += lines_of(_first_screen(all_reports[0]), width)
     if len(comparisons) == 1 and _failed(comparisons[0]) and (advice := comparisons[0].advice):
         lines += _wrapped(advice.sentence, width)
-    answer = _wrapped(found[0].verdict, width)
+    answer = _wrapped(all_reports[0].verdict, width)
     return "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)]) + "\n"
 
 
@@ -69,11 +69,11 @@ def _first_screen(report: Report) -> list[Block]:
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
     """Blocks as lines, each part with an empty line after it."""
-    found: list[str] = []
+    out: list[str] = []
     for part in outline(blocks):
         lines = list(_part(part, width))
-        found += [*lines, ""] if lines else []
-    return found
+        out += [*lines, ""] if lines else []
+    return out
 
 
 def _part(part: Part, width: int) -> Iterator[str]:

@@ -57,12 +57,12 @@ def audit(
             if progress:
                 progress(done, None)
 
-    found = sorted(each(), key=lambda item: item.id)
+    audits = sorted(each(), key=lambda item: item.id)
     skipped = (*source.skipped, *silent)
-    if not found:
+    if not audits:
         first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
         raise BenchError(f"nothing to audit — no recording with a model call{first}")
-    return Audits(tuple(found), skipped)
+    return Audits(tuple(audits), skipped)
 
 
 def audited(trace: Trace, model: str | None = None) -> SessionAudit:

@@ -101,7 +101,7 @@ def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
     try:
         table = _table(read_regular(path))
-        found = msgspec.convert(table, Written)
+        written = msgspec.convert(table, Written)
     except OSError as error:
         hint = nearest_file(path) or " — give the path of a scenario file"
         raise ScenarioError(f"{path}: {error.strerror or error}{hint}") from None
@@ -113,17 +113,17 @@ def read_scenario(path: Path) -> Scenario:
     except ValueError as error:  # no TOML, no UTF-8, a whole number of thousands of digits
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for name in ("traces", "strategies"):
-        if not getattr(found, name):
+        if not getattr(written, name):
             raise ScenarioError(f"{path}: `{name}` is missing or empty — nothing to replay")
-    if found.asks and found.asks not in found.strategies:
-        known = nearest(found.asks, found.strategies)
-        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(found.asks)!r}{known}")
-    for number, probe in enumerate(found.probes, 1):
+    if written.asks and written.asks not in written.strategies:
+        known = nearest(written.asks, written.strategies)
+        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(written.asks)!r}{known}")
+    for number, probe in enumerate(written.probes, 1):
         if problem := problem_of(probe):
             where = f"probes[{number}] ({one_line(probe.question)[:60]})"
             raise ScenarioError(f"{path}: {where}: {problem}")
-    fields = {name: getattr(found, name) for name in Written.__struct_fields__}
-    return Scenario(**fields | {"title": found.title or path.stem}, base=path.parent, path=path)
+    fields = {name: getattr(written, name) for name in Written.__struct_fields__}
+    return Scenario(**fields | {"title": written.title or path.stem}, base=path.parent, path=path)
 
 
 def _table(data: bytes) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def _table(data: bytes) -> dict[str, Any]:
     for value in nested(table):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
-    found: dict[str, Any] = msgspec.to_builtins(table)
-    return found | {key: unpercent(found[key]) for key in _SHARES if key in found}
+    values: dict[str, Any] = msgspec.to_builtins(table)
+    return values | {key: unpercent(values[key]) for key in _SHARES if key in values}
 
 
 def _problem(error: msgspec.ValidationError) -> str:
@@ -190,7 +190,7 @@ def checked(name: str, value: Any, wanted: Any) -> Any:
         raise SpecError(f"`{name}`: {misfit(error)}") from None
 
 
-# ---------------------------------------------------------------- the traces of a scenario, and those that people pass
+# ---------------------------------------------------------------- recordings
 
 
 READ = ("routes", "scripts", LABEL)
@@ -199,19 +199,18 @@ READ = ("routes", "scripts", LABEL)
 
 def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterable[Trace], Loaded | TraceSource]:
     """The traces that somebody passed, and as what they were loaded, where that was done here or by `bench.load`."""
-    if isinstance(traces, str | Path):
-        traces = [traces]
-    if isinstance(traces, Trace):
-        return [traces], Loaded(())
     if isinstance(traces, Loaded):
         return traces.traces, traces
+    if isinstance(traces, str | Path | Trace):
+        traces = [traces]
     if not isinstance(traces, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
-    if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = TraceSource([str(item) for item in items], base or Path(), limits=limits)
-        return found, found
+    if isinstance(items, list) and not any(isinstance(item, Trace) for item in items):
+        source = TraceSource([str(item) for item in items if isinstance(item, str | Path)], base, limits=limits)
+        if len(source.paths) == len(items):
+            return source, source
     return _only_traces(items), Loaded(())
 
 
@@ -222,24 +221,6 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
         yield item
 
 
-def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
-    """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
-    place = f"{where}: labels for case {trace.id!r}"
-    for name, said in labels.items():
-        close = nearest(name, READ)
-        if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics
-            raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
-        if name not in ("routes", "scripts"):
-            continue
-        if not isinstance(said, Mapping):
-            raise ScenarioError(f'{place}: {name} = {said!r}: write a table of steps, `4 = "complete"`')
-        steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)} | {"-1"}
-        for step in said:
-            if step not in steps:
-                what = "step" if name == "routes" else "user's turn"
-                raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")
-
-
 def source_of(plan: Scenario, limits: Limits) -> TraceSource:
     """The traces of a scenario, read one file at a time. Raises TraceError for one outside its repository."""
     if plan.path is not None and not plan.outside:
@@ -247,16 +228,35 @@ def source_of(plan: Scenario, limits: Limits) -> TraceSource:
     return TraceSource(plan.traces, plan.base, limits=limits, still=True)
 
 
-def questioned(plan: Scenario, source: TraceSource, where: str) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
+def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
     """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those about no trace."""
+    where = str(plan.path or plan.title)
     questions = Questions(plan.probes, where)
-    known = set()
+    ids = set()
     for trace in source:
-        known.add(trace.id)
+        ids.add(trace.id)
         labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
         _require_about(labels, trace, where)
         yield trace, {**labels, **({LABEL: probes} if probes else {})}
     for case in plan.labels:
-        if case not in known:
-            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, known)}")
+        if case not in ids:
+            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, ids)}")
     questions.require_asked()
+
+
+def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
+    """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
+    place = f"{where}: labels for case {trace.id!r}"
+    for name, label in labels.items():
+        close = nearest(name, READ)
+        if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics
+            raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
+        if name not in ("routes", "scripts"):
+            continue
+        if not isinstance(label, Mapping):
+            raise ScenarioError(f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`')
+        steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)} | {"-1"}
+        for step in label:
+            if step not in steps:
+                what = "step" if name == "routes" else "user's turn"
+                raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")

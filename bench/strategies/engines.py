@@ -1,18 +1,18 @@
-"""The engines of compaction: mask, window and summary. A policy is a preset of one of them.
+"""The engines of compaction: mask, sliding window and summary. A policy is a preset of one of them.
 
-A mask leaves the conversation and shows older results as a placeholder. A window drops what is old.
-A summary stands in the place of what is old.
+A mask leaves the conversation and shows older results as a placeholder. A sliding window drops what
+is old. A summary stands in the place of what is old.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, dataclass_transform
 
 from ..model import Message, ToolCall
 from ..plugins.registry import build
 from . import Edits, Window, Written
-from .histories import Calls, exchanged, summary_message, total, with_text, without_inputs
+from .histories import callers, summary_message, with_text, without_inputs
 from .settings import Count, Share, Turns
 
 PromptMessages = list[Message] | None
@@ -63,10 +63,15 @@ class Compactor(ABC):
         window = Window(len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4)
         answer = self.compact(window)
         if isinstance(answer, Edits):
-            left = messages if answer.messages is None else answer.messages
-            replaced = [answer.replace.get(message, message) for message in left]
-            answer = [*(message for message in replaced if message is not None), *answer.append]
+            answer = edited(messages, answer)
         return [_example_line(message) for message in (messages if answer is None else answer)]
+
+
+def edited(messages: Sequence[Message], edits: Edits) -> list[Message]:
+    """A history after its edits."""
+    left = messages if edits.messages is None else edits.messages
+    replaced = (edits.replace.get(message, message) for message in left)
+    return [*(message for message in replaced if message is not None), *edits.append]
 
 
 _KINDS: dict[str, Any] = {"system": "system", "user": "user", "assistant": "model", "tool": "result"}
@@ -108,12 +113,12 @@ class Boundary(Compactor):
 class Batched(Boundary):
     """Base of a boundary that edits the history when it moves."""
 
-    def compact(self, window: Window) -> Edits | None:
-        return self.edit(window) if self.due() else None
-
     @abstractmethod
-    def edit(self, window: Window) -> Edits | None:
+    def edits(self, window: Window) -> Edits | None:
         """The edits of a prompt at which the boundary moves."""
+
+    def compact(self, window: Window) -> Edits | None:
+        return self.edits(window) if self.due() else None
 
 
 class View(Boundary):
@@ -121,9 +126,9 @@ class View(Boundary):
 
     Between two moves a prompt is the last view and all messages that joined since.
 
-    >>> class Newest(View):
-    ...     def view(self, window):
-    ...         return window.messages[-1:]
+    >>> class Newest(Sliding, View):
+    ...     def divided(self, window):
+    ...         return [], window.messages[:-1], window.messages[-1:]
     >>> view = Newest(every=2)
     >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
     >>> windows = [Window(n, "main", history[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
@@ -135,15 +140,16 @@ class View(Boundary):
     _last: PromptMessages = state(lambda: None)
     _seen: int = state(int)  # the length of the history at the last move
 
+    @abstractmethod
+    def edits(self, window: Window) -> Edits | None:
+        """The edits of the full history at a move of the boundary."""
+
     def compact(self, window: Window) -> PromptMessages:
         if self.due():
-            self._last, self._seen = self.view(window), len(window.messages)
+            edits, self._seen = self.edits(window), len(window.messages)
+            self._last = None if edits is None else edited(window.messages, edits)
             return self._last
         return None if self._last is None else [*self._last, *window.messages[self._seen :]]
-
-    @abstractmethod
-    def view(self, window: Window) -> PromptMessages:
-        """The prompt at a move of the boundary."""
 
 
 class AtShare(Compactor):
@@ -157,55 +163,58 @@ class AtShare(Compactor):
         return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
 
 
-class Repeated(AtShare):
-    """Base of a rule that acts above a share of the window, up to four times while that helps."""
-
-    @abstractmethod
-    def once(self, messages: list[Message]) -> list[Message]:
-        """A history after the rule acted on it once."""
-
-    def compact(self, window: Window) -> Edits | None:
-        limit, messages, tokens = self.limit(window), list(window.messages), window.tokens
-        if tokens <= limit:
-            return None
-        for _ in range(4):
-            left = self.once(messages)
-            fewer = tokens - total(window.count, messages) + total(window.count, left)
-            helped, messages, tokens = fewer < tokens, left, fewer
-            if tokens <= limit or not helped:
-                break
-        ends = "" if tokens <= limit else ": the original ends the run here"
-        return Edits(messages=messages, notes=(f"{window.tokens} tokens, now {tokens}{ends}",))
-
-
 # ---------------------------------------------------------------- what it does
 
 
 class Mask(Compactor):
-    """The engine of masks, with View or Batched: `replaced` says what goes, and what stands there."""
+    """The engine of masks, with View or Batched: `old` gives what goes, `text` what stands there.
+
+    With `clear_tool_inputs` the calls of these results lose their arguments too.
+    """
 
     clear_tool_inputs = False
     placeholder = "[tool result cleared]"
 
     @abstractmethod
-    def replaced(self, window: Window) -> dict[Message, Message]:
-        """The messages that are replaced now, each with its placeholder."""
+    def old(self, window: Window) -> Sequence[Message]:
+        """The results that go. One that shows its placeholder already may be among them."""
 
-    def view(self, window: Window) -> PromptMessages:
-        instead = self.replaced(window)
-        return exchanged(window.messages, instead) if instead else None
+    def text(self, message: Message) -> str:
+        """The text in the place of a result."""
+        return self.placeholder
 
-    def edit(self, window: Window) -> Edits | None:
-        instead = self.replaced(window)
-        return Edits(replace=instead) if instead else None
+    def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
+        """True if the placeholders free enough; nothing is replaced where they do not."""
+        return True
 
-    def cleared(self, results: Sequence[Message], calls: Calls) -> dict[Message, Message]:
-        """The placeholders of some results; with `clear_tool_inputs` their calls lose their arguments."""
-        instead = {message: self.rewritten(message, self.placeholder) for message in results}
-        ids = [message.call_id for message in results if message.call_id in calls and message.call_id]
+    def edits(self, window: Window) -> Edits | None:
+        texts = {message: self.text(message) for message in self.old(window)}
+        new = {message: text for message, text in texts.items() if message.text != text}
+        instead = {message: self.rewritten(message, text) for message, text in new.items()}
         if self.clear_tool_inputs:
-            instead |= {calls[call_id][0]: without_inputs(calls[call_id][0], ids) for call_id in ids}
-        return instead
+            calls, ids = callers(window.messages), {message.call_id for message in new}
+            makers = dict.fromkeys(maker for call_id, (maker, _) in calls.items() if call_id in ids)
+            instead |= {maker: without_inputs(maker, ids) for maker in makers}
+        return Edits(replace=instead) if instead and self.is_enough(window, instead) else None
+
+
+Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
+"""A history in parts: its head, what is old, and its end."""
+
+
+class Sliding(Compactor):
+    """The engine of sliding windows, with View or Batched: the head and the end stay."""
+
+    @abstractmethod
+    def divided(self, window: Window) -> Parts | None:
+        """The parts of the history, or None where nothing goes."""
+
+    def edits(self, window: Window) -> Edits | None:
+        parts = self.divided(window)
+        if parts is None or not parts[1]:
+            return None
+        head, old, end = parts
+        return Edits(messages=[*head, *end], notes=(f"{len(old)} messages went",))
 
 
 class Summarising(Compactor):
@@ -225,14 +234,10 @@ class Summarising(Compactor):
         return Written(read, self._write(read, window))
 
 
-Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
-"""The messages before a summary, those that the writer reads, and those behind it."""
-
-
 class Summary(Summarising):
-    """The engine of summaries: `divided` gives the parts of a history that is to be summarised.
+    """The engine of summaries: one stands between the head and the end that `divided` gives.
 
-    `unread` stands for a summary where the writer is given nothing to read.
+    The writer reads what is old; `unread` stands there where it is given nothing to read.
     """
 
     unread = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -23,64 +23,50 @@ from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainSta
 from .slots import Execution, Window
 
 
-class Recorded(dict[str, Any]):
-    """A mapping as it was recorded. A key is also found by its other spelling.
+class Lookup(dict[str, Any]):
+    """A mapping that finds keys besides those that it lists; `find` gives their values.
 
-    >>> raw = Recorded({"structuredOutput": [1]})
+    >>> raw = raw_mapping(ToolResult(index=0, call_id="c", function="f", data={"structuredOutput": [1]}))
     >>> raw.get("structured_output"), "structured_output" in raw, list(raw), raw.get("output", "")
     ([1], True, ['structuredOutput'], '')
     """
 
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
+    def __init__(self, listed: Mapping[str, Any], find: Callable[[Mapping[str, Any], str], Any]) -> None:
+        super().__init__(listed)
+        self._find = find
 
     def __missing__(self, key: str) -> Any:
-        if dict.__contains__(self, other := _other_spelling(key)):
-            return dict.__getitem__(self, other)
-        raise KeyError(key)
-
-    def __contains__(self, key: object) -> bool:
-        return dict.__contains__(self, key) or dict.__contains__(self, _other_spelling(key))
-
-
-def _other_spelling(key: Any) -> Any:
-    if not isinstance(key, str):
-        return key
-    if "_" in key:
-        return re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
-    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
-
-
-class WithMessages(dict[str, Any]):
-    """A state that has the prompt as its `messages` too, built when they are first asked for."""
-
-    def __init__(self, state: Mapping[str, Any], messages: Callable[[], list[Any]]) -> None:
-        super().__init__(state)
-        self._build = messages
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401
-
-    def __missing__(self, key: str) -> Any:
-        if key != "messages":
+        if not isinstance(key, str):
             raise KeyError(key)
-        self[key] = self._build()
-        return self[key]
+        return self._find(self, key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def __contains__(self, key: object) -> bool:
-        return key == "messages" or super().__contains__(key)
+        return super().__contains__(key) or (isinstance(key, str) and self.get(key, self) is not self)
 
 
 def raw_mapping(result: ToolResult) -> dict[str, Any]:
     """A result as the mapping that was recorded; plain text as document 000's script result.
 
+    A key is also found by its other spelling, `structured_output` or `structuredOutput`.
+
     >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))["output"]
     'done'
     """
-    if isinstance(result.data, Mapping):
-        return Recorded(result.data)
     script = {"is_success": result.success, "output": result.text, "error_message": result.error or ""}
-    return Recorded(script, error_details=[], structured_output=[])
+    script |= {"error_details": [], "structured_output": []}
+    return Lookup(result.data if isinstance(result.data, Mapping) else script, _spelled_otherwise)
+
+
+def _spelled_otherwise(listed: Mapping[str, Any], key: str) -> Any:
+    snake = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
+    camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
+    return dict(listed)[camel if "_" in key else snake]
 
 
 def execution_mapping(record: Record) -> dict[str, Any]:
@@ -120,11 +106,6 @@ class SlotCall:
         """The result as the mapping that was recorded."""
         return raw_mapping(self.result)
 
-    @property
-    def step(self) -> dict[str, Any]:
-        """The call as a step of document 004."""
-        return {"function_name": self.result.function, "parameters": self.result.arguments}
-
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
         """The history as messages of an interface, which an answer is read in too."""
         if self.bridge is None:
@@ -133,10 +114,16 @@ class SlotCall:
         return self.bridge.given
 
     def state(self, dialect: Callable[[], OpenAIMessages]) -> dict[str, Any]:
-        """A graph's state with the history as its messages."""
+        """A graph's state with the history as its messages; a router's are built when asked for."""
         if isinstance(self.first, Window):
             return {"messages": self.messages(dialect)}
-        return WithMessages(self.first, lambda: self.messages(dialect))
+
+        def find(listed: Mapping[str, Any], key: str) -> Any:
+            if key != "messages":
+                raise KeyError(key)
+            return self.messages(dialect)
+
+        return Lookup(self.first, find)
 
     @property
     def execution(self) -> dict[str, Any]:
@@ -190,7 +177,10 @@ FORMS: dict[str, dict[str, Build]] = {
 }
 """The forms of each slot by name, its default first, each with the function that builds it."""
 
-_STORE_004: tuple[Build, ...] = tuple(map(attrgetter, ("step", "result.value", "result.success", "result.function")))
+_STORE_004: tuple[Build, ...] = (
+    lambda call: {"function_name": call.result.function, "parameters": call.result.arguments},
+    *map(attrgetter, ("result.value", "result.success", "result.function")),
+)
 """The parameters of document 004's store, `f(step, result, success)` and perhaps the function's name."""
 
 
@@ -208,8 +198,7 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     known, parameters = FORMS[kind], _by_position(function)
     form, what = written, f"{kind} {name!r}"
     if form is None and parameters:
-        declared = _annotation(function, parameters[0])
-        form = _form_named(kind, declared, f"{what}: parameter {parameters[0].name!r}")
+        form = _form_named(kind, _annotation(function, parameters[0]))
     form = form or next(iter(known))
     if not isinstance(form, str) or form not in known:
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
@@ -217,9 +206,8 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     if kind == "store" and len(needed) in (3, 4) and written is None:
         return form, _STORE_004[: len(needed)]
     if kind == "evaluator" and len(needed) == 2:
-        second = _annotation(function, needed[1])
-        listed = second is None or _form_named(kind, second, what) == "value"
-        history: Build = (lambda call: list(call.given[1])) if listed else attrgetter("execution_state")
+        as_state = _form_named(kind, _annotation(function, needed[1])) in ("dict", "state")
+        history: Build = attrgetter("execution_state") if as_state else lambda call: list(call.given[1])
         return form, (known[form], history)
     if len(needed) > 1:
         names = ", ".join(item.name for item in needed)
@@ -236,64 +224,33 @@ def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [item for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
 
 
-_OURS: dict[Any, str] = {
-    str: "str",
-    ToolResult: "ToolResult",
-    Record: "Record",
-    Window: "Window",
-    Execution: "Execution",
-}
-_LIBRARIES = {"openai": "openai", "anthropic": "anthropic"}
-_LIBRARIES |= dict.fromkeys(("langchain_core", "langchain", "langgraph"), "langchain")
-"""The form of a list of classes of a package."""
+_DIALECT = re.compile(r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\.")
+"""The package of the classes in a list's annotation, as Python writes that."""
 
 
-def _form_named(kind: str, annotation: Any, what: str) -> str | None:
-    """The form that an annotation names in a slot; None where it names none.
-
-    Raises SpecError for a class that no form gives.
-    """
-    chats, origin = kind in ("compactor", "router"), typing.get_origin(annotation)
+def _form_named(kind: str, annotation: Any) -> str | None:
+    """The form that an annotation names in a slot; None where it names none."""
+    known, origin = FORMS[kind], typing.get_origin(annotation)
     if origin is typing.Annotated:
-        return _form_named(kind, typing.get_args(annotation)[0], what)
+        return _form_named(kind, typing.get_args(annotation)[0])
     if origin in (typing.Union, UnionType):
-        forms = {_form_named(kind, item, what) for item in typing.get_args(annotation) if item is not type(None)}
+        forms = {_form_named(kind, item) for item in typing.get_args(annotation) if item is not type(None)}
         return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
     plain = origin or annotation
-    if not isinstance(plain, type):
+    if not isinstance(plain, type) or plain is str or plain in (ToolResult, Record, Window, Execution):
+        name = getattr(plain, "__name__", "")
+        return name if name in known else None
+    if issubclass(plain, Mapping):
+        is_state = "dict" not in known or "execution_history" in getattr(plain, "__annotations__", ())
+        return "state" if is_state and "state" in known else "dict"
+    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
         return None
-    if plain in _OURS:
-        return _OURS[plain] if _OURS[plain] in FORMS[kind] else None
-    if issubclass(plain, list | tuple) or plain.__name__ in ("Sequence", "Iterable", "MutableSequence"):
-        return _form_of_list(annotation, what) if chats else "value"
-    if issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"):
-        whole_state = kind == "evaluator" and "execution_history" in getattr(plain, "__annotations__", ())
-        return "state" if chats or whole_state else "dict"
-    if plain.__module__ in ("builtins", "typing", "collections.abc"):
-        return None
-    raise SpecError(
-        f"{what} asks for {plain.__module__}.{plain.__name__}, which no form gives — take a mapping instead"
-    )
-
-
-def _form_of_list(annotation: Any, what: str) -> str:
-    for item in _inside(annotation):
-        module = getattr(item, "__module__", "")
-        package = module.partition(".")[0]
-        if item is Message:
-            return "Message"
-        if package in _LIBRARIES and not module.startswith("openai.types.responses"):
-            return _LIBRARIES[package]
-        known = package in ("builtins", "typing", "collections", "types")
-        if isinstance(item, type) and not issubclass(item, dict) and not known:
-            asked = f"messages of {module}.{item.__name__}"
-            raise SpecError(f"{what} asks for {asked}, which no form gives — wrap the function")
-    return "openai"
-
-
-def _inside(annotation: Any) -> list[Any]:
-    arguments = typing.get_args(annotation)
-    return [inner for item in arguments for inner in (typing.get_origin(item) or item, *_inside(item))]
+    if "openai" not in known:
+        return "value"
+    if Message in typing.get_args(annotation) and "Message" in known:
+        return "Message"
+    dialect = _DIALECT.search(repr(annotation))
+    return "openai" if dialect is None else dialect.lastgroup
 
 
 def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:

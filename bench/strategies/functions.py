@@ -11,7 +11,7 @@ import msgspec
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import BenchError, StrategyError, one_line, raised_at
-from ..plugins.command import Process
+from ..plugins.command import Program
 from ..plugins.registry import Plugin
 from .forms import FORMS, SlotCall, execution_mapping, form_of
 from .messages import Bridge, OpenAIMessages
@@ -28,14 +28,14 @@ def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
     if not plugin.entry.own:
         return instance, call
     kind = plugin.entry.kind
-    if isinstance(instance, Process):
-        return instance, lambda *given: _of_process(instance, kind, given)
+    if isinstance(instance, Program):
+        return instance, lambda *given: _of_program(instance, kind, given)
     return instance, OwnFunction(plugin, call)
 
 
-def _of_process(process: Process, kind: str, given: tuple[Any, ...]) -> Any:
-    answer = process.ask(request_of(kind, given))
-    for name, value in process.handles.items():
+def _of_program(program: Program, kind: str, given: tuple[Any, ...]) -> Any:
+    answer = program.ask(request_of(kind, given))
+    for name, value in program.handles.items():
         offload(name, value)
     return _read(kind, answer, given)
 

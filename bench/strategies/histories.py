@@ -70,18 +70,32 @@ def answered(messages: Sequence[Message], none: int = 0) -> int:
     return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=none)
 
 
-def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int], *, least: int = 1) -> int:
-    """The place where the longest end of a history within a budget begins; at least the last `least` messages are in it.
+def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
+    """The place where the longest end of a history within a budget begins.
 
-    >>> told = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> within(told, 2, lambda message: 1), within(told, 0, lambda message: 1), within(told, 0, lambda message: 1, least=0)
-    (1, 2, 3)
+    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
+    >>> within(history, 2, lambda message: 1), within(history, 0, lambda message: 1)
+    (1, 3)
     """
     cut = len(messages)
     while cut and tokens(messages[cut - 1]) <= budget:
         cut -= 1
         budget -= tokens(messages[cut])
-    return min(cut, max(0, len(messages) - least))
+    return cut
+
+
+def safe_cut(messages: Sequence[Message], cut: int) -> int:
+    """The last place up to `cut` behind which no result has its call among what is dropped."""
+    call_at: dict[str | None, int] = {}
+    answers: list[tuple[int, int]] = []
+    for position, message in enumerate(messages):
+        call_at.update((call.id, position) for call in message.tool_calls)
+        if message.kind == "result" and message.call_id in call_at:
+            answers.append((position, call_at[message.call_id]))
+    for position, called in reversed(answers):
+        if position >= cut:
+            cut = min(cut, called)
+    return cut
 
 
 def total(count: Callable[[Message], int], messages: Iterable[Message]) -> int:

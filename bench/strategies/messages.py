@@ -1,7 +1,4 @@
-"""A history as the messages of an interface, and an answer in them as our messages again.
-
-A message that comes back as it was given is the very message of the history; one that was rewritten keeps its step; any other is new.
-"""
+"""A history as the messages of an interface, and an answer in them as our messages again."""
 
 from __future__ import annotations
 
@@ -224,6 +221,9 @@ class LangChainState(LangChainMessages):
 class Bridge:
     """One history in an interface. `given` is the list to hand out; `back` reads the answer against it.
 
+    A message that comes back as it was given is the very one of the history. One that was rewritten
+    keeps its step: it is known by the id of its call, or by its place.
+
     >>> history = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
     >>> bridge = Bridge(OpenAIMessages(), history)
     >>> bridge.given
@@ -252,9 +252,9 @@ class Bridge:
         return self._dialect.write(self._groups[place], place)
 
     def back(self, answer: Any) -> list[Message]:
-        """The messages of an answer; None, or True or False, stands for the list that was handed out, as the function left it.
+        """The messages of an answer; None or a truth value stands for the list that was handed out.
 
-        Raises StrategyError.
+        Raises StrategyError for what is no list of messages.
         """
         items = self._dialect.answer(self.given if answer is None or isinstance(answer, bool) else answer, self._kept)
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
@@ -274,12 +274,12 @@ class Bridge:
             elif isinstance(item, Message):
                 messages.append(item)
             else:
-                given = self._place.get(id(item), number if same_length else -1)
-                messages += self._rewritten(number, item, () if given < 0 else self._groups[given])
+                known = self._place.get(id(item), number if same_length else -1)
+                messages += self._rewritten(number, item, [] if known < 0 else self._groups[known])
         return [*messages, *(message for _, message in beside)]
 
     def _unchanged(self, item: Any, cursor: int) -> int | None:
-        """The place of the message that this one is: the very one, or a copy of it, looked for from the last one matched on."""
+        """The place of an item that is as it was given: the very one, or the next copy of it."""
         place = self._place.get(id(item))
         if place is not None:
             return place if item == self._as_given(place) else None
@@ -288,13 +288,15 @@ class Bridge:
         return next((n for n in same if not self._used.intersection(self._groups[n])), None)
 
     def _rewritten(self, number: int, item: Any, group: Sequence[Message]) -> list[Message]:
+        """The messages of an item that was rewritten or is new; `group` are those at its place."""
         try:
-            return [self._message(one, group) for one in self._dialect.read(item)]
+            return [self._joined(one, group) for one in self._dialect.read(item)]
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
             raise StrategyError(f"{what} — give messages like those it was given") from error
 
-    def _message(self, one: Message, group: Sequence[Message]) -> Message:
+    def _joined(self, one: Message, group: Sequence[Message]) -> Message:
+        """The message of the history with the text, calls and ids of one from an answer; itself if new."""
         original = self._original(one, group)
         if original is None:
             return one
@@ -308,30 +310,17 @@ class Bridge:
         return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
 
     def _original(self, one: Message, group: Sequence[Message]) -> Message | None:
-        """The message of the history that was rewritten: by the id of its call, by its place, or the one that differs in ids alone."""
-        ids = {call.id for call in one.tool_calls}
-        if one.call_id is None and not ids:
-            return next((message for message in group if role_of(message) == one.role), None)
-        everyone = [message for other in self._groups for message in other if message not in self._used]
-        for message in (*group, *everyone):
-            if one.call_id is not None and message.kind == "result" and message.call_id == one.call_id:
+        """The message of the history with the same call, else the one of the same role at the place."""
+        unused = (message for other in self._groups for message in other if message not in self._used)
+        ids = {call.id for call in one.tool_calls} | ({one.call_id} if one.call_id else set())
+        for message in (*group, *unused) if ids else ():
+            if ids & ({message.call_id} if message.kind == "result" else {call.id for call in message.tool_calls}):
                 return message
-            if ids and ids & {call.id for call in message.tool_calls}:
-                return message
-        renamed = [message for message in everyone if _renamed(message, one)]
-        own = next((message for message in renamed if message in group), None)
-        return own or (renamed[0] if len(renamed) == 1 else None)
-
-
-def _renamed(message: Message, one: Message) -> bool:
-    """True if a message differs from one of ours in the ids of its calls alone."""
-    calls = own_calls(message)
-    alike = role_of(message) == one.role and message.text == one.text and len(calls) == len(one.tool_calls)
-    return alike and all(map(_same, calls, one.tool_calls))
+        return next((message for message in group if role_of(message) == one.role), None)
 
 
 def _same(original: ToolCall | None, call: ToolCall) -> bool:
-    """True if a call came back as it was handed out: an interface has no word for no arguments, or for those that are no mapping."""
+    """True if a call came back as it was given: interfaces take no arguments but a mapping."""
     if original is None or original.name != call.name:
         return False
     given = original.arguments

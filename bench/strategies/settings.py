@@ -20,9 +20,5 @@ Portion = Annotated[float, msgspec.Meta(ge=0, le=1)]
 """A setting that is a fraction or nothing: from 0 to 1."""
 
 
-PerToken = Annotated[float, msgspec.Meta(ge=0.1, le=100)]
-"""A setting that estimates tokens: characters a token."""
-
-
 Factor = Annotated[float, msgspec.Meta(gt=0, le=100)]
 """A setting that a limit is multiplied by."""

@@ -125,7 +125,7 @@ def _number(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
-        found = Decimal(str(value).strip(_SPACE_AND_SIGNS).replace(",", "").replace("\u2212", "-"))
+        number = Decimal(str(value).strip(_SPACE_AND_SIGNS).replace(",", "").replace("\u2212", "-"))
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return number if number.is_finite() else None

@@ -14,7 +14,7 @@ _SOUGHT_CHARS, _SURE_CHARS = 64, 8
 """The characters of a beginning that are looked for, and the least number that is no accident."""
 
 
-def without_halves(shown: str, untruncated: str) -> str:
+def without_halves(kept: str, untruncated: str) -> str:
     """A text that shows another one cut, without the half of a word or number that a cut left of it.
 
     `12` is not what `[3, 1250]` holds, though it stands in `[3, 12`. Only the first cut from the
@@ -29,26 +29,26 @@ def without_halves(shown: str, untruncated: str) -> str:
     >>> without_halves("['a', 12]", "['a', 12.5]"), without_halves("1…", "1250 walls"), without_halves("… s", "1250 walls")
     ("['a', 12]", '…', '… ')
     """
-    if _is_data(shown):
-        return shown
-    shown = _without_half(shown, untruncated, lambda place: token_around(untruncated, place)[0])
+    if _is_data(kept):
+        return kept
+    kept = _without_half(kept, untruncated, lambda place: token_around(untruncated, place)[0])
     size = len(untruncated)
-    backwards = shown[::-1], untruncated[::-1]
+    backwards = kept[::-1], untruncated[::-1]
     return _without_half(*backwards, lambda place: size - token_around(untruncated, size - place)[1])[::-1]
 
 
-def _without_half(shown: str, untruncated: str, token_start: Callable[[int], int]) -> str:
+def _without_half(kept: str, untruncated: str, token_start: Callable[[int], int]) -> str:
     """A text without the half of a token behind the first beginning of another text that stands in it."""
     sought = untruncated[:_SOUGHT_CHARS]
-    chars = _most(len(sought), lambda number: sought[:number] in shown)
-    at = shown.find(sought[:chars])
-    if chars < _SURE_CHARS and at + chars < len(shown):
+    chars = _most(len(sought), lambda number: sought[:number] in kept)
+    at = kept.find(sought[:chars])
+    if chars < _SURE_CHARS and at + chars < len(kept):
         at = 0
-    rest = shown[at:]
+    rest = kept[at:]
     shared = _most(min(len(rest), len(untruncated)), lambda number: rest.startswith(untruncated[:number]))
     if not 0 < shared < len(untruncated) or _WORD.match(rest, shared):
-        return shown
-    return shown[: at + token_start(shared)] + rest[shared:]
+        return kept
+    return kept[: at + token_start(shared)] + rest[shared:]
 
 
 def _is_data(text: str) -> bool:

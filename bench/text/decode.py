@@ -308,14 +308,14 @@ def _unescaped_inside(text: str) -> str:
     if "\\" not in text:
         return text
     parts, done = [], 0
-    while found := _ESCAPED.search(text, done):
-        begins, end = found.span()
-        if found["mapping"]:
+    while match := _ESCAPED.search(text, done):
+        begins, end = match.span()
+        if match["mapping"]:
             reader = _Prefix(text)
             reader.container(begins)
             end = max(reader.position, end)
         inside = text[begins:end]
-        own = not found["mapping"] and _OWN_BACKSLASHES.search(inside)
+        own = not match["mapping"] and _OWN_BACKSLASHES.search(inside)
         parts += [text[done:begins], inside if own else unescape(inside)]
         done = end
     return "".join([*parts, text[done:]])
@@ -336,8 +336,8 @@ def containers_in(text: str) -> Iterator[Any]:
     ([{'a': 1}], [], 1)
     """
     done = 0
-    while found := _CONTAINER.search(text, done):
-        reader, begins = _Prefix(text), found.end()
+    while match := _CONTAINER.search(text, done):
+        reader, begins = _Prefix(text), match.end()
         value = reader.container(begins)
         ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
         if value and (ended or isinstance(value, dict)):

@@ -17,11 +17,11 @@ def exit_codes(text: str) -> tuple[int, ...]:
     >>> [exit_codes(text) for text in texts]
     [(0,), (127,), (2,), ()]
     """
-    found: dict[int, int] = {}
+    codes: dict[int, int] = {}
     for word in _WORDS:
         position = text.find(word)
         while position >= 0:
             for match in _EXIT_CODE.finditer(text, max(0, position - 12), position + 40):
-                found[match.start()] = int(match.group(1))
+                codes[match.start()] = int(match.group(1))
             position = text.find(word, position + 1)
-    return tuple(code for _, code in sorted(found.items()))
+    return tuple(code for _, code in sorted(codes.items()))

@@ -85,7 +85,7 @@ def find_facts(text: str) -> list[tuple[str, str]]:
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
-    return [found for line in text.split("\n") for found in facts_of_line(line, ())]
+    return [fact for line in text.split("\n") for fact in facts_of_line(line, ())]
 
 
 def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -121,21 +121,21 @@ _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives 
 @lru_cache(1 << 14)
 def _scan(text: str) -> Facts:
     """The facts of a word, or of a line with quotes in it."""
-    found: list[tuple[str, str]] = []
+    facts: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
         if kind in ("quoted", "quoted1"):
             inner = _scan(fact) if _FINE.search(fact) else ()
-            found.extend(inner or _quoted(fact))
+            facts.extend(inner or _quoted(fact))
         elif kind == "number":
-            found.extend(_number(fact))
+            facts.extend(_number(fact))
         elif kind == "name":
             if len(fact) >= 4 and _NAME_MARK.search(fact) and not _CAPITALS.fullmatch(fact):
-                found.append((kind, fact))
+                facts.append((kind, fact))
         elif _RUN.search(fact):
-            found.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))
-    return tuple(found)
+            facts.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))
+    return tuple(facts)
 
 
 def _quoted(fact: str) -> Facts:
@@ -223,9 +223,9 @@ def number_value(text: str) -> str:
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     if _SHORT.fullmatch(plain):  # nearly every number: no exponent in either spelling
-        whole, _, rest = plain.partition(".")
+        integer, _, rest = plain.partition(".")
         rest = rest.rstrip("0")
-        return f"{whole.lstrip('0') or '0'}.{rest}" if rest else whole.lstrip("0") or "0"
+        return f"{integer.lstrip('0') or '0'}.{rest}" if rest else integer.lstrip("0") or "0"
     try:
         value = Decimal(plain).normalize(_EXACT)
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
@@ -238,10 +238,10 @@ def number_value(text: str) -> str:
 
 def numbers_in(plain: str) -> set[str]:
     """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
-    found = set(_NUMBERS.findall(plain))
-    for text in [text for text in found if "," in text]:
-        found.update(text.split(","))
-    return set(map(number_value, found))
+    numbers = set(_NUMBERS.findall(plain))
+    for text in [text for text in numbers if "," in text]:
+        numbers.update(text.split(","))
+    return set(map(number_value, numbers))
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from ..model import grouped
 from .decode import (
     NothingParsed,
     decode_strings,
@@ -111,8 +112,8 @@ class FieldTable:
         """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
         if fact in self.names or any(says(text, fact) for text in self.prose):
             return ""
-        found = self.of(fact)
-        return found[0].key if found else ""
+        fields = self.of(fact)
+        return fields[0].key if fields else ""
 
     def keeps(self, reading: TextReading, fact: str) -> bool:
         """True if a text says a fact as the field that it is."""
@@ -173,10 +174,10 @@ class FieldTable:
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
-        shown = {(plain_key(key), text.casefold()) for key, text in pairs}
-        texts = around.union(text for _, text in shown)
+        pairs_seen = {(plain_key(key), text.casefold()) for key, text in pairs}
+        texts = around.union(text for _, text in pairs_seen)
         scores: dict[int, tuple[int, int]] = {}
-        for pair in shown:
+        for pair in pairs_seen:
             for number in self._records_of_pair.get(pair, ()):
                 named = bool(self._identities[number] & texts)
                 scores[number] = named, scores.get(number, (0, 0))[1] + 1
@@ -188,11 +189,11 @@ class FieldTable:
 
     @cached_property
     def _columns(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for pairs, _ in self._records:
             for key, text in pairs:
-                found.setdefault(plain_key(key), []).append(text)
-        return found
+                columns.setdefault(plain_key(key), []).append(text)
+        return columns
 
     @cached_property
     def _values(self) -> frozenset[str]:
@@ -200,19 +201,32 @@ class FieldTable:
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
-        found: dict[Pair, list[int]] = {}
+        records: dict[Pair, list[int]] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
-                found.setdefault((plain_key(key), text.casefold()), []).append(number)
-        return found
+                records.setdefault((plain_key(key), text.casefold()), []).append(number)
+        return records
 
     @cached_property
     def _records_of_identity(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        records: dict[str, list[int]] = {}
         for number, identities in enumerate(self._identities):
             for identity in identities:
-                found.setdefault(identity, []).append(number)
-        return found
+                records.setdefault(identity, []).append(number)
+        return records
+
+    def kept_in(self, reading: TextReading) -> frozenset[int]:
+        """The places of the fields that a text says as those fields."""
+        return frozenset(
+            place
+            for word in self._places_by_word.keys() & reading.words
+            for place in self._places_by_word[word]
+            if self.keeps_field(reading, self.fields[place])
+        )
+
+    @cached_property
+    def _places_by_word(self) -> dict[str, list[int]]:
+        return grouped((word_of(_fact_of(item.text)), place) for place, item in enumerate(self.fields))
 
     def keeps_field(self, reading: TextReading, field: Field) -> bool:
         """True if a text says the value of one field as that field."""
@@ -267,12 +281,12 @@ class FieldTable:
 
     @cached_property
     def _identities_by_word(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        identities: dict[str, list[str]] = {}
         for identity in self._all_identities:
             match = _TOKEN.search(identity)
             if match:
-                found.setdefault(match.group(), []).append(identity)
-        return found
+                identities.setdefault(match.group(), []).append(identity)
+        return identities
 
 
 def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
@@ -313,11 +327,11 @@ def _stems(text: str) -> frozenset[str]:
     >>> sorted(_stems("The totals are open")), sorted(_stems("unit_price"))
     (['open', 'total'], ['price', 'unit', 'unit_'])
     """
-    found = {word.casefold() for word in _TOKEN.findall(text)} - FUNCTION_WORDS
+    stems = {word.casefold() for word in _TOKEN.findall(text)} - FUNCTION_WORDS
     if " " not in text:  # a key: its parts are words of a sentence
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
-        found.update(part.casefold() for part in parts)
-    return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
+        stems.update(part.casefold() for part in parts)
+    return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
 
 
 @lru_cache(maxsize=65536)

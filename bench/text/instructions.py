@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from .facts import flat
 from .scripts import FUNCTION_WORDS
@@ -21,6 +22,7 @@ _OPENING = re.compile(
     r"|(?:if|when|whenever|before|after|once|unless|under|at all times|in any case)\b[^,]{0,120},\s+)+",
     re.IGNORECASE,
 )
+_REPORTED = re.compile(r"^it (?:was|is|has been) (?:\w+ly )?\w+ed that\s+", re.IGNORECASE)
 _TALK = re.compile(
     r"^\W*(?:i|we|they|he|she|it|my|our|his|her|there|this|that|these|those|let me|let['’]s)\b|\?\W*$|^\W*(?:never mind|you never know)\b"
     r"|^don['’]t (?:worry|sweat|mind|know|think)\b",
@@ -46,6 +48,7 @@ _COMMANDS, _STATUTES = (
             r"(?:must|should|shall|may (?:not|only)|can['’]t|cannot|can only|have to|need to|(?:are|is) not allowed|(?:are|is) to)\b",
             r"\b(?:under no (?:circumstances|condition)|at all times|no matter what|in no case|in all cases|under all circumstances"
             r"|(?:hard|standing) (?:constraint|rule|instruction))\b",
+            r"\b(?:may|can|allowed to|free to)\b.{0,60}\bwithout (?:\w+ ){0,2}(?:ask|approv|confirm|permission|consent|check)",
             r"(?:^|[:,;]\s*)no (?:\w+ ){1,3}(?:without|until|before)\b|^no \w+s on\b",
         ),
         (
@@ -72,6 +75,14 @@ _OBJECT = re.compile(
     re.IGNORECASE,
 )
 _BASE_FORM = re.compile(r"[A-Za-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly)")
+_PERSON = r"(?:you|we|one|agents?|assistant|model|users?|customers?|clients?|nobody|everybody|everyone|nothing)\b"
+_OF_A_THING = re.compile(
+    rf"\b(?!(?:and|but|or|to|please|then|so|also|should|must|shall|will|can|may|not)\b|{_PERSON})[\w’']+[`*\"')]*\s+(?=(?:never|always)\b)"
+    rf"|\b(?!(?:and|but|or|to|please|then|so|also|it)\b|{_PERSON})[\w’']+[`*\"')]*\s+must\s+(?!not\b|be\b|always\b|never\b)"
+    r"|`[^`]+`(?:\s+\w+)?\W+must\b",
+    re.IGNORECASE,
+)
+"""What a thing does or code needs is a statement: `folders always show it`, `the key must match`."""
 _AUXILIARY = re.compile(
     r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
     re.IGNORECASE,
@@ -88,19 +99,19 @@ _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    found = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
-    return frozenset(found[name].split())
+    tables = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
+    return frozenset(tables[name].split())
 
 
 def is_command(sentence: str) -> bool:
     """True if a sentence tells whoever acts, in words of command, what always holds: never, always, must, do not.
 
-    >>> is_command("Never cancel twice."), is_command("Basic flights cannot be changed.")
-    (True, False)
+    >>> texts = "Never cancel twice.", "Basic flights cannot be changed.", "Folders always show a dash."
+    >>> [is_command(text) for text in texts]
+    [True, False, False]
     """
     text = _bare(sentence)
-    by_adverb = any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
-    return by_adverb or bool(_COMMANDS.search(text))
+    return _by_adverb(_OF_A_THING.sub(" is ", text)) or bool(_COMMANDS.search(text))
 
 
 def is_rule(sentence: str) -> bool:
@@ -110,7 +121,12 @@ def is_rule(sentence: str) -> bool:
     >>> [is_rule(text) for text in texts]
     [True, False, False, False]
     """
-    return is_command(sentence) or bool(_STATUTES.search(_bare(sentence)))
+    return is_command(sentence) or _by_adverb(text := _bare(sentence)) or bool(_STATUTES.search(text))
+
+
+def _by_adverb(text: str) -> bool:
+    """True if never, always or must commands in a text."""
+    return any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
 
 
 def is_consent(sentence: str) -> bool:
@@ -144,7 +160,7 @@ def is_order(sentence: str) -> bool:
 def _bare(sentence: str) -> str:
     """A sentence without its bullet and label; "" for what is too short, too long, a question, or talk of oneself."""
     text = _BULLET.sub("", " ".join(sentence.split()))
-    bare = _LABEL.sub("", text)
+    bare = _REPORTED.sub("", _LABEL.sub("", text))
     long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
     return bare if long_enough and not _TALK.search(bare) else ""
 
@@ -157,58 +173,89 @@ def sentences_of(text: str) -> Iterator[str]:
             yield sentence
 
 
-class Sentences:
-    """The sentences of one text, read once, to ask whether it repeats instructions."""
+class TextLines(NamedTuple):
+    """A text as instructions are looked for in it: with all white space folded, and its lines."""
 
-    def __init__(self, text: str) -> None:
-        self._folded = " ".join(text.split())
-        self._text = text
+    folded: str
+    lines: frozenset[str]
 
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset().union(*(_read(line)[0] for line in dict.fromkeys(self._text.split("\n"))))
 
-    @cached_property
-    def _read(self) -> list[tuple[frozenset[str], bool]]:
-        """The words of each sentence, and whether it denies something."""
-        return [*map(_read, dict.fromkeys(sentences_of(self._text)))]
+def text_lines(*texts: str) -> TextLines:
+    """Texts as instructions are looked for in any of them."""
+    folded = "\n".join(" ".join(text.split()) for text in texts)
+    return TextLines(folded, frozenset().union(*(text.split("\n") for text in texts)))
 
-    def repeats(self, instruction: str, share: float = _REPEATED) -> bool:
-        """True if the text has an instruction, or a sentence with most of its words that denies as it does."""
-        if " ".join(instruction.split()) in self._folded:
+
+class Repetition:
+    """One instruction, to ask which texts repeat it. Each distinct line of them is read once.
+
+    It is repeated by a text that has it, or a sentence with `share` of its words that denies as it does.
+
+    >>> rule = Repetition("Never push to main")
+    >>> rule.is_in(text_lines("The user said: never push to main.")), rule.is_in(text_lines("Push to main."))
+    (True, False)
+    """
+
+    def __init__(self, instruction: str, share: float = _REPEATED) -> None:
+        self._folded = " ".join(instruction.split())
+        self._words, self._denies = _words_of(self._folded)
+        self._fewest = share * len(self._words)
+        self._read: set[str] = set()
+        self._repeating: set[str] = set()
+        self._common: dict[str, frozenset[str]] = {}
+
+    def is_in(self, text: TextLines) -> bool:
+        """True if a text repeats the instruction."""
+        if self._folded in text.folded:
             return True
-        wanted, denies = _read(instruction)
-        return bool(wanted) and any(
-            denies is denied and len(wanted & words) >= share * len(wanted) for words, denied in self._read
+        if not self._words:
+            return False
+        unread = text.lines - self._read
+        self._read |= unread
+        self._repeating.update(filter(self._is_repeated, unread))
+        return not self._repeating.isdisjoint(text.lines)
+
+    def _is_repeated(self, line: str) -> bool:
+        return any(
+            self._denies is denies and len(self._words & words) >= self._fewest
+            for words, denies in _words_by_sentence(line)
         )
 
-    def covers(self, text: str) -> bool:
-        """True if the text has another one as it stands, or most of its words.
+    def is_covered_by(self, text: TextLines) -> bool:
+        """True if a text has the instruction as it stands, or most of its words.
 
-        >>> Sentences("user: Sum up the orders.\\nuser: Then mail them.").covers("Sum up the orders. Then mail them.")
+        >>> request = Repetition("Sum up the orders. Then mail them.")
+        >>> request.is_covered_by(text_lines("user: Sum up the orders.\\nuser: Then mail them."))
         True
         """
-        if " ".join(text.split()) in self._folded:
+        if self._folded in text.folded:
             return True
-        wanted = _read(text)[0]
-        return bool(wanted) and len(wanted & self._words) >= COVERED * len(wanted)
+        for line in text.lines - self._common.keys():
+            self._common[line] = frozenset().union(*(self._words & words for words, _ in _words_by_sentence(line)))
+        covered = frozenset[str]().union(*map(self._common.__getitem__, text.lines))
+        return bool(self._words) and len(covered) >= COVERED * len(self._words)
 
 
 def repeats(text: str, instruction: str) -> bool:
-    """True if a text repeats an instruction.
-
-    >>> repeats("The user said: never push to main.", "Never push to main"), repeats("Push to main.", "Never push to main")
-    (True, False)
-    """
-    return Sentences(text).repeats(instruction)
+    """True if a text repeats an instruction."""
+    return Repetition(instruction).is_in(text_lines(text))
 
 
-def _read(sentence: str) -> tuple[frozenset[str], bool]:
-    """The words of a sentence but for function words, six letters of each, and True if it denies something."""
-    return _read_short(sentence) if len(sentence) <= _MOST_CHARS else _read_short.__wrapped__(sentence)
+_Words = tuple[frozenset[str], bool]
+"""The words of a sentence but for function words, six letters of each, and True if it denies something."""
+
+_KEPT_CHARS = 1000  # longer lines seldom come again, and what is kept outlives their trace
+
+
+def _words_by_sentence(line: str) -> tuple[_Words, ...]:
+    return _read_line(line) if len(line) <= _KEPT_CHARS else _read_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1 << 14)
-def _read_short(sentence: str) -> tuple[frozenset[str], bool]:
+def _read_line(line: str) -> tuple[_Words, ...]:
+    return tuple(map(_words_of, sentences_of(line)))
+
+
+def _words_of(sentence: str) -> _Words:
     words = frozenset(word[:6] for word in flat(sentence).split() if word not in FUNCTION_WORDS and len(word) > 2)
     return words, bool(_NEGATION.search(sentence))

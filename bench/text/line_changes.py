@@ -9,9 +9,10 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 
+from ..model import grouped
 from .quantities import same_value
 
-_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
+_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
@@ -20,6 +21,7 @@ _DENIALS = frozenset(
 _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
+_SHARE = frozenset("%‰")
 _MARK = re.compile(
     r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
     re.IGNORECASE,
@@ -49,14 +51,27 @@ class ResultLines:
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = [part for line in dict.fromkeys(lines) for part in _pieces(line) if part.strip()]
-        self._tokens = [_tokens(part) for part in self._lines]
-        self._exact = frozenset(map(tuple, self._tokens))
-        self._by_token: dict[str, list[int]] = {}
+        self._known = dict.fromkeys(lines)
         self._altered: dict[tuple[str, bool, bool], str] = {}
-        for number, tokens in enumerate(self._tokens):
-            for token in set(tokens):
-                self._by_token.setdefault(token, []).append(number)
+
+    def __contains__(self, line: str) -> bool:
+        return line in self._known
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [part for line in self._known for part in _pieces(line) if part.strip()]
+
+    @cached_property
+    def _tokens(self) -> list[list[str]]:
+        return [_tokens(part) for part in self._lines]
+
+    @cached_property
+    def _exact(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(map(tuple, self._tokens))
+
+    @cached_property
+    def _by_token(self) -> dict[str, list[int]]:
+        return grouped((token, number) for number, tokens in enumerate(self._tokens) for token in set(tokens))
 
     def altered(self, line: str, *, cut: bool = False, begun: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
@@ -104,7 +119,8 @@ class ResultLines:
         """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
         pair = _PAIR.fullmatch(line)
         known = self._pairs.get(pair[1].casefold(), []) if pair else []
-        if not pair or not known or len(known) > _MOST_LINES:
+        goes_on = line.count('"') % 2 == 1  # in the next line
+        if not pair or not known or len(known) > _MOST_LINES or goes_on:
             return ""
         value = pair[2]
         if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
@@ -135,8 +151,12 @@ def _pieces(line: str) -> list[str]:
 
 def _tokens(line: str) -> list[str]:
     """The words of a line in small letters; a number without the zeros at its end."""
-    words = [match.group().casefold() for match in _TOKEN.finditer(line)][: _MOST_TOKENS + 1]
-    return [word.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(word) else word for word in words]
+    words = _TOKEN.findall(line.casefold())[: _MOST_TOKENS + 1]
+    return [_without_zeros(word) if word[-1] == "0" else word for word in words]
+
+
+def _without_zeros(word: str) -> str:
+    return word.rstrip("0").rstrip(".") if _DECIMAL.fullmatch(word) else word
 
 
 def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bool | None:
@@ -160,6 +180,8 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
             at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
             fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
             replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
+        elif kind == "delete" and _SHARE.issuperset(old) and not (cut and begin == len(shown)):
+            replaced = True
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True
         elif kind == "insert" and stop != len(shown) and begin != 0:

@@ -22,7 +22,7 @@ _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.
 _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNORECASE)
 
 
-def says_omission(shown: str, untruncated: str) -> str:
+def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves something out of another; `""` where it does not.
 
     Words that the untruncated text has in the same line are not the strategy's. A total that is
@@ -35,18 +35,18 @@ def says_omission(shown: str, untruncated: str) -> str:
     >>> says_omission('{"total": 9, "rows": [1]}', '{"rows": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')
     'total": 9'
     """
-    if not _OMISSION.search(shown) and not _TOTAL.search(shown):
+    if not _OMISSION.search(kept) and not _TOTAL.search(kept):
         return ""
     known = set(untruncated.split("\n"))
-    for line in shown.split("\n"):
+    for line in kept.split("\n"):
         if line in known:
             continue
         for match in _OMISSION.finditer(line):
             around = line[max(0, match.start() - _AROUND) : match.end() + _AROUND]
             if around not in untruncated and not _DENIED.match(line, match.end()):
                 return match.group()
-    for match in _TOTAL.finditer(shown):
-        if int(match.group(1)) > _rows(shown):
+    for match in _TOTAL.finditer(kept):
+        if int(match.group(1)) > _rows(kept):
             return match.group()
     return ""
 

@@ -18,7 +18,7 @@ _FEWEST_CHARS = 4
 """A value cut short that keeps so many characters still tells what it was."""
 
 
-def same_value(shown: str, original: str) -> bool:
+def same_value(value: str, original: str) -> bool:
     """True if a shown value is the original: written otherwise, with fewer digits, or cut short.
 
     A quantity includes its unit. An empty cell is a value left out, a null one that was not there.
@@ -32,14 +32,14 @@ def same_value(shown: str, original: str) -> bool:
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
     (True, False, False)
     """
-    if max(len(shown), len(original)) > _KEPT_CHARS:
-        return _same.__wrapped__(shown, original)
-    return _same(shown, original)
+    if max(len(value), len(original)) > _KEPT_CHARS:
+        return _same.__wrapped__(value, original)
+    return _same(value, original)
 
 
 @lru_cache(maxsize=1 << 14)
-def _same(shown: str, original: str) -> bool:
-    one, other = _plain(shown), _plain(original)
+def _same(value: str, original: str) -> bool:
+    one, other = _plain(value), _plain(original)
     if one == other or one in _EMPTY:
         return True
     if one in _NULL or other in _NULL:
@@ -50,7 +50,7 @@ def _same(shown: str, original: str) -> bool:
     quantities = _quantity(one), _quantity(other)
     if None not in quantities:
         return _same_quantity(*quantities)  # type: ignore[arg-type]
-    if shown.lstrip()[:1] in ("[", "{"):
+    if value.lstrip()[:1] in ("[", "{"):
         return True  # a container in a cell is read on its own
     pieces = [piece for piece in _GAP.split(one) if piece]
     if len(pieces) > 1 or _GAP.search(one):
@@ -80,8 +80,8 @@ def _quantity(text: str) -> _Parts | None:
     return _Parts((-number if sign in ("-", "\u2212") else number, (currency + (unit or "")).strip(), decimals))
 
 
-def _same_quantity(shown: _Parts, original: _Parts) -> bool:
-    (one, unit, decimals), (other, other_unit, _) = shown, original
+def _same_quantity(parts: _Parts, original: _Parts) -> bool:
+    (one, unit, decimals), (other, other_unit, _) = parts, original
     if unit and other_unit and unit != other_unit:
         return False
     if one == other:

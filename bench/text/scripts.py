@@ -47,14 +47,14 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
     >>> scripts_of([{"id": "a/Create_Wall.cs", "name": "Create_Wall.cs", "metadata": {"description": "Creates a wall."}}])[0].description
     'Creates a wall.'
     """
-    found: dict[str, Script] = {}
+    scripts: dict[str, Script] = {}
     for entry in manifest if isinstance(manifest, list | tuple) else ():
         if isinstance(entry, Mapping):
             names = [name for name in (entry.get("name"), entry.get("id")) if isinstance(name, str) and name]
-            name = next((name for name in names if name not in found), None)
+            name = next((name for name in names if name not in scripts), None)
             if name is not None:
-                found[name] = _script(name, entry)
-    return tuple(found.values())
+                scripts[name] = _script(name, entry)
+    return tuple(scripts.values())
 
 
 def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
@@ -64,24 +64,24 @@ def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
     {'3': ['b.cs'], '5': ['x', 'y']}
     """
     names = {str(script.entry["id"]): script.name for script in scripts_of(manifest) if "id" in script.entry}
-    found = {}
+    expected_by_step = {}
     for step, label in labels.items() if isinstance(labels, Mapping) else ():
-        told = label if isinstance(label, list) else [label]
-        if expected := [names.get(item, item) for item in told if isinstance(item, str)]:
-            found[str(step)] = expected
-    return found
+        names_given = label if isinstance(label, list) else [label]
+        if expected := [names.get(item, item) for item in names_given if isinstance(item, str)]:
+            expected_by_step[str(step)] = expected
+    return expected_by_step
 
 
 def _script(name: str, entry: Mapping[str, Any]) -> Script:
     metadata = entry.get("metadata")
-    told = {**entry, **metadata} if isinstance(metadata, Mapping) else entry
-    description = told.get("description")
+    fields = {**entry, **metadata} if isinstance(metadata, Mapping) else entry
+    description = fields.get("description")
     return Script(
         name,
         description if isinstance(description, str) else "",
-        _texts(told.get("usage_examples")),
-        tuple(_parameters(told.get("parameters"))),
-        _texts(told.get("categories")),
+        _texts(fields.get("usage_examples")),
+        tuple(_parameters(fields.get("parameters"))),
+        _texts(fields.get("categories")),
         entry,
     )
 
@@ -92,7 +92,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _parameters(schema: Any) -> list[str]:
     """The texts of a JSON Schema's properties at any depth: names, descriptions, permitted values."""
-    found: list[str] = []
+    texts: list[str] = []
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -100,14 +100,14 @@ def _parameters(schema: Any) -> list[str]:
             continue
         properties = node.get("properties")
         for key, item in properties.items() if isinstance(properties, Mapping) else ():
-            found.append(str(key))
+            texts.append(str(key))
             for part in (item, item.get("items") if isinstance(item, Mapping) else None):
                 if isinstance(part, Mapping):
                     values = part.get("enum")
-                    found += [text for text in (part.get("description"),) if isinstance(text, str)]
-                    found += map(str, values) if isinstance(values, list | tuple) else ()
+                    texts += [text for text in (part.get("description"),) if isinstance(text, str)]
+                    texts += map(str, values) if isinstance(values, list | tuple) else ()
                     waiting.append(part)
-    return found
+    return texts
 
 
 def words_of_name(text: str) -> list[str]:

@@ -38,12 +38,12 @@ def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int
     >>> first_places("a 1,250.0 b, The Marianas\\nTrench", ["1250", "b", "marianas trench", "c"])
     {'1250': (2, 9), 'b': (10, 11), 'marianas trench': (17, 32)}
     """
-    found: dict[str, tuple[int, int]] = {}
+    by_string: dict[str, tuple[int, int]] = {}
     wanted = set(filter(is_number, facts))
     for number, span in numbers_at(plain) if wanted else ():
         if number in wanted:
-            found.setdefault(number, span)
+            by_string.setdefault(number, span)
     for fact in facts:
         if fact not in wanted and (place := next(places_of(plain, fact), None)):
-            found[fact] = place
-    return found
+            by_string[fact] = place
+    return by_string

@@ -48,17 +48,17 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     rest: list[str] = []
     position = read_in_vain = 0
     while position < len(lines):
-        found, line = None, lines[position]
+        table, line = None, lines[position]
         if line.strip() and ("" in words or not words.isdisjoint(_WORD.findall(line))):
-            found = _delimited(lines, position, names)
-            if found is None and position >= read_in_vain:
-                found, read_in_vain = _aligned(lines, position, names)
-        if found is None:
+            table = _delimited(lines, position, names)
+            if table is None and position >= read_in_vain:
+                table, read_in_vain = _aligned(lines, position, names)
+        if table is None:
             rest.append(line)
             position += 1
         else:
-            rows += found[0]
-            position += found[1]
+            rows += table[0]
+            position += table[1]
     return rows, "\n".join(rest)
 
 
@@ -89,8 +89,8 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
     for delimiter in ("\t", ";", ","):
         if delimiter in header:
             read = partial(_fields, delimiter=delimiter)
-            if (found := _take(lines, start, read(header), names, read)) is not None:
-                return found
+            if (table := _take(lines, start, read(header), names, read)) is not None:
+                return table
     return None
 
 
@@ -194,8 +194,8 @@ def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[
     end = start
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
-        if not _known(named, names):
-            continue
+        if not _known(named, names) or (len(named) == 2 and any(name not in names for name in named)):
+            continue  # two columns of which one is no name are as likely a key and its value
         spans, end = _spans_at(lines, start, gap, len(named))
         cells = [[line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]]
         if len(cells) > 1 and cells[0][not cells[0][0] :] == named:

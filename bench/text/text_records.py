@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -60,9 +60,9 @@ class TextReading:
         """The keys of each mapping that holds others, and those of them that lead to these."""
 
         for value in values:
-            found = list(records_of(value))
-            for pairs, around in found:
-                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
+            read_records = list(records_of(value))
+            for pairs, around in read_records:
+                near = frozenset(text.casefold() for outer in around for _, text in read_records[outer][0])
                 own = near.union(text.casefold() for _, text in pairs)
                 records.append(TextRecord(tuple(pairs), near, own))
         self.records = tuple(records)
@@ -75,12 +75,12 @@ class TextReading:
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and each word and number under it."""
-        found: dict[tuple[str, str], list[int]] = {}
+        records: dict[tuple[str, str], list[int]] = {}
         for number, record in enumerate(self.records):
             for key, text in record.pairs:
                 for word in words_in(text):
-                    found.setdefault((plain_key(key), word), []).append(number)
-        return found
+                    records.setdefault((plain_key(key), word), []).append(number)
+        return records
 
     @cached_property
     def _records_of_value(self) -> dict[str, frozenset[int]]:
@@ -90,6 +90,11 @@ class TextReading:
     @cached_property
     def _lines(self) -> dict[str, list[Line]]:
         return by_word((line.text, line) for line in _sentences(self._rest))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words and numbers of its records and sentences."""
+        return frozenset(self._lines).union(word for _, word in self._records)
 
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records of the text that say a fact under a key. Each is asked for once."""
@@ -131,16 +136,16 @@ def records_of(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
     number = 0
     while waiting:
         value, name, around = waiting.pop()
-        items = list(value.items()) if isinstance(value, Mapping) else [(name, item) for item in _listed(value)]
+        items = list(value.items()) if isinstance(value, dict) else [(name, item) for item in _listed(value)]
         own: list[Pair] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, Mapping) else around
+        within = (*around, number) if isinstance(value, dict) else around
         for key, item in items:
-            if isinstance(item, Mapping | list | tuple):
+            if isinstance(item, dict | list | tuple):
                 inner.append((item, str(key), within))
             else:
                 own.append((str(key), as_text(item)))
-        if own or isinstance(value, Mapping):
+        if own or isinstance(value, dict):
             yield own, around
             number += 1
         else:
@@ -153,13 +158,13 @@ def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
     waiting = [node]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             inner = [
-                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, Mapping | list | tuple)
+                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, dict | list | tuple)
             ]
             if any(inner):
                 yield [str(key).removesuffix("[]") for key in value], inner
-        waiting.extend(value.values() if isinstance(value, Mapping) else _listed(value))
+        waiting.extend(value.values() if isinstance(value, dict) else _listed(value))
 
 
 def _begun_in(node: Any) -> Iterator[str]:
@@ -196,11 +201,11 @@ def word_of(fact: str) -> str:
 
 def by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
     """Things by each word and number of their texts."""
-    found: dict[str, list[Any]] = {}
+    by_word_: dict[str, list[Any]] = {}
     for text, item in items:
         for word in words_in(text):
-            found.setdefault(word, []).append(item)
-    return found
+            by_word_.setdefault(word, []).append(item)
+    return by_word_
 
 
 def words_in(text: str) -> frozenset[str]:

@@ -12,14 +12,14 @@ from .decode import decoded, holds_escapes, unescape
 from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, words_of
 from .search import Strings
 
-_Found = TypeVar("_Found")
+_Value = TypeVar("_Value")
 
 _DIGIT = re.compile(r"\d")
 _NOTHING: frozenset[str] = frozenset()
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
-class Remembered(dict[Any, _Found]):
+class Remembered(dict[Any, _Value]):
     """The findings of a function in many texts or other keys, each made when it is first asked for.
 
     Do not change what it gives.
@@ -29,12 +29,12 @@ class Remembered(dict[Any, _Found]):
     (3, 3, 1)
     """
 
-    def __init__(self, find: Callable[[Any], _Found]) -> None:
+    def __init__(self, find: Callable[[Any], _Value]) -> None:
         self.find = find
 
-    def __missing__(self, key: Any) -> _Found:
-        found = self[key] = self.find(key)
-        return found
+    def __missing__(self, key: Any) -> _Value:
+        value = self[key] = self.find(key)
+        return value
 
     __call__ = dict.__getitem__
 
@@ -98,8 +98,8 @@ class Texts:
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
         """Those of the facts that a text does not hold, in the order given."""
-        held = set(FactsHeld(facts, self)(text)) if facts else ()
-        return [fact for fact in facts if fact not in held]
+        present = set(FactsHeld(facts, self)(text)) if facts else ()
+        return [fact for fact in facts if fact not in present]
 
 
 def _numbers(line: str) -> frozenset[str]:
@@ -110,11 +110,11 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
     facts_of = Remembered(lambda line: tuple((fact, kind) for kind, fact in facts_of_line(line, lower)))
 
     def find(text: str) -> dict[str, str]:
-        found: list[tuple[str, str]] = list(
+        facts: list[tuple[str, str]] = list(
             itertools.chain.from_iterable(map(facts_of, dict.fromkeys(plain(text).split("\n"))))
         )
-        distinct = dict(found)
-        distinct.update(reversed(found))  # the first kind counts
+        distinct = dict(facts)
+        distinct.update(reversed(facts))  # the first kind counts
         return distinct
 
     return find
@@ -122,7 +122,7 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
 
 def _flat(words: Remembered[str], paragraph: str) -> str:
     """The words of a paragraph in a row, from those of its lines."""
-    return " " + "".join(found for line in paragraph.split("\n") if (found := words(line)) != " ")
+    return " " + "".join(line_words for line in paragraph.split("\n") if (line_words := words(line)) != " ")
 
 
 class FactsHeld(Remembered[tuple[str, ...]]):
@@ -138,9 +138,9 @@ class FactsHeld(Remembered[tuple[str, ...]]):
         numbers = set(filter(is_number, self._order))
         self._rows = grouped((flat(fact), fact) for fact in self._order if " " in fact)
         self._in_rows = Strings(self._rows)
-        whole = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
+        other_words = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
         self._of_line = Remembered(
-            lambda line: {fact for fact, _ in whole.places(line)} | (numbers & texts.numbers_of_line(line))
+            lambda line: {fact for fact, _ in other_words.places(line)} | (numbers & texts.numbers_of_line(line))
         )
 
     def find(self, text: str) -> tuple[str, ...]:
@@ -153,24 +153,24 @@ class FactsHeld(Remembered[tuple[str, ...]]):
         return tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
 
     def _find(self, text: str) -> list[str]:
-        found: set[str] = set()
+        facts: set[str] = set()
         for line in self.texts.plain(text).split("\n"):
-            found |= self._of_line(line)
+            facts |= self._of_line(line)
         for row, _ in self._in_rows.places(self.texts.flat(text)) if self._rows else ():
-            found.update(self._rows[row])
-        return sorted(found, key=self._order.__getitem__)
+            facts.update(self._rows[row])
+        return sorted(facts, key=self._order.__getitem__)
 
 
-def longer_holding(facts: Iterable[str], held: FactsHeld) -> dict[str, frozenset[str]]:
+def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
     """For each of some facts the longer ones among them that hold it whole; `held` finds them all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
-    found: dict[str, set[str]] = {fact: set() for fact in words}
+    longer_facts: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:
         in_other = flat(other)
-        for fact in held(other):
+        for fact in searched(other):
             if fact in words and len(other) > len(fact) and words[fact] in in_other:
-                found[fact].add(other)
-    return {fact: frozenset(longer) for fact, longer in found.items()}
+                longer_facts[fact].add(other)
+    return {fact: frozenset(longer) for fact, longer in longer_facts.items()}
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -17,8 +17,8 @@ def count(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED
-    is_whole = float(value).is_integer() or abs(value) >= 1000
-    return (f"{value:,.0f}" if is_whole else f"{value:.4g}").replace("-", MINUS)
+    is_integer = float(value).is_integer() or abs(value) >= 1000
+    return (f"{value:,.0f}" if is_integer else f"{value:.4g}").replace("-", MINUS)
 
 
 def counted(number: int | float, one: str, many: str = "") -> str:
@@ -36,5 +36,5 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
     ('a', 'a, b and c', 'a and 2 more')
     """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    first_names = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(first_names[:-1]), *first_names[-1:]]))

@@ -45,11 +45,11 @@ class MarkedStarts:
         """
         self._follow(begins, keys, at)
         marks = len(keys), _system_count(keys, messages)
-        found = next(
+        cached = next(
             (n for mark in marks if (n := self._back(mark, keys, messages, look_back, kept)) is not None), None
         )
-        used = None if found is None else (found, self._used[self._path[found]])
-        for end in (*marks, *(() if found is None else (found,))):
+        used = None if cached is None else (cached, self._used[self._path[cached]])
+        for end in (*marks, *(() if cached is None else (cached,))):
             self._used[self._path[end]] = step
         return used
 

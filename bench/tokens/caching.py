@@ -118,8 +118,8 @@ _RULES = {
 def _openai(name: str, source: str) -> CacheRule:
     if _BEFORE_CACHING.search(name):
         return CacheRule(_NEVER, source)
-    found = _GPT.search(name)
-    version = (int(found.group(1)), int(found.group(2) or 0)) if found else (0, 0)
+    gpt = _GPT.search(name)
+    version = (int(gpt.group(1)), int(gpt.group(2) or 0)) if gpt else (0, 0)
     if version >= (5, 6):
         return CacheRule(1024, source, lifetime_s=HOUR_S / 2, writes=True)
     if version == (5, 5):
@@ -155,7 +155,7 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
     """
     before: dict[str, ModelTurn] = {}
     could = did = 0
-    touched = told = counted = False
+    touched = any_reported = counted = False
     promised = True
     for step in trace.steps:
         if isinstance(step, ToolsChanged | ContextReset | ContextEdit):
@@ -169,13 +169,13 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
         counted = counted or usage.prompt_tokens > 0
         rule = cache_rule(provider_of(step.model or model), step.model or model)
         promised = promised and (rule is None or rule.promised)
-        told = told or usage.cached_prompt_tokens is not None
+        any_reported = any_reported or usage.cached_prompt_tokens is not None
         touched = touched or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
         if last is not None and last.usage is not None and (last.model or model) == (step.model or model):
             readable = _readable(last, step, model)
             could += readable
             did += min(usage.cached_prompt_tokens or 0, readable) if readable else 0
-    if not told:
+    if not any_reported:
         return CacheUse(used=promised or not counted, known=not counted)
     return CacheUse(touched, round(did / could, 4)) if could else CacheUse()
 

@@ -140,16 +140,16 @@ class TokenCounter:
         """Tokens of one message: framing, text, calls that are not in the text, reasoning sent back."""
         return self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
 
-    def framed(self, said: int) -> int:
+    def framed(self, content_tokens: int) -> int:
         """Tokens of a message that says so many tokens of the encoding."""
-        return round(self.counting.factor * said + self.counting.message_tokens)
+        return round(self.counting.factor * content_tokens + self.counting.message_tokens)
 
     def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
         """Tokens, in the encoding itself, of a text and of the tool calls that are not already written in it."""
-        made = [
+        call_texts = [
             self.encoded(call.name) + self.encoded(compact_json(call.arguments)) for call in calls if not call.in_text
         ]
-        return self.encoded(text) + sum(made)
+        return self.encoded(text) + sum(call_texts)
 
     def tools(self, tools: tuple[Any, ...]) -> int:
         """Tokens of the tool definitions of one prompt; 0 for none."""

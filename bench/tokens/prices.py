@@ -88,10 +88,10 @@ def _find(model: str) -> tuple[Any, Any] | None:
 @functools.lru_cache(maxsize=4096)
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
     """The prices of a model on a day (seconds since the epoch); None for one without listed prices."""
-    found = _find(model) if model else None
-    if found is None:
+    known = _find(model) if model else None
+    if known is None:
         return None
-    provider, info = found
+    provider, info = known
     try:
         when = UNDATED if recorded_at_s is None else datetime.fromtimestamp(recorded_at_s, UTC)
     except (ValueError, OverflowError, OSError):
@@ -119,15 +119,15 @@ def models() -> tuple[str, ...]:
 
 def window_tokens(model: str | None) -> int | None:
     """The context window of a model in tokens; None where the model is unknown or lists none."""
-    found = _find(model) if model else None
-    window = found[1].context_window if found else None
+    known = _find(model) if model else None
+    window = known[1].context_window if known else None
     return int(window) if window else None
 
 
 def provider_of(model: str | None) -> str | None:
     """The provider's id of a model, for the rules of its prompt cache; None where unknown."""
-    found = _find(model) if model else None
-    return str(found[0].id) if found else None
+    known = _find(model) if model else None
+    return str(known[0].id) if known else None
 
 
 def prices_date() -> str:

@@ -137,8 +137,8 @@ class _Fit(NamedTuple):
         if self.way == "reasoning":
             return _reasoning(turn, count)
         if self.way == "answered" and turn.usage is not None:
-            said = self.counting.factor * count.contents(text_of(turn.content), turn.tool_calls)
-            return turn.usage.completion_tokens - round(said)
+            content_tokens = self.counting.factor * count.contents(text_of(turn.content), turn.tool_calls)
+            return turn.usage.completion_tokens - round(content_tokens)
         return 0
 
 
@@ -225,25 +225,25 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
         elif isinstance(step, ContextReset):
             thread.set(_after_reset(step, thread.messages, count))
         elif isinstance(step, ContextEdit):
-            shown = {at: _plain(count.encoded(text)) for at, text in step.shown.items()}
-            thread.set([item._replace(size=shown.get(item.step, item.size)) for item in thread.messages])
+            edits = {at: _plain(count.encoded(text)) for at, text in step.shown.items()}
+            thread.set([item._replace(size=edits.get(item.step, item.size)) for item in thread.messages])
         elif isinstance(step, ModelTurn):
             reported = step.usage.prompt_tokens if step.usage is not None else 0
-            messages, said, reasoning, answered, answered_text = thread.total
+            messages, content, reasoning, answered, answered_text = thread.total
             yield SentPrompt(
-                step.index, step.thread, reported, thread.tools, messages, said, reasoning, answered, answered_text
+                step.index, step.thread, reported, thread.tools, messages, content, reasoning, answered, answered_text
             )
-            said = count.contents(text_of(step.content), step.tool_calls)
+            content = count.contents(text_of(step.content), step.tool_calls)
             answer = step.usage.completion_tokens if step.usage is not None else 0
-            size = 1, said, _reasoning(step, count), answer, said if answer else 0
+            size = 1, content, _reasoning(step, count), answer, content if answer else 0
             thread.add(_Sized(step.index, False, size))
         elif isinstance(step, Speaking):
-            text = step.shown_by_recorder if isinstance(step, ToolResult) else text_of(step.content)
+            text = step.recorded_text if isinstance(step, ToolResult) else text_of(step.content)
             thread.add(_Sized(step.index, isinstance(step, SystemTurn), _plain(count.encoded(text))))
 
 
-def _plain(said: int) -> tuple[int, ...]:
-    return 1, said, 0, 0, 0
+def _plain(tokens: int) -> tuple[int, ...]:
+    return 1, tokens, 0, 0, 0
 
 
 def _after_reset(reset: ContextReset, before: Sequence[_Sized], count: TokenCounter) -> list[_Sized]:

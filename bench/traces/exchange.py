@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from ..model import Usage
 from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
@@ -19,10 +20,10 @@ from .streams import assembled, events_of
 from .usage import usage_in
 
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
-_LISTS = ("messages", "contents")
 _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
 _ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
+_USAGES = ("usage", "usage_metadata", "usageMetadata")
 _COUNTED = "prompt_eval_count"
 """A count of tokens that stands in the response itself: Ollama's."""
 
@@ -33,32 +34,33 @@ _COUNTED = "prompt_eval_count"
 def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The system prompt that a request has beside its messages."""
     config = as_dict(request.get("config"))
-    found: list[ReadMessage] = []
-    for held in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
-        held = held.get("parts", held.get("content", held)) if isinstance(held, dict) else held
-        content = Blocks().add_all(held, unread).content
-        found += [ReadMessage("system", content)] if content else []
-    return found
+    system: list[ReadMessage] = []
+    for value in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
+        value = value.get("parts", value.get("content", value)) if isinstance(value, dict) else value
+        content = Blocks().add_all(value, unread).content
+        system += [ReadMessage("system", content)] if content else []
+    return system
 
 
 def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     """The messages that a request has, whatever they are called; of several prompts the first, others are counted."""
-    listed = first_of(request, _LISTS) if isinstance(request, dict) else None
-    found = listed or (first_of(request, _TEXTS) if isinstance(request, dict) else request)
-    if isinstance(found, str):
-        return [ReadMessage("user", found)]
-    if not isinstance(found, list):
-        unread.add("prompt that is neither text nor messages", found is not None)
+    body = as_dict(request)
+    listed = first_of(body, ("messages", "contents"))
+    prompt = (listed or first_of(body, _TEXTS)) if isinstance(request, dict) else request
+    if isinstance(prompt, str):
+        return [ReadMessage("user", prompt)]
+    if not isinstance(prompt, list):
+        unread.add("prompt that is neither text nor messages", prompt is not None)
         return []
-    batched = bool(found) and isinstance(found[0], list)
-    if batched or (found is not listed and found and all(isinstance(item, str) for item in found)):
-        unread.add("further prompt of one model call", len(found) - 1)
-        found = found[0] if batched else found[:1]
-    if found and all(isinstance(item, dict) and not is_message(item) for item in found):  # blocks alone
-        blocks = Blocks().add_all(found, unread)
+    batched = bool(prompt) and isinstance(prompt[0], list)
+    if batched or (prompt is not listed and prompt and all(isinstance(item, str) for item in prompt)):
+        unread.add("further prompt of one model call", len(prompt) - 1)
+        prompt = prompt[0] if batched else prompt[:1]
+    if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):  # blocks alone
+        blocks = Blocks().add_all(prompt, unread)
         return [*blocks.results, *([ReadMessage("user", blocks.content)] if blocks.parts else [])]
-    told = messages(found, unread)
-    return list(map(without_ids, told)) if isinstance(request, dict) and request.get("contents") else told
+    read = messages(prompt, unread)
+    return list(map(without_ids, read)) if body.get("contents") else read
 
 
 def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -68,15 +70,14 @@ def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
 
 def tools_in(request: Any) -> list[Any] | None:
     """The tool definitions of a request, in any interface's form; None where it names none."""
-    held = as_dict(request)
-    config = as_dict(held.get("toolConfig") or held.get("config"))
-    listed = first_of(held, ("tools", "functions")) or config.get("tools")
-    found: list[Any] = []
+    body = as_dict(request)
+    config = as_dict(body.get("toolConfig") or body.get("config"))
+    listed = first_of(body, ("tools", "functions")) or config.get("tools")
+    definitions: list[Any] = []
     for tool in listed if isinstance(listed, list) else []:
-        inner = as_dict(tool)
-        declared = inner.get("functionDeclarations") or inner.get("function_declarations")
-        found += declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
-    return found or None
+        declared = first_of(as_dict(tool), ("functionDeclarations", "function_declarations"))
+        definitions += declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
+    return definitions or None
 
 
 # ---------------------------------------------------------------- answers
@@ -88,28 +89,31 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
     if isinstance(response, str):
         return [ReadMessage("assistant", response)]
     if isinstance(response, list):
-        told = messages(response, unread) if any("role" in item for item in dicts(response)) else None
-        if told is None:
-            return [said for inner in dicts(response) for said in answers_of(inner, unread)]
-        asked = max((at for at, said in enumerate(told) if said.role in ("user", "system")), default=-1)
-        return told[asked + 1 :]
-    if not isinstance(response, dict):
+        return _listed_answers(response, unread)
+    answers = _answers(as_dict(response), unread)
+    if not answers:
         return []
-    found = _answers(response, unread)
-    if not found:
-        return []
-    turn, *results = found
+    turn, *results = answers
     model = turn.model or text(first_of(response, _MODELS))
     reason = turn.finish_reason or text(first_of(response, _ENDS))
     usage = turn.usage or _usage(response, unread)
     return [replace(turn, model=model, usage=usage, finish_reason=reason), *results]
 
 
-def _usage(response: dict[str, Any], unread: Unread) -> Any:
-    held = [as_dict(response.get("llm_output")).get("token_usage"), as_dict(response.get("usage")).get("tokens")]
-    held += [response.get(key) for key in ("usage", "usage_metadata", "usageMetadata")]
-    held += [response] * (_COUNTED in response)
-    return next((usage for value in held if (usage := usage_in(value, unread)) is not None), None)
+def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
+    """The answers of a list: of messages, those after the last of a user; else of each response."""
+    if not any("role" in item for item in dicts(listed)):
+        return [answer for inner in dicts(listed) for answer in answers_of(inner, unread)]
+    read = messages(listed, unread)
+    asked = max((at for at, item in enumerate(read) if item.role in ("user", "system")), default=-1)
+    return read[asked + 1 :]
+
+
+def _usage(response: dict[str, Any], unread: Unread) -> Usage | None:
+    reported = [as_dict(response.get("llm_output")).get("token_usage"), as_dict(response.get("usage")).get("tokens")]
+    reported += [response.get(key) for key in _USAGES]
+    reported += [response] * (_COUNTED in response)
+    return next((usage for value in reported if (usage := usage_in(value, unread)) is not None), None)
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
@@ -119,17 +123,14 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
-    for key in ("steps", "outputs"):  # Gemini's Interactions interface, and its first form
-        if _objects(response.get(key), "type"):
-            return _ended(_interaction(response[key], unread), text(response.get("status")))
-    for held in (as_dict(output).get("message"), response.get("message"), response):
-        inner = as_dict(held)
-        if "role" in inner or is_langchain(inner) or (inner and "parts" in inner):
-            told = message(inner, unread, "assistant")
-            turns = [said for said in told if said.role == "assistant"]
-            return [*turns, *(said for said in told if said.role == "tool")]
-        if isinstance(inner.get("content"), dict) and "parts" in inner["content"]:
-            return message(inner["content"], unread, "assistant")
+    alone = {key: value for key, value in response.items() if key not in _USAGES}  # which are read once
+    for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), alone)):
+        if "role" in value or is_langchain(value) or "parts" in value:
+            read = message(value, unread, "assistant")
+            turns = [item for item in read if item.role == "assistant"]
+            return [*turns, *(item for item in read if item.role == "tool")]
+        if isinstance(value.get("content"), dict) and "parts" in value["content"]:
+            return message(value["content"], unread, "assistant")
     return []
 
 
@@ -140,30 +141,17 @@ def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     several = [item for inner in lists for item in dicts(inner)]
     unread.add("further answer of one model call", max(len(several) - 1, 0))
     for answer in several[:1]:
-        held, gemini = first_of(answer, ("message", "content")), isinstance(answer.get("content"), dict)
-        if not isinstance(held, dict):
-            told = [ReadMessage("assistant", text(answer.get("text")) or "")]
+        value, gemini = first_of(answer, ("message", "content")), isinstance(answer.get("content"), dict)
+        if isinstance(value, dict):
+            read = [without_ids(item) if gemini else item for item in message(value, unread, "assistant")]
         else:
-            told = [without_ids(said) if gemini else said for said in message(held, unread, "assistant")]
-        return _ended(told, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS)))
+            read = [ReadMessage("assistant", text(answer.get("text")) or "")]
+        return _ended(read, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS)))
     return []
 
 
-def _interaction(listed: list[Any], unread: Unread) -> list[ReadMessage]:
-    asked = (at for at, item in enumerate(listed) if as_dict(item).get("type") in ("user_input", "function_result"))
-    new = listed[max(asked, default=-1) + 1 :]
-    if any(as_dict(item).get("type") in ("model_output", "function_call") for item in new):
-        turned = (
-            {"type": "model_output", "content": [item]} if item.get("type") == "text" else item for item in dicts(new)
-        )
-        return answer_of_items(list(turned), unread)
-    blocks = Blocks().add_all(new, unread)
-    return [ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
-
-
-def _ended(found: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
-    found[:1] = [replace(said, finish_reason=reason or said.finish_reason) for said in found[:1]]
-    return found
+def _ended(answers: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
+    return [replace(turn, finish_reason=reason or turn.finish_reason) for turn in answers[:1]] + answers[1:]
 
 
 def end_of_items(response: dict[str, Any]) -> str | None:
@@ -188,19 +176,21 @@ def is_answer(value: Any) -> bool:
     """True for the body of an answer of any of the interfaces."""
     body = as_dict(value)
     choices, output = body.get("choices"), body.get("output")
-    chosen = isinstance(choices, list) and _objects(choices[:1], "message", "text")
-    spoken = body.get("role") == "assistant" and isinstance(body.get("content"), list)
-    spoken = spoken or as_dict(body.get("message")).get("role") == "assistant"
-    spoken = spoken or as_dict(as_dict(output).get("message")).get("role") == "assistant"
-    return (chosen or spoken or output == [] or _objects(output, "type") or _objects(body.get("steps"), "type")
-            or _objects(body.get("outputs"), "type")
-            or _objects(body.get("candidates"), "content", "finishReason"))  # fmt: skip
+    places = (body.get("message"), as_dict(output).get("message"))
+    return (
+        (body.get("role") == "assistant" and isinstance(body.get("content"), list))
+        or any(as_dict(place).get("role") == "assistant" for place in places)
+        or (isinstance(choices, list) and _objects(choices[:1], "message", "text"))
+        or output == []
+        or _objects(output, "type")
+        or _objects(body.get("candidates"), "content", "finishReason")
+    )
 
 
 def _objects(values: Any, *keys: str) -> bool:
     """True for a list with an object, each of which has one of some keys."""
-    found = dicts(values)
-    return bool(found) and all(any(key in item for key in keys) for item in found)
+    objects = dicts(values)
+    return bool(objects) and all(any(key in item for key in keys) for item in objects)
 
 
 # ---------------------------------------------------------------- records of logs and proxies
@@ -210,28 +200,30 @@ def _places(listed: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(place.split(".")) for place in listed.split())
 
 
-_REQUESTS = (*_places(
-    "request.parsed_body request.body_segments request.body request.postData.text request.json request.content request request_body"
-    " requestBody req.body req reqPayload proxy_server_request.body proxy_server_request raw_request input kwargs"
-), ())  # fmt: skip
-_ANSWERS = (*_places(
-    "response.parsed_body response.body_segments response.content.data response.body.string response.body response.content.text"
-    " response.json response.content response response_body responseBody res.body res respPayload completion output"
-), ())  # fmt: skip
+_REQUESTS = (*_places("""
+    request.parsed_body request.body_segments request.body request.postData.text request.json request.content request
+    request_body requestBody req.body req reqPayload proxy_server_request.body proxy_server_request raw_request input
+    kwargs
+"""), ())  # fmt: skip
+_ANSWERS = (*_places("""
+    response.parsed_body response.body_segments response.content.data response.body.string response.body
+    response.content.text response.json response.content response response_body responseBody res.body res respPayload
+    completion output
+"""), ())  # fmt: skip
 _ALONE = (("response",), ("completion",), ("output",))
 """Keys below which an answer may be its text alone."""
 _SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
-def request_in(record: Any) -> tuple[bool, dict[str, Any]] | None:
-    """The body of a record's request, and True where it stands below a key; None where the record has none."""
+def request_in(record: Any) -> dict[str, Any] | None:
+    """The body of a record's request; None where the record has none."""
     for keys in _REQUESTS:
         value = _decoded(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
             value = value[0]
         if is_request(value):
-            return bool(keys), value
+            return as_dict(value)
     return None
 
 
@@ -273,9 +265,8 @@ def _unpacked(value: Any) -> str | None:
 def session_in(record: Any) -> str:
     """The session that a record names, also as Claude Code does in the id of its user; `""` where it names none."""
     named = (_inside(record, keys) for keys in _SESSIONS)
-    if found := next((value for value in named if isinstance(value, str) and value), ""):
-        return found
-    request = request_in(record)
-    user = _inside(request[1], ("metadata", "user_id")) if request is not None else None
+    if session := next((value for value in named if isinstance(value, str) and value), ""):
+        return session
+    user = _inside(request_in(record), ("metadata", "user_id"))
     known = _USER.search(user) if isinstance(user, str) else None
     return known.group(1) if known else ""

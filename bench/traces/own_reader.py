@@ -8,19 +8,21 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
-from ..plugins.child import Link
 from ..plugins.loader import compile_from_source
 from ..plugins.registry import build
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
 from .reader import Confidence, PartOf
+
+if TYPE_CHECKING:
+    from ..plugins.child import Link
 
 _Act = Literal["open", "sniff", "read"]
 

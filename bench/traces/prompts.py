@@ -1,103 +1,106 @@
-"""Runs recorded as model calls, each with the whole prompt it was sent: told apart into threads,
-and each message told once."""
+"""Runs recorded as model calls, each with the whole prompt that was sent: calls become threads in which each message
+stands once."""
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import ContextReset, Usage, compact_json, non_text_parts
 from .steps import ReadMessage, Steps
 
+_REWORDED = "message that a later prompt words differently"
+
 
 @dataclass
-class PromptThread:
-    """A conversation so far: what each of its messages is known by, the step it is (None for a
-    summary), and its text; a sum of each beginning, the empty one first, and the place of the first
-    user message, with which the task ends."""
+class Thread:
+    """A conversation so far, or a prompt by itself: the key of each message, its text and its step (None for one that
+    is no step), a hash of each beginning, and how many messages the task has (all up to the first user message; None
+    without one)."""
 
-    name: str
     group: str
+    name: str = ""
     number: int = -1
     keys: list[Hashable] = field(default_factory=list)
-    steps: list[int | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    sums: list[int] = field(default_factory=lambda: [0])
+    steps: list[int | None] = field(default_factory=list)
+    hashes: list[int] = field(default_factory=lambda: [0])
     task: int | None = None
     answer: Hashable = None
-    marks: list[Hashable] = field(default_factory=list)
 
-    def add(self, said: ReadMessage, key: Hashable, step: int | None) -> None:
-        """One message more."""
+    def add(self, key: Hashable, text: str = "", step: int | None = None) -> None:
+        """Append a message."""
+        self.keys.append(key)
+        self.texts.append(text)
+        self.steps.append(step)
+        self.hashes.append(hash((self.hashes[-1], key)))
         if self.task is None and isinstance(key, tuple) and key[0] == "user":
             self.task = len(self.keys)
-        self.keys.append(key)
-        self.sums.append(hash((self.sums[-1], key)))
-        self.steps.append(step)
-        self.texts.append(said.text.strip())
+
+    def marks(self) -> Iterator[Hashable]:
+        """The marks under which a prompt finds this conversation."""
+        yield "all", self.group, self.hashes[-1]
+        yield "answer", self.group, self.answer
+        if has_ids(self.answer):
+            yield "handed over", self.answer
+        if self.task is not None:
+            yield "task", self.group, self.hashes[self.task]
 
 
 class Threads:
-    """The conversations of a run in their order. What changed one says so (`changed`), before the next prompt is looked
-    up: each is listed under all that a prompt may find it by, so that no prompt is held against all of them."""
+    """The conversations of a run in their order, each listed under its marks, so that a prompt need not be compared
+    with all of them."""
 
     def __init__(self) -> None:
-        self._all: list[PromptThread] = []
+        self._all: list[Thread] = []
         self._names: set[str] = set()
         self._begun: Counter[str] = Counter()  # conversations but the first, by group
-        self._listed: dict[Hashable, list[int]] = {}
+        self._listed: dict[Hashable, dict[int, None]] = {}  # a mark that has changed since is no match
 
-    def begin(self, group: str) -> PromptThread:
+    def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
         name = "main"
         while name in self._names:
             self._begun[group] += 1
             name = group if self._begun[group] == 1 else f"{group} {self._begun[group]}"
         self._names.add(name)
-        thread = PromptThread(name, group, len(self._all))
-        self._all.append(thread)
-        return thread
+        self._all.append(Thread(group, name, len(self._all)))
+        return self._all[-1]
 
-    def first(self, group: str) -> PromptThread | None:
+    def first(self, group: str) -> Thread | None:
         """The first conversation of a group."""
         return next((thread for thread in self._all if thread.group == group), None)
 
-    def changed(self, thread: PromptThread) -> None:
-        """List a conversation under what it holds now."""
-        for mark in thread.marks:
-            self._listed[mark].remove(thread.number)
-        marks: list[Hashable] = [("all", thread.group, thread.sums[-1]), ("answer", thread.group, thread.answer)]
-        if has_ids(thread.answer):
-            marks.append(("handed", thread.answer))
-        if thread.task is not None:
-            marks.append(("task", thread.group, thread.sums[thread.task + 1]))
-        for mark in marks:
-            insort(self._listed.setdefault(mark, []), thread.number)
-        thread.marks = marks
+    def changed(self, thread: Thread) -> None:
+        """List a conversation that has grown or was cut."""
+        for mark in thread.marks():
+            self._listed.setdefault(mark, {})[thread.number] = None
 
-    def continued(self, prompt: PromptThread) -> PromptThread | None:
-        """The conversation that a prompt goes on with; None where it begins one."""
+    def continued(self, prompt: Thread) -> Thread | None:
+        """The conversation that a prompt goes on with: the longest that the prompt begins with, else the last whose
+        answer it holds, else the last of which it has the task and goes on otherwise. None where it begins one."""
         group, keys = prompt.group, prompt.keys
         for size in range(len(keys), -1, -1):
-            for number in self._listed.get(("all", group, prompt.sums[size]), ()):
-                if self._all[number].keys == keys[:size]:
-                    return self._all[number]
-        held = set(keys)
-        after = self._last([("answer", group, key) for key in held])
-        return after or self._last([("handed", key) for key in held if has_ids(key)]) or self._same_task(prompt)
+            for thread in sorted(self._marked("all", group, prompt.hashes[size]), key=_number):
+                if thread.keys == keys[:size]:
+                    return thread
+        answers = [thread for key in set(keys) for thread in self._marked("answer", group, key)]
+        handed = [thread for key in set(keys) if has_ids(key) for thread in self._marked("handed over", key)]
+        last = max(answers or handed, key=_number, default=None)
+        if last is not None or prompt.task is None or prompt.task == len(keys):
+            return last
+        begun = self._marked("task", group, prompt.hashes[prompt.task])
+        return max((thread for thread in begun if goes_on(thread, prompt)), key=_number, default=None)
 
-    def _last(self, marks: Sequence[Hashable]) -> PromptThread | None:
-        numbers = [numbers[-1] for mark in marks if (numbers := self._listed.get(mark))]
-        return self._all[max(numbers)] if numbers else None
+    def _marked(self, *mark: Hashable) -> Iterator[Thread]:
+        threads = (self._all[number] for number in self._listed.get(mark, ()))
+        return (thread for thread in threads if mark in thread.marks())
 
-    def _same_task(self, prompt: PromptThread) -> PromptThread | None:
-        if prompt.task is None or prompt.task + 1 == len(prompt.keys):
-            return None
-        begun = self._listed.get(("task", prompt.group, prompt.sums[prompt.task + 1]), ())
-        return next((self._all[number] for number in reversed(begun) if _goes_on(self._all[number], prompt)), None)
+
+def _number(thread: Thread) -> int:
+    return thread.number
 
 
 def has_ids(key: Hashable) -> bool:
@@ -105,38 +108,30 @@ def has_ids(key: Hashable) -> bool:
     return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
 
 
-def _goes_on(known: PromptThread, prompt: PromptThread) -> bool:
-    """True if a prompt begins with the task of a conversation (all up to its first user message)
-    and says something else after it."""
-    same = 0
-    while same < min(len(known.keys), len(prompt.keys)) and known.keys[same] == prompt.keys[same]:
-        same += 1
-    return known.task is not None and known.task < same < len(prompt.keys)
-
-
-_REWORDED = "message that a later prompt words differently"
+def goes_on(thread: Thread, prompt: Thread) -> bool:
+    """True if a prompt begins with the task of a conversation and says something else after it."""
+    begun = thread.task is not None and prompt.keys[: thread.task] == thread.keys[: thread.task]
+    return begun and prompt.keys != thread.keys[: len(prompt.keys)]
 
 
 class Prompts(Steps):
     """A run whose model calls are given one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the
-    messages that are new become steps. A conversation handed over, tool calls and all, is continued
-    by another group too. Where the prompt is that conversation shortened or rewritten (it holds the
-    last answer, or begins with the same task and goes on), a ContextReset says what was kept and
-    what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a
-    branch, a question asked again. The first thread is `main`; the others are named after their
-    group.
+    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are
+    new become steps. A conversation handed over, tool calls and all, is continued by another group too. Where the
+    prompt is that conversation shortened or rewritten (it holds the last answer, or begins with the same task and goes
+    on), a ContextReset states what was kept and what stands in place of the rest. Any other prompt begins a thread of
+    its own: a sub-agent, a branch, a question asked again. The first thread is `main`; the others are named after
+    their group.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._threads = Threads()
-        self.asked: PromptThread | None = None  # the conversation of the last call
 
     def ask(
         self,
-        prompt: Sequence[ReadMessage],
+        prompt: Sequence[ReadMessage] | None,
         answer: ReadMessage,
         *,
         results: Sequence[ReadMessage] = (),
@@ -148,90 +143,75 @@ class Prompts(Steps):
         model: str | None = None,
         finish_reason: str | None = None,
         usage: Usage | None = None,
-        goes_on: PromptThread | None = None,
-    ) -> int:
-        """One model call: its prompt, the tools it was offered (None: not recorded), its answer,
-        and the results of tools that the server ran in it; gives the index of the model turn.
-        `agent` is who answers, where that is not what the group is called. With `goes_on` the
-        prompt is what is new in that conversation."""
+    ) -> str:
+        """Add one model call: its prompt (None where none is recorded: it goes on with the group's first conversation),
+        the tools it was offered (None: not recorded), its answer, and the results of tools that the server ran in it.
+        Gives the name of its thread. `agent` is who answers, where that is not what the group is called."""
         who = agent or group
-        told = _thread_of(prompt, group)
-        thread = goes_on or self._threads.continued(told) or self._threads.begin(group)
-        if goes_on is not None:
-            for said, key in zip(prompt, told.keys, strict=True):
-                thread.add(said, key, self.say(said, thread.name, who, asked))
-        else:
-            self._extend(thread, prompt, told, asked, who)
+        known = _as_thread(prompt or (), group)
+        thread = self._threads.first(group) if prompt is None else self._threads.continued(known)
+        thread = thread or self._threads.begin(group)
+        if prompt is not None:
+            self._update(thread, prompt, known, who, asked)
         if tools is not None:
             self.tools(tools, thread.name, who)
         step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
-        thread.add(answer, key_of(answer), step)
-        thread.answer = thread.keys[-1]
+        thread.answer = key_of(answer)
+        thread.add(thread.answer, answer.text.strip(), step)
         for result in results:
-            thread.add(result, key_of(result), self.say(result, thread.name, who, answered))
+            thread.add(key_of(result), result.text.strip(), self.say(result, thread.name, who, answered))
         self._threads.changed(thread)
-        self.asked = thread
-        return step
-
-    def first_thread(self, group: str) -> PromptThread | None:
-        """The first conversation of a group."""
-        return self._threads.first(group)
+        return thread.name
 
     def hold(
         self, messages: Sequence[ReadMessage], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:
-        """The conversation of a group as it stands at some time; what is new in it was said by
-        `agent`. Gives its thread."""
+        """Add what is new in the conversation of a group as it stands at some time, as messages of `agent`. Gives its
+        thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
-        self._extend(thread, messages, _thread_of(messages, group), t, agent)
+        self._update(thread, messages, _as_thread(messages, group), agent or group, t)
         self._threads.changed(thread)
         return thread.name
 
-    def _extend(
-        self,
-        thread: PromptThread,
-        prompt: Sequence[ReadMessage],
-        told: PromptThread,
-        t: float | None,
-        agent: str | None,
+    def _update(
+        self, thread: Thread, messages: Sequence[ReadMessage], prompt: Thread, agent: str, t: float | None
     ) -> None:
-        """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
-        places = _places(thread.keys, told.keys)
+        """Add what is new in a prompt; where it holds less than the conversation, first a reset with what was kept."""
+        places = _places(thread.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
         if len(kept) < len(thread.keys):
-            summary = _summary(prompt, places, len(thread.keys))
+            summary = _summary(messages, places, len(thread.keys))
             steps = tuple(step for place in kept if (step := thread.steps[place]) is not None)
-            text, own = "\n".join(prompt[at].text for at in summary) or None, thread.group
+            text, own = "\n".join(messages[at].text for at in summary) or None, thread.group
             self.add(ContextReset(index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps))
-        for at, (said, place) in enumerate(zip(prompt, places, strict=True)):
+        for at, (message, place) in enumerate(zip(messages, places, strict=True)):
             if place is not None:
-                told.steps[at] = thread.steps[place]
-                self.unread.add(_REWORDED, said.role != "assistant" and told.texts[at] != thread.texts[place])
+                prompt.steps[at] = thread.steps[place]
+                self.unread.add(_REWORDED, message.role != "assistant" and prompt.texts[at] != thread.texts[place])
             elif at not in summary:
-                told.steps[at] = self.say(said, thread.name, agent or thread.group, t)
-        thread.keys, thread.steps, thread.texts = told.keys, told.steps, told.texts
-        thread.sums, thread.task = told.sums, told.task
+                prompt.steps[at] = self.say(message, thread.name, agent, t)
+        thread.keys, thread.texts, thread.steps = prompt.keys, prompt.texts, prompt.steps
+        thread.hashes, thread.task = prompt.hashes, prompt.task
 
 
-def _thread_of(prompt: Sequence[ReadMessage], group: str) -> PromptThread:
-    """A prompt by itself, its messages no steps yet."""
-    told = PromptThread("", group)
-    for said in prompt:
-        told.add(said, key_of(said), None)
-    return told
+def _as_thread(prompt: Sequence[ReadMessage], group: str) -> Thread:
+    thread = Thread(group)
+    for message in prompt:
+        thread.add(key_of(message), message.text.strip())
+    return thread
 
 
-def key_of(said: ReadMessage) -> Hashable:
-    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the
-    call it answers, else its role and text."""
-    if said.role == "tool" and said.call_id:
-        return ("tool", said.call_id)
-    ids = tuple(call.id for call in said.calls)
+def key_of(message: ReadMessage) -> Hashable:
+    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the call that it answers,
+    else its role and content."""
+    if message.role == "tool" and message.call_id:
+        return ("tool", message.call_id)
+    ids = tuple(call.id for call in message.calls)
     if ids and all(ids):
         return ("assistant", ids)
-    calls = tuple((call.name, compact_json(call.arguments)) for call in said.calls)
-    return (said.role, said.text.strip(), non_text_parts(said.content), calls)
+    calls = tuple((call.name, compact_json(call.arguments)) for call in message.calls)
+    return (message.role, message.text.strip(), non_text_parts(message.content), calls)
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
@@ -249,9 +229,9 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """The messages that stand where others were dropped: those between kept ones, and the first
-    after the last kept one."""
-    found: list[int] = []
+    """The messages that stand where others were dropped: those between kept ones, and the first after the last kept
+    one."""
+    summary: list[int] = []
     before = -1
     for at, place in enumerate(places):
         if place is not None:
@@ -261,5 +241,5 @@ def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) 
         gap = (end if after is None else after) - before > 1
         first = at == 0 or places[at - 1] is not None
         if gap and prompt[at].role not in ("tool", "system") and (after is not None or first):
-            found.append(at)
-    return found
+            summary.append(at)
+    return summary

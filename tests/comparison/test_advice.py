@@ -13,7 +13,7 @@ from bench.comparison.advice import advise
 from bench.comparison.rules import TABLE
 from bench.model.advice import Advice, Ranked
 from bench.model.outcome import Failure
-from bench.model.scores import Check, Finding, MeasuredRun, Number
+from bench.model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number
 
 TODAY = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
 ORDER = ("ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid")
@@ -138,8 +138,11 @@ def test_a_rule_that_reads_prose_knows_its_error() -> None:
     noisy = {"invented": Check(hits=1, of=25, findings=(Finding(3, "471"),))}
     runs = priced(TODAY, mine=cheaper(checks=noisy))
     assert first_refused(of(decided(runs), "mine")) == "invented"
-    assert of(decided(runs, rates={"invented": 0.05}), "mine").verdict == "ship"
-    assert first_refused(of(decided(runs, rates={"invented": 0.01}), "mine")) == "invented"
+    assert of(decided(runs, rates={"invented": FalseAlarms(0.05)}), "mine").verdict == "ship"
+    assert first_refused(of(decided(runs, rates={"invented": FalseAlarms(0.01)}), "mine")) == "invented"
+    summaries = {"invented": Check(hits=1, of=25, summaries=25)}
+    runs = priced(TODAY, mine=cheaper(checks=summaries))
+    assert of(decided(runs, rates={"invented": FalseAlarms(0.01, 0.05)}), "mine").verdict == "ship"
 
 
 @pytest.mark.parametrize(

@@ -61,4 +61,4 @@ def test_the_rule_that_is_broken_refuses(harmful: Refusals, name: str, rule: str
 
 def test_a_rule_that_reads_prose_knows_its_own_error() -> None:
     assert set(false_alarms()) == {"instructed", "misattributed", "invented"}
-    assert all(0 < rate < 0.1 for rate in false_alarms().values())
+    assert all(0 < rate < 0.25 for rates in false_alarms().values() for rate in rates)

@@ -92,7 +92,7 @@ def test_the_text_of_a_content_and_what_is_not_text():
 )
 def test_a_result_and_its_untruncated_self(fields, text, value, shown):
     result = ToolResult(index=0, call_id="c", function="f", **fields)
-    assert (result.text, result.value, result.shown_by_recorder) == (text, value, shown)
+    assert (result.text, result.value, result.recorded_text) == (text, value, shown)
 
 
 # ---------------------------------------------------------------- traces and runs

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from handmade import opened, result
-from hostile import CODES, FINE, SAYS
+from hostile import CODES, SAYS
 
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, UserTurn
@@ -18,11 +18,11 @@ from bench.plugins.worker import Child, Limits, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.sandboxed import put_together
 
-LIMITS = Limits(1.5, 800)
+LIMITS = Limits(0.6, 800)
 TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
 STEPS = [
     result(TEXT * 4, index=2),
-    ModelTurn(index=3, content="4711"),
+    ModelTurn(index=3, content="4711 of them alone"),
     result(TEXT, index=4, call_id="d"),
     ModelTurn(index=5, content="4712 in /data/y.csv"),
 ]
@@ -42,10 +42,14 @@ def replayed(tmp_path, monkeypatch):
         made.append(strategy)
         return replayer.replay(strategy)
 
+    def stop():
+        for strategy in made:
+            if strategy.sandbox is not None:
+                strategy.sandbox.child.stop()
+
+    replay.stop = stop
     yield replay
-    for strategy in made:
-        if strategy.sandbox is not None:
-            strategy.sandbox.child.stop()
+    stop()
 
 
 def texts(replay):
@@ -66,31 +70,27 @@ def processes_in(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CODES)
-def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, capfd):
+def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, tmp_path, capfd):
     found = replayed(CODES[name], name="bad.py")
     if name in SAYS:
         assert found.failure is not None
         assert SAYS[name] in found.failure.error
-    fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
-    assert fine.failure is None
-    assert texts(fine) == [TEXT[:20]] * 2
-
-
-@pytest.mark.slow
-def test_no_process_is_left_and_nothing_printed_commands_a_terminal(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    replayer = Replayer(trace := opened(STEPS), index_trace(trace))
-    for number, code in enumerate(code for name, code in CODES.items() if name.startswith("left")):
-        (tmp_path / f"bad_{number}.py").write_text(code)
-        (strategy,) = put_together([("bad", f"summarizer=bad_{number}.py:f")], LIMITS)
-        replayer.replay(strategy)
-        if strategy.sandbox is not None:
-            strategy.sandbox.child.stop()
-    assert not processes_in(tmp_path)
+    if name.startswith("left"):
+        replayed.stop()
+        assert not processes_in(tmp_path)
     said = capfd.readouterr()
     assert "\n::" not in f"\n{said.out}\n{said.err}"
     assert "\x1b" not in said.out + said.err
     assert sys.getrecursionlimit() >= 1000
+
+
+@pytest.mark.slow
+def test_honest_code_is_replayed_in_the_process_that_hostile_code_was_given_to(replayed):
+    for code in list(CODES.values())[::12]:
+        replayed(code, name="bad.py")
+    fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
+    assert fine.failure is None
+    assert texts(fine) == [TEXT[:20]] * 2
 
 
 FUTURE = {
@@ -112,6 +112,36 @@ def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(way, replaye
     (first,) = (message.text for message in found.written if message.step == 2)
     assert "index=5" not in first
     assert "call_id='d'" not in first
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [*FUTURE, "memory"])
+def test_what_a_model_will_answer_does_not_exist_before_its_prompt(way, replayed):
+    """Neither what the model is about to say, nor how long the run is; and the process that measures cannot be read."""
+    code = FUTURE.get(way, MEMORY) + "def g(messages): return [*messages, {'role': 'user', 'content': f(messages)}]\n"
+    found = replayed(code, "compactor={}:g", limits=Limits(20.0, 2000))
+    assert found.failure is None, found.failure
+    assert "of them alone" not in found.written[0].text
+
+
+MEMORY = """import pathlib, os
+def f(given):
+    number, texts = os.getppid(), []
+    for _ in range(2):
+        number = int(pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+    try:
+        for line in open(f"/proc/{number}/maps"):
+            if "rw-p" in line:
+                begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+                with open(f"/proc/{number}/mem", "rb", 0) as memory:
+                    memory.seek(begin)
+                    data = memory.read(min(end - begin, 1 << 28))
+                place = data.find(b" of them al" + b"one")
+                texts.append(repr(data[max(place, 0) :][:40]))
+    except OSError as error:
+        texts.append(repr(error))
+    return "".join(texts)
+"""
 
 
 def test_a_router_is_not_told_the_route_that_was_recorded(replayed):
@@ -147,7 +177,7 @@ FORGED = {
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
     code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t._answered\n"
-    code += f"def fake(loop, written):\n    answer = loop.out\n    loop.out = replace(answer, {FORGED[what]})\n    return real(loop, written)\nt._answered = fake\n"
+    code += f"def fake(loop, *given):\n    answer = loop.out\n    loop.out = replace(answer, {FORGED[what]})\n    return real(loop, *given)\nt._answered = fake\n"
     found = replayed(code + "def f(given): return given.text\n")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")
@@ -176,13 +206,6 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
     assert (there.here, bool(here.here), bool(debugged.here)) == ("", True, True)
     there.sandbox.child.stop()
-
-
-@pytest.mark.slow
-def test_where_there_is_no_fork_each_session_has_a_fresh_process(replayed, monkeypatch):
-    here = replayed(FINE)
-    monkeypatch.setattr(worker, "can_fork", lambda: False)
-    assert texts(replayed(FINE)) == texts(here)
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def checked_page(comparisons: list[Compared]) -> Page:
 
 
 @given(compared=anything())
-@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(suppress_health_check=[*HealthCheck])
 def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
     for form in FORMATS:
         assert rendered([compared], form) == rendered([compared], form)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -27,17 +29,26 @@ STRATEGIES = (
     "old=summarizer=head_tail+compactor=summarize_old:max_tokens=4000,threshold=0.5+store=truncate+evaluator=step_v1",
     "apart=compactor=separate_commands:max_tokens=4000+store=external+routers=[executor,step_evaluator]",
 )
-KILLS = """import os, pathlib, signal
+KILLS = """import os, pathlib, time
 def f(result):
-    mark = pathlib.Path(__file__).with_name("killed")
+    mark = pathlib.Path(__file__).with_name("kill")
     if result.index == 5 and not mark.exists():
-        mark.touch()
-        os.kill(measuring(), signal.SIGKILL)
+        number = os.getppid()
+        for _ in range(2):  # above: the process that imported this, and the one that ends both
+            number = int(pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+        mark.write_text(str(number))
+        time.sleep(20)
     return result.text[:9]
-def measuring():
-    child = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text()
-    return int(child.rpartition(")")[2].split()[1])
 """
+
+
+def kill_once(mark):
+    """Kill the process that a strategy names as the one that measures it."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError, ValueError):
+            return os.kill(int(mark.read_text()), signal.SIGKILL)
+        time.sleep(0.02)
 
 
 @pytest.mark.slow
@@ -79,8 +90,11 @@ def test_a_killed_process_changes_nothing(compared, place):
         pytest.importorskip("distributed")
     where = {"jobs": 2, "executors": (lambda workers: dask(None, 2)) if place == "dask" else None}
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
+    killer = threading.Thread(target=kill_once, args=(Path("kill").absolute(),))
+    killer.start()
     assert compared(KILLS, **where) == here
-    assert Path("killed").exists()
+    killer.join()
+    assert Path("kill").exists()
 
 
 def test_two_jobs_give_what_one_gives(compared):

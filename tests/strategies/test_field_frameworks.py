@@ -11,8 +11,6 @@ from field import answer, histories, prompts, session, spied_writer, steps  # no
 from hypothesis import given, strategies as st
 
 from bench.model import Message
-from bench.plugins.registry import build
-from bench.strategies.policies.agent_framework import agent_framework_tokens as json_tokens
 
 # ---------------------------------------------------------------- agent framework, against the package
 
@@ -58,44 +56,11 @@ def ours(spec: str, told: Sequence[Message], max_tokens: int = 128_000) -> list[
 HISTORIES = histories(max_turns=8)
 
 
-@given(HISTORIES)
-def test_tokens_as_agent_framework_counts_them(told: list[Message]) -> None:
-    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
-    counter = package.CharacterEstimatorTokenizer()
-    assert len(package.DEFAULT_SUMMARIZATION_PROMPT) // 4 == 148
-    for message, theirs in zip(told, original(told), strict=True):
-        assert json_tokens(message) == counter.count_tokens(package._serialize_message(theirs))
-
-
-@given(
-    told=HISTORIES,
-    limit=st.integers(1, 400),
-    share=st.floats(0.1, 1),
-    unit=st.sampled_from(["tokens", "messages"]),
-    first=st.booleans(),
-)
-def test_truncates_as_agent_framework_does(
-    told: list[Message], limit: int, share: float, unit: str, first: bool
-) -> None:
-    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
-    limit = limit if unit == "tokens" else limit % 20 + 1
-    target = max(1, int(limit * share))
-    strategy = package.TruncationStrategy(
-        max_n=limit,
-        compact_to=target,
-        tokenizer=package.CharacterEstimatorTokenizer() if unit == "tokens" else None,
-        preserve_first_user_group=first,
-    )
-    spec = f"agent_framework.truncation:max_n={limit},compact_to={target},unit={unit},preserve_first_user_group={str(first).lower()}"
-    assert ours(spec, told) == after_original(strategy, told)
-
-
-@given(told=HISTORIES, keep=st.integers(0, 6), rule=st.sampled_from(["sliding_window", "selective", "tool_result"]))
+@given(told=HISTORIES, keep=st.integers(0, 6), rule=st.sampled_from(["sliding_window", "tool_result"]))
 def test_takes_out_groups_as_agent_framework_does(told: list[Message], keep: int, rule: str) -> None:
     package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
     strategies = {
         "sliding_window": lambda: package.SlidingWindowStrategy(keep_last_groups=max(1, keep)),
-        "selective": lambda: package.SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=keep),
         "tool_result": lambda: package.ToolResultCompactionStrategy(keep_last_tool_call_groups=keep),
     }
     setting = f"keep_last_groups={max(1, keep)}" if rule == "sliding_window" else f"keep_last_tool_call_groups={keep}"
@@ -117,11 +82,8 @@ def test_summarizes_as_agent_framework_does(told: list[Message], target: int, th
         f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=null", told
     )
     wanted = after_original(strategy, told)
-    assert [item[1] for item in got if isinstance(item[1], int)] == [
-        item[1] for item in wanted if isinstance(item[1], int)
-    ]
-    places = [[number for number, item in enumerate(found) if isinstance(item[1], str)] for found in (got, wanted)]
-    assert places[0] == places[1]
+    by_step = [[(role, "made" if isinstance(item, str) else item) for role, item in found] for found in (got, wanted)]
+    assert by_step[0] == by_step[1]
 
 
 # ---------------------------------------------------------------- inspect, against the package
@@ -163,13 +125,7 @@ def test_edits_as_inspect_does(told: list[Message], keep: int, exclude: list[str
         keep_tool_uses=keep, exclude_tools=exclude, keep_thinking_turns="all", memory=False
     )
     theirs, _ = asyncio.run(strategy.compact(None, of_inspect(told), []))
-    compactor = build("compactor", f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}]").start()[0]
-    assert told_here(compactor.once(list(told))) == told_by(theirs)
-
-
-@given(told=histories(max_turns=8), preserve=st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
-def test_trims_as_inspect_does(told: list[Message], preserve: float) -> None:
-    module = pytest.importorskip("inspect_ai.model._trim", reason="inspect-ai is not installed")
-    theirs = asyncio.run(module.trim_messages(of_inspect(told), preserve=preserve))
-    compactor = build("compactor", f"inspect.trim:preserve={preserve}").start()[0]
-    assert told_here(compactor.once(list(told))) == told_by(theirs)
+    ours = answer(f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}],max_tokens=0", told)
+    while ours and ours[-1].kind == "model":  # the original takes it off
+        ours.pop()
+    assert told_here(ours) == told_by(theirs)

@@ -112,12 +112,12 @@ def test_inspects_edit_is_the_native_policy() -> None:
     assert [(m.step, m.text) for m in left(adapter("inspect", edit), told)] == [(m.step, m.text) for m in ours]
 
 
-def test_agent_frameworks_selective_is_the_native_policy() -> None:
+def test_agent_frameworks_window_is_the_native_policy() -> None:
     library("agent_framework")
     package = importlib.import_module("agent_framework._compaction")
     told = history()
-    strategy = package.SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=2)
-    ours = answer("agent_framework.selective:keep_last_tool_call_groups=2", told)
+    strategy = package.SlidingWindowStrategy(keep_last_groups=2)
+    ours = answer("agent_framework.sliding_window:keep_last_groups=2", told)
     assert left(adapter("agent_framework", strategy), told) == ours
 
 

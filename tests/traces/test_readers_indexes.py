@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
-from bench.traces.prompts import PromptThread, Threads, _goes_on, has_ids
+from bench.traces.prompts import Thread, Threads, goes_on, has_ids
 from bench.traces.steps import Ran, Steps
 from bench.traces.tree import inherited
 
@@ -23,15 +22,15 @@ KEYS: list[Hashable] = [
 ]
 
 
-def thread_of(group: str, keys: list[Hashable], thread: PromptThread | None = None) -> PromptThread:
-    thread = thread or PromptThread("", group)
-    thread.keys, thread.sums, thread.task = [], [0], None
+def thread_of(group: str, keys: list[Hashable], thread: Thread | None = None) -> Thread:
+    thread = thread or Thread(group)
+    thread.keys, thread.hashes, thread.task = [], [0], None
     for key in keys:
-        thread.add(SimpleNamespace(text=""), key, None)  # type: ignore[arg-type]
+        thread.add(key)
     return thread
 
 
-def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> PromptThread | None:
+def searched(threads: list[Thread], group: str, keys: list[Hashable]) -> Thread | None:
     """The conversation that a prompt goes on with, held against each."""
     known = [thread for thread in threads if thread.group == group]
     whole = [thread for thread in known if keys[: len(thread.keys)] == thread.keys]
@@ -39,7 +38,7 @@ def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> P
         return max(whole, key=lambda thread: len(thread.keys))
     after = [thread for thread in known if thread.answer in keys]
     handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
-    begun = [thread for thread in known if _goes_on(thread, thread_of(group, keys))]
+    begun = [thread for thread in known if goes_on(thread, thread_of(group, keys))]
     found = after or handed or begun
     return found[-1] if found else None
 
@@ -52,7 +51,7 @@ def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> P
     )
 )
 def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[Hashable], Hashable]]) -> None:
-    threads, every = Threads(), list[PromptThread]()
+    threads, every = Threads(), list[Thread]()
     for group, keys, answer in asked:
         found = threads.continued(thread_of(group, keys))
         assert found is searched(every, group, keys)

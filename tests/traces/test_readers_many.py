@@ -88,15 +88,6 @@ def calls(size: int, **more: Any) -> Value:
     return [{"request": {"messages": sent}, "response": {"choices": [{"message": GONE}]}, **more} for sent in asked]
 
 
-def chain(size: int) -> Value:
-    """Answers of which each names the one before it."""
-    said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "gone"}]}]
-    before = [f"r{at - 1}" if at else None for at in range(size)]
-    return [
-        {"id": f"r{at}", "input": f"q{at}", "output": said, "previous_response_id": before[at]} for at in range(size)
-    ]
-
-
 READS: dict[str, tuple[str, Callable[[int], Value], list[str]]] = {
     "session": ("claude_code", session, ["20 ModelTurn, 20 UserTurn"]),
     "nested": ("otel", nested, ["20 ModelTurn, 20 UserTurn"]),
@@ -104,7 +95,6 @@ READS: dict[str, tuple[str, Callable[[int], Value], list[str]]] = {
     "branch": ("langsmith", runs_below_runs, ["1 ModelTurn, 1 UserTurn"]),
     "calls": ("request_log", calls, ["1 ModelTurn, 1 SystemTurn, 1 UserTurn"] * 20),
     "calls of a session": ("request_log", lambda size: calls(size, session_id="s"), ["20 ModelTurn, 20 SystemTurn, 20 UserTurn"]),
-    "chain": ("messages", chain, ["20 ModelTurn, 20 UserTurn"]),
 }  # fmt: skip
 
 

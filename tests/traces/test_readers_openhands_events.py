@@ -98,3 +98,27 @@ def test_files_of_one_conversation(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=last.name):
         load([f"openhands:{given / 'events'}"])
     (given / "base_state.json").unlink()
+
+
+def test_a_log_may_begin_with_a_state(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    state = {"kind": "ConversationStateUpdateEvent", "id": "s", "timestamp": "2026-01-01T00:00:00", "source": "user"}
+    log.write_text("\n".join(map(json.dumps, [state, *RECORDED["events"]])))
+    (trace,) = load([log.as_posix()]).traces
+    assert len(trace.steps) == len(read("openhands", tmp_path, RECORDED["events"])[0].steps)
+
+
+def test_logged_calls_are_read_as_the_agent_meant_them(tmp_path: Path) -> None:
+    """A model without function calling was sent its calls and results as text."""
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    asked = {"role": "user", "content": "go"}
+    meant = [asked, {"role": "assistant", "content": "", "tool_calls": [call]},
+             {"role": "tool", "tool_call_id": "c1", "content": "a.py"}]  # fmt: skip
+    sent = [asked, {"role": "assistant", "content": "<function=ls>"}, {"role": "user", "content": "RESULT: a.py"}]
+    for number, length, answer in ((1, 1, meant[1]), (2, 3, {"role": "assistant", "content": "done"})):
+        log = {"latency_sec": 1, "timestamp": number, "messages": sent[:length], "raw_messages": meant[:length],
+               "response": {"id": f"r{number}", "choices": [{"message": answer}]}}  # fmt: skip
+        (tmp_path / f"m-{number}.json").write_text(json.dumps(log))
+    (trace,) = load([tmp_path.as_posix()]).traces
+    assert [step.seen for step in trace.results] == ["a.py"]
+    assert not any(isinstance(step, ContextReset) for step in trace.steps)

@@ -180,7 +180,6 @@ SAMPLES: list[tuple[Callable[[Path], Counts], Path]] = [
     (gemini_cli, FORMATS / "gemini_cli" / "session.json"),
     (pi, next((FORMATS / "pi").glob("*.jsonl"))),
     (opencode, FORMATS / "opencode.json"),
-    (opencode, next((BESIDE / "opencode" / "storage" / "session").rglob("*.json"))),
     (atif, FORMATS / "atif.json"),
     (atif, FORMATS / "atif.harbor.json"),
 ]

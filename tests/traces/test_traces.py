@@ -18,7 +18,6 @@ from bench.plugins.registry import entries, register
 from bench.traces import Confidence, PartOf, TraceSource, certain_if, load
 from bench.traces.documents import Document
 from bench.traces.formats.native import write_trace
-from bench.traces.streams import assembled
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 
@@ -139,13 +138,6 @@ def test_a_private_reader_is_used_by_path(tmp_path: Path) -> None:
 def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
     document = Document(put(tmp_path / "x", value))
     assert {entry.target().sniff(document) for entry in entries("reader").values()} == {Confidence.NO}
-
-
-@pytest.mark.parametrize(
-    "odd", [[], [{"choices": [5]}], [{"type": "message_start"}], [{"type": "content_block_delta"}], ["x", None]]
-)
-def test_events_that_make_up_no_answer(odd: list[Any]) -> None:
-    assert assembled(odd) is None
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from ...model import as_text
 from ...text.decode import decode_strings
@@ -19,25 +20,25 @@ class Counts:
     """The counts of one own text."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
+        self._evidence, self._own = evidence, own
         self._exact: set[int] = set()
         self._between: list[tuple[int, int]] = []
-        shown = own.text
-        self._add(shown)
+        own_text = own.text
+        self._add(own_text)
         if own.result is not None:
             texts = {
                 m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
             }
-            for whole in texts:
-                self._add(whole)
-                self._left_out(whole, shown)
-            whole = own.result.data if own.result.data is not None else own.result.text
-            for lines in self._sizes(decode_strings(whole)):
+            for text in texts:
+                self._add(text)
+                self._left_out(text, own_text)
+            text = own.result.data if own.result.data is not None else own.result.text
+            for lines in self._sizes(decode_strings(text)):
                 self._between += [
                     (lines - _NEAR, lines),
-                    *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(shown)),
+                    *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(own_text)),
                 ]
             self._add(as_text(own.result.value))
-            self._exact.add(evidence.messages.count.text(own.result.text))
         else:
             self._messages(evidence, own)
 
@@ -46,17 +47,22 @@ class Counts:
         if not number.isdigit():
             return False
         value = int(number[:18])
-        return value in self._exact or any(low <= value <= high for low, high in self._between)
+        known = value in self._exact or any(low <= value <= high for low, high in self._between)
+        return known or value == self._result_tokens
+
+    @cached_property
+    def _result_tokens(self) -> int:
+        return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
     def _add(self, text: str) -> None:
         self._exact |= {len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines(text)}
 
-    def _left_out(self, whole: str, shown: str) -> None:
-        chars = len(whole) - len(shown)
+    def _left_out(self, untruncated: str, own_text: str) -> None:
+        chars = len(untruncated) - len(own_text)
         self._between.append((chars, chars + _NOTICE_CHARS))
-        known = set(whole.split("\n"))
-        kept = sum(line in known for line in shown.split("\n"))
-        lines = len(whole.split("\n")) - kept
+        known = set(untruncated.split("\n"))
+        kept = sum(line in known for line in own_text.split("\n"))
+        lines = len(untruncated.split("\n")) - kept
         self._between.append((lines - _NEAR, lines + _NEAR))
 
     def _sizes(self, value: object) -> Iterator[int]:

@@ -46,9 +46,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     texts = list(own_texts(evidence))
     findings = [*_turned(evidence, [own for own in texts if own.result is None])]
     rewritten = len(findings)
-    shown = [own for own in texts if own.result is not None]
-    of_success = {_DIGITS.sub("0", own.text) for own in shown if own.result and not failed(own.result)}
-    for own in shown:
+    of_results = [own for own in texts if own.result is not None]
+    of_success = {_DIGITS.sub("0", own.text) for own in of_results if own.result and not failed(own.result)}
+    for own in of_results:
         if own.result is None or not failed(own.result):
             continue
         rewritten += 1
@@ -67,7 +67,7 @@ def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Find
         for line in new_lines(evidence, own):
             if not _SUCCESS.search(line) or _FAILURE.search(line):
                 continue
-            was = evidence.session.all_lines.altered(line, cut=True, begun=True)
+            was = evidence.session.lines_with(_FAILURE).altered(line, cut=True, begun=True)
             if _FAILURE.search(was):
                 yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
                 break
@@ -101,8 +101,8 @@ def _tells(text: str, result: ToolResult) -> bool:
         return True
     rest = text
     for line in lines_of(result.text):
-        before, held, after = rest.partition(line.strip())
-        if not held:
+        before, same_line, after = rest.partition(line.strip())
+        if not same_line:
             return False
         rest = f"{before}\n{after}"
     return bool(lines_of(result.text)) and not _SUCCESS.search(rest)

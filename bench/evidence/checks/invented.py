@@ -19,10 +19,14 @@ _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
 _IDENTIFIER = re.compile(
     r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)[#@]?(?=[\w/.@:-]*\d)(?=[\w/.@:-]*[A-Za-z])\w[\w/.@:-]{2,}\w|[\w.+-]+@[\w-]+\.\w+|https?://\S+\w"
+    r"|(?<![\w/<.])(?:~?/)?(?=[\w./@:-]*\d|[\w./@-]*\.[A-Za-z]\w*(?![\w./@-]))[\w.-]*\w/[\w./@:-]*\w"
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s")
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
+_QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
+_SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
+_LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 _FEWEST_DIGITS = 2
 
 
@@ -43,14 +47,15 @@ def invented(evidence: ReplayEvidence) -> Check:
     offloaded = (item.handle for item in evidence.replay.handles)
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     findings: list[Finding] = []
-    of = 0
+    of = summaries = 0
     for own in texts:
         lines = new_lines(evidence, own)
         of += bool(lines)
+        summaries += bool(lines) and own.result is None
         strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
         if strange:
             findings.append(Finding(own.message.step, strange))
-    return check_of(findings, of)
+    return check_of(findings, of, summaries)
 
 
 def _strange(
@@ -71,6 +76,7 @@ def _strange(
                 text = text.replace(handle, " ")
             if not text.strip() or mentions.verbatim(text):
                 continue
+            text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
             if own.result is None:
                 ordered = is_command(text) and not mentions.instruction(text)
             else:
@@ -79,21 +85,22 @@ def _strange(
             if ordered:
                 yield text[:200]
             constant = line.strip() in wording
+            text = _IDENTIFIER.sub(lambda found: " " if mentions.name(found[0]) else found[0], text)
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if not mentions.moment(moment) and not constant:
                         yield f"{text[start:end]} in: {sentence[:160]}"
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             for name in _IDENTIFIER.findall(text):
-                if not _is_said(evidence, own, name, sentence):
+                if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
             for number in _numbers(evidence, text, near):
                 counts = counts or Counts(evidence, own)
                 if not counts.has(number):
                     yield f"{number} in: {sentence[:160]}"
-            for name in () if constant else _NAME.findall(text):
-                if not _is_said(evidence, own, name, sentence):
+            for name in () if constant or _is_title(text) else _NAME.findall(text):
+                if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
 
 
@@ -101,12 +108,18 @@ _LINES_NEAR = 15
 """A paragraph has so many lines above the one that is read."""
 
 
-def _is_said(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
-    """True if something said a name; what a cut left of it, at the end or before a mark of omission, is enough."""
+def _is_title(sentence: str) -> bool:
+    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title."""
+    words = _LONG_WORD.findall(sentence.partition(":")[0])
+    return bool(words) and all(word[0].isupper() for word in words)
+
+
+def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
+    """True if something said a name; enough is how a hash begins, or what a cut left at the end or before a mark of omission."""
     mentions = evidence.session.mentions
     if mentions.name(name):
         return True
-    cut = own.text.rstrip().endswith(sentence) or _CUT.match(sentence.partition(name)[2])
+    cut = _SHORT_HASH.fullmatch(name) or own.text.rstrip().endswith(sentence) or _CUT.match(sentence.partition(name)[2])
     return bool(cut) and mentions.begins(name)
 
 
@@ -121,9 +134,9 @@ def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> It
         if len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts)):
             continue
         if terms is None:
-            here = [number_value(found.group().rstrip("% ")) for found in _NUMBER.finditer(sentence)]
+            here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]
             above = [
-                number_value(found.group().rstrip("% ")) for line in reversed(near) for found in _NUMBER.finditer(line)
+                number_value(hit.group().rstrip("% ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
         if worked_out(value, terms, percent=percent):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from html import unescape as unescape_html
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
@@ -62,7 +63,7 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
         text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
     for line in text.split("\n"):
-        if line in known:
+        if line in known or ("&" in line and unescape_html(line) in known):
             continue
         if line not in parts:
             parts[line] = tuple(_prose(line, verbatim))
@@ -95,7 +96,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
 
     Texts that show results are one kind, summaries another; of one text nothing is known.
     """
-    found: set[str] = set()
+    constant: set[str] = set()
     for of_results in (True, False):
         lines = [
             frozenset(line.strip() for line in own.text.split("\n") if line.strip())
@@ -103,11 +104,10 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
             if (own.result is not None) == of_results
         ]
         counts = Counter(line for each in lines for line in each)
-        found.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
-    return frozenset(found)
+        constant.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
+    return frozenset(constant)
 
 
-def check_of(findings: list[Finding], of: int, *, hits: int | None = None, unchecked: int = 0) -> Check:
-    """A check with its first findings; `hits` where one text has several."""
-    count = len(findings) if hits is None else hits
-    return Check(hits=count, of=of, unchecked=unchecked, findings=tuple(findings[:MOST_FINDINGS]))
+def check_of(findings: list[Finding], of: int, summaries: int = 0) -> Check:
+    """A check of so many texts or prompts, with its first findings."""
+    return Check(hits=len(findings), of=of, summaries=summaries, findings=tuple(findings[:MOST_FINDINGS]))

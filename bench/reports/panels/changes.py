@@ -103,7 +103,9 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
                 runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
             )
         )
-    heads = columns("gate", "strategy", number("now"), number("before"), "limit", Column("before → now", card="-"), "runs")
+    heads = columns(
+        "gate", "strategy", number("now"), number("before"), "limit", Column("before → now", card="-"), "runs"
+    )
     return table(name, heads, rows)
 
 

@@ -22,8 +22,8 @@ def sections(reading: Reading) -> Iterator[Section]:
     """The judgements by strategy, then those that changed; nothing where all judge the same."""
     answered = () if reading.compared.answers == "savings" else reading.measures
     values = {name: _values(reading, name) for name in _metrics(reading) if name not in answered}
-    moved = [name for name, found in values.items() if len(found) > 1]
-    still = [name for name, found in values.items() if len(found) == 1]
+    moved = [name for name, distinct in values.items() if len(distinct) > 1]
+    still = [name for name, distinct in values.items() if len(distinct) == 1]
     changed = list(_changed(reading))
     if not moved and not changed and reading.compared.answers == "savings":
         return
@@ -42,8 +42,8 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _metrics(reading: Reading) -> list[str]:
     names = dict.fromkeys(name for totals in reading.compared.totals.values() for name in totals)
-    found = [name for name in names if name.split(".")[0] in _FAMILIES]
-    return sorted(found, key=lambda name: _FAMILIES.index(name.split(".")[0]))
+    selected = [name for name in names if name.split(".")[0] in _FAMILIES]
+    return sorted(selected, key=lambda name: _FAMILIES.index(name.split(".")[0]))
 
 
 def _values(reading: Reading, metric: str) -> set[float]:
@@ -64,11 +64,11 @@ def _changes(reading: Reading, changed: Sequence[tuple[str, str, Finding]]) -> T
         (
             reading.name(run),
             name,
-            "" if found.step is None else f"step {found.step}",
-            code(found.was[:300]),
-            code(found.text[:300], "bad"),
+            "" if values.step is None else f"step {values.step}",
+            code(values.was[:300]),
+            code(values.text[:300], "bad"),
         )
-        for run, name, found in changed
+        for run, name, values in changed
     ]
     heads = columns("run", "strategy", "step", "before", "now")
     return table("Judgements that changed", heads, rows, most=_MOST, noun="judgement")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -16,8 +16,8 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
-from ..engines import Batched, Boundary, Compactor, state
-from ..histories import system_count, with_text
+from ..engines import Batched, Boundary, Compactor, Parts, Sliding, state
+from ..histories import safe_cut, system_count, with_text
 from ..settings import Count
 
 
@@ -80,10 +80,11 @@ class Repeats(Compactor):
 
 
 @register("compactor", "sliding_window")
-class SlidingWindow(Batched):
-    """The system messages at the start and the last `keep_last` messages, a tool call never separated from its results.
+class SlidingWindow(Sliding, Batched):
+    """The system messages at the start and the last `keep_last` messages, calls with their results.
 
-    Where the cut would fall between a call and one of its results, it moves back to the call, so a few more may stay.
+    Where the cut would fall between a call and one of its results, it moves back to the call, so a
+    few more may stay. The request goes too, once it is older than that.
 
     Source: common practice: a sliding window over the messages that keeps pairs together
 
@@ -93,24 +94,11 @@ class SlidingWindow(Batched):
 
     keep_last: Count = 20
 
-    def edit(self, window: Window) -> Edits | None:
-        rest = window.messages[system_count(window.messages) :]
-        cut = safe_cut(rest, max(0, len(rest) - self.keep_last))
-        return Edits(replace=dict.fromkeys(rest[:cut])) if cut else None
-
-
-def safe_cut(messages: Sequence[Message], cut: int) -> int:
-    """Return the last position up to `cut` at which no kept result has its call among what is dropped."""
-    call_at: dict[str | None, int] = {}
-    answers: list[tuple[int, int]] = []
-    for position, message in enumerate(messages):
-        call_at.update((call.id, position) for call in message.tool_calls)
-        if message.kind == "result" and message.call_id in call_at:
-            answers.append((position, call_at[message.call_id]))
-    for position, called in reversed(answers):
-        if position >= cut:
-            cut = min(cut, called)
-    return cut
+    def divided(self, window: Window) -> Parts | None:
+        start = system_count(window.messages)
+        talk = window.messages[start:]
+        cut = safe_cut(talk, max(0, len(talk) - self.keep_last))
+        return window.messages[:start], talk[:cut], talk[cut:]
 
 
 # ---------------------------------------------------------------- one result

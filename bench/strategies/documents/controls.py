@@ -1,4 +1,4 @@
-"""The controls of an ablation: what does nothing, keeps nothing or repeats the recording; and the references.
+"""The controls of an ablation, which keep all, nothing or what was recorded; and the references.
 
 References are strategies of controls, the bounds between which every other one is shown.
 """
@@ -19,7 +19,9 @@ from ..histories import summary_message, system_count
 
 @register("summarizer", "untruncated")
 def untruncated(result: ToolResult) -> str:
-    """The whole result, also where the recorded harness cut it: the reference that all loss is measured against. An empty result gives `""`.
+    """The whole result, also where the recorded harness cut it; `""` for an empty one.
+
+    All loss is measured against it.
 
     Source: 000 Step 1: the raw output
 
@@ -58,7 +60,8 @@ def drop_all(window: Window) -> Edits:
 def empty(messages: Sequence[Message]) -> str:
     """A summary that says nothing: the empty text, for any messages.
 
-    The difference to another writer is the worth of its text. What it would have read is charged as with any writer.
+    The difference to another writer is the worth of its text. What it would have read is charged as
+    with any writer.
 
     Source: the control of an ablation: the same policy without the summary's text
 
@@ -86,18 +89,21 @@ def recorded_text(result: ToolResult) -> str:
 
     Source: the recording itself
 
-    >>> recorded_text(ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more"))
+    >>> result = ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more")
+    >>> recorded_text(result)
     'cut'
     """
-    return result.shown_by_recorder
+    return result.recorded_text
 
 
 @register("compactor", "recorded")
 def recorded_history(window: Window) -> list[Message] | None:
-    """The history as the recorded harness left it: at each of its resets the system messages, its summary, and what it kept.
+    """The history as the recorded harness left it.
 
-    A message that the harness reworded (a masked result) has the recorded placeholder from there on. A message written by a strategy does not
-    outlive a reset. Without a reset or an edit since the last prompt: None, unchanged.
+    At each of its resets the system messages, its summary and what it kept stay. A message that the
+    harness reworded (a masked result) has the recorded placeholder from there on. A message written
+    by a strategy does not outlive a reset. Without a reset or an edit since the last prompt: None,
+    unchanged.
 
     Source: the recording itself
 
@@ -124,14 +130,15 @@ def recorded_history(window: Window) -> list[Message] | None:
 
 @register("writer", "recorded", needs_window=True)
 def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
-    """The summary that the trace itself contains: that of the recorded harness's latest context reset so far, in the same thread.
+    """The summary of the recorded harness's latest context reset so far, in the same thread.
 
-    It stands for any `messages`: the recorded writer read what was old at its own reset. Nothing that the recording says later is used. Raises
-    StrategyError where the trace holds no summary up to here.
+    It stands for any `messages`: the recorded writer read what was old at its own reset. Nothing
+    that the recording says later is used. Raises StrategyError where there is no summary so far.
 
     Source: the recording itself
 
-    >>> recorded_summary([], Window(4, "main", [], [], 9, 100, lambda item: 4, recorded_summary="Walls 1 to 3 were checked."))
+    >>> window = Window(4, "main", [], [], 9, 100, len, recorded_summary="Walls 1 to 3 were checked.")
+    >>> recorded_summary([], window)
     'Walls 1 to 3 were checked.'
     """
     if window is not None and window.recorded_summary is not None:
@@ -146,26 +153,18 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
 
 @register("reference", "keep_all")
 def reference_keep_all() -> dict[str, str]:
-    """Every result untruncated, every turn kept: nothing is lost, and it costs most among strategies that only remove.
+    """Every result untruncated, every turn kept: nothing is lost.
 
-    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent that every other one is compared with
-
-    >>> reference_keep_all()
-    {'summarizer': 'untruncated', 'compactor': 'none'}
+    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent
     """
     return {"summarizer": "untruncated", "compactor": "none"}
 
 
 @register("reference", "recorded")
 def reference_recorded() -> dict[str, str]:
-    """The strategy that the user already has: what the recorded system itself showed its model, its own context resets included.
-
-    It is the strategy without any slots, because an empty slot does what the recording did.
+    """What the recorded system itself showed its model, its own context resets included.
 
     Source: the recording itself
-
-    >>> reference_recorded()
-    {}
     """
     return {}
 
@@ -175,32 +174,23 @@ def reference_drop_all() -> dict[str, str]:
     """The system turns alone: the fewest tokens, and the most lost.
 
     Source: the control of an ablation: a prompt without any history
-
-    >>> reference_drop_all()
-    {'compactor': 'drop_all'}
     """
     return {"compactor": "drop_all"}
 
 
 @register("reference", "clairvoyant")
 def reference_clairvoyant() -> dict[str, str]:
-    """The conversation, and of each tool result only the lines that a later use needs: what a perfect selector could do.
+    """The conversation, and of each result the lines that a later use needs.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by lines
-
-    >>> reference_clairvoyant()
-    {'summarizer': 'untruncated', 'compactor': 'clairvoyant'}
     """
     return {"summarizer": "untruncated", "compactor": "clairvoyant"}
 
 
 @register("reference", "floor")
 def reference_floor() -> dict[str, str]:
-    """The system turns and the needed facts alone: the fewest tokens at full recall among strategies that select verbatim.
+    """The system turns and the needed facts alone: the fewest tokens at full recall, word for word.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
-
-    >>> reference_floor()
-    {'summarizer': 'untruncated', 'compactor': 'floor'}
     """
     return {"summarizer": "untruncated", "compactor": "floor"}

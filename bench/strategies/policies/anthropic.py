@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
@@ -12,12 +14,14 @@ from ..settings import Count
 
 @register("compactor", "clear_tool_uses")
 class ClearToolUses(Mask, View):
-    """Above `trigger` prompt tokens all tool results but the last `keep` are cleared: a placeholder stands in their place.
+    """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
-    A view, as the provider has it. With `trigger_tool_uses` the number of tool uses counts instead. Results of `exclude_tools` stay and do not
-    count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
+    A view, as the provider has it. With `trigger_tool_uses` the number of tool uses counts instead.
+    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer
+    than `clear_at_least` tokens, nothing is cleared.
 
-    Source: Anthropic API, "Context editing", clear_tool_uses_20250919 (https://platform.claude.com/docs/en/build-with-claude/context-editing)
+    Source: Anthropic API, "Context editing", clear_tool_uses_20250919
+    (https://platform.claude.com/docs/en/build-with-claude/context-editing)
 
     >>> ClearToolUses(trigger=10, keep=1).tried("tool: one", "tool: two")
     ['tool: [tool result cleared]', 'tool: two']
@@ -31,14 +35,14 @@ class ClearToolUses(Mask, View):
     clear_tool_inputs: bool = False
     placeholder: str = "[tool result cleared]"
 
-    def replaced(self, window: Window) -> dict[Message, Message]:
+    def old(self, window: Window) -> Sequence[Message]:
         results = [message for message in window.messages if message.kind == "result"]
         uses = self.trigger_tool_uses
         if (window.tokens <= self.trigger) if uses is None else (len(results) <= uses):
-            return {}
+            return []
         calls = callers(window.messages)
-        instead = self.cleared(
-            older([m for m in results if tool_name(m, calls) not in self.exclude_tools], self.keep), calls
-        )
-        freed = sum(window.count(message) - window.count(new) for message, new in instead.items())
-        return instead if freed >= self.clear_at_least else {}
+        return older([m for m in results if tool_name(m, calls) not in self.exclude_tools], self.keep)
+
+    def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
+        freed = sum(window.count(old) - window.count(new) for old, new in instead.items())
+        return freed >= self.clear_at_least

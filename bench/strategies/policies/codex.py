@@ -10,21 +10,24 @@ from ...plugins.registry import register
 from .. import Window
 from ..engines import AtShare, Parts, Summary
 from ..histories import summary_message, system_count
-from ..settings import Count, Factor, Share
+from ..settings import Count, Factor
 
 
 @register("summarizer", "codex.output")
 def codex_output(
     result: ToolResult, *, limit: Count = 10_000, unit: Literal["bytes", "tokens"] = "bytes", factor: Factor = 1.2
 ) -> str:
-    """A tool output with its middle cut out above `limit` times `factor`, and the amount left out in its place.
+    """A tool output without its middle above `limit` times `factor`, and the amount left out.
 
-    The unit is the model's: bytes, or tokens of 4 bytes. What was left out is counted in characters for the one, in tokens for the other. The
-    factor is what the history allows beyond the limit. A shorter output is shown as it is.
+    The unit is the model's: bytes, or tokens of 4 bytes. What was left out is counted in characters
+    for the one, in tokens for the other. The factor is what the history allows beyond the limit. A
+    shorter output is shown as it is.
 
-    Source: openai/codex, codex-rs/utils/string/src/truncate.rs and codex-rs/core/src/context_manager/history.rs (process_item) at b24d7f3c
+    Source: openai/codex, codex-rs/utils/string/src/truncate.rs and
+    codex-rs/core/src/context_manager/history.rs (process_item) at b24d7f3c
 
-    >>> codex_output(ToolResult(index=0, call_id="a", function="f", seen="0123456789"), limit=4, factor=1)
+    >>> result = ToolResult(index=0, call_id="a", function="f", seen="0123456789")
+    >>> codex_output(result, limit=4, factor=1)
     '01…6 chars truncated…89'
     """
     tokens = unit == "tokens"
@@ -33,19 +36,20 @@ def codex_output(
 
 @register("compactor", "codex")
 class Codex(Summary, AtShare):
-    """At `threshold` of the window: `[system, the user's messages, summary]`; every assistant and tool message goes.
+    """`[system, the user's messages, summary]`, from `threshold` of the window on.
 
-    The user's messages are taken from the newest back while they fit `user_tokens` (bytes by 4, rounded up). The one that does not fit loses its
-    middle, and those before it go. Earlier summaries are not the user's. The writer reads the whole history. An empty summary becomes
-    "(no summary)", as there.
+    Every assistant and tool message goes. The user's messages are taken from the newest back while
+    they fit `user_tokens` (bytes by 4, rounded up); the one that does not fit loses its middle, and
+    those before it go. Earlier summaries are not the user's. The writer reads the whole history. An
+    empty summary becomes "(no summary)", as there.
 
-    Source: openai/codex, codex-rs/core/src/compact.rs (build_compacted_history, COMPACT_USER_MESSAGE_MAX_TOKENS) at 0100b103
+    Source: openai/codex, codex-rs/core/src/compact.rs (build_compacted_history,
+    COMPACT_USER_MESSAGE_MAX_TOKENS) at 0100b103
 
     >>> Codex().tried("user: go", "assistant: done")
     ['user: go', 'user: Summary of 2 earlier messages:']
     """
 
-    threshold: Share = 0.9
     user_tokens: Count = 20_000
 
     def divided(self, window: Window) -> Parts | None:
@@ -56,18 +60,18 @@ class Codex(Summary, AtShare):
             if room <= 0:
                 break
             tokens = math.ceil(len(message.text.encode("utf-8", "surrogatepass")) / 4)
-            kept.append(
-                message if tokens <= room else self.rewritten(message, middle_cut(message.text, 4 * room, "tokens"))
-            )
+            if tokens > room:
+                message = self.rewritten(message, middle_cut(message.text, 4 * room, "tokens"))
+            kept.append(message)
             room -= tokens
-        return [*window.messages[:start], *reversed(kept)], list(window.messages), ()
+        return [*window.messages[:start], *reversed(kept)], window.messages, ()
 
     def message(self, text: str) -> Message:
         return summary_message(text or "(no summary)")
 
 
 def middle_cut(text: str, max_bytes: int, unit: str) -> str:
-    """A text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, and between them the amount that went."""
+    """A text of `max_bytes` of UTF-8, half from either end, and between them the amount that went."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= max_bytes:
         return text
@@ -76,6 +80,7 @@ def middle_cut(text: str, max_bytes: int, unit: str) -> str:
         end -= 1
     while start < len(data) and data[start] & 0xC0 == 0x80:
         start += 1
-    head, gone, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
-    amount = math.ceil((len(data) - max_bytes) / 4) if unit == "tokens" else len(gone)
+    parts = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
+    head, middle, tail = parts
+    amount = math.ceil((len(data) - max_bytes) / 4) if unit == "tokens" else len(middle)
     return f"{head}…{amount} {unit} truncated…{tail}"

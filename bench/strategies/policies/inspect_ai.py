@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import AtShare, Parts, Repeated, Summary
-from ..histories import exchanged, older, results_of
-from ..settings import Count, Portion
+from ..engines import AtShare, Batched, Mask, Parts, Summary
+from ..histories import older, results_of
+from ..settings import Count
 
 
 @register("compactor", "inspect.edit")
-class InspectEdit(Repeated):
-    """Above `threshold` of the window results become `(Tool result removed)`, the last excepted.
+class InspectEdit(Mask, Batched, AtShare):
+    """The last `keep_tool_uses` results; above `threshold` of the window older ones are removed.
 
-    The last `keep_tool_uses` stay. A tool use is a call with a result; those of `exclude_tools` are
-    not cleared and do not count. A model's message at the end of the history goes. It acts up to
-    four times while that helps. The original also drops older reasoning and what was written into a
-    memory tool.
+    A tool use is a call with a result; those of `exclude_tools` are not cleared and do not count.
+    The original also drops older reasoning, what was written into a memory tool, and a model's
+    message at the end of the history.
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/edit.py
 
@@ -31,56 +28,22 @@ class InspectEdit(Repeated):
 
     keep_tool_uses: Count = 3
     exclude_tools: tuple[str, ...] = ()
+    placeholder = "(Tool result removed)"
 
-    def once(self, messages: list[Message]) -> list[Message]:
-        results, kept = results_of(messages), (*self.exclude_tools, "tool_search")
-        calls = [call for message in messages for call in message.tool_calls]
-        uses = [call.id for call in calls if call.id in results and call.name not in kept]
-        old = [results[call_id] for call_id in older(uses, self.keep_tool_uses)]
-        left = exchanged(messages, {m: self.rewritten(m, "(Tool result removed)") for m in old})
-        while left and left[-1].kind == "model":
-            left.pop()
-        return left
-
-
-@register("compactor", "inspect.trim")
-class InspectTrim(Repeated):
-    """Above `threshold` of the window: the system messages, the request, and the last `preserve` of the other messages.
-
-    Results without their call and calls without their results go, and so does a model's message at the end. It acts up to four times while that
-    helps.
-
-    Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/trim.py and inspect_ai/model/_trim.py
-
-    >>> InspectTrim(preserve=0.5).tried("user: 0", "user: 1", "user: 2", "user: 3", "user: 4", tokens=110)
-    ['user: 0', 'user: 4']
-    """
-
-    preserve: Portion = 0.8
-
-    def once(self, messages: list[Message]) -> list[Message]:
-        head, talk = head_of(messages)
-        kept, made = list[Message](), set[str]()
-        for message in talk[int(len(talk) * (1 - self.preserve)) :]:
-            if message.kind != "result":
-                made = {call.id for call in message.tool_calls} if message.kind == "model" else set()
-            if message.kind != "result" or message.call_id in made:
-                kept.append(message)
-        results = results_of(kept)
-        kept = [_with_calls(message, results) for message in kept]
-        return [*head, *(kept[:-1] if kept and kept[-1].kind == "model" else kept)]
-
-
-def _with_calls(message: Message, results: Collection[str | None]) -> Message:
-    calls = tuple(call for call in message.tool_calls if call.id in results)
-    return message if len(calls) == len(message.tool_calls) else msgspec.structs.replace(message, tool_calls=calls)
+    def old(self, window: Window) -> Sequence[Message]:
+        if window.tokens <= self.limit(window):
+            return []
+        results, kept = results_of(window.messages), {*self.exclude_tools, "tool_search"}
+        calls = [call for message in window.messages for call in message.tool_calls]
+        uses = [results[call.id] for call in calls if call.id in results and call.name not in kept]
+        return older(uses, self.keep_tool_uses)
 
 
 @register("compactor", "inspect.summary")
 class InspectSummary(Summary, AtShare):
-    """Above `threshold` of the window: the system messages, the request, and one user message with a summary of all the rest; no tail.
+    """The system messages, the request, and above `threshold` of the window a summary of the rest.
 
-    The writer reads them all, from the last summary on.
+    No tail is kept. The writer reads all messages, from the last summary on.
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/summary.py
 
@@ -91,15 +54,10 @@ class InspectSummary(Summary, AtShare):
     def divided(self, window: Window) -> Parts | None:
         if window.tokens <= self.limit(window):
             return None
-        head, talk = head_of(window.messages)
-        last = max((place for place, message in enumerate(talk) if message.kind == "made"), default=0)
-        return head, [*head, *talk[last:]], ()
-
-
-def head_of(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """(The system messages and all up to the first user message, the rest), as Inspect divides a history."""
-    system = [message for message in messages if message.kind == "system"]
-    others = [message for message in messages if message.kind != "system"]
-    end = next((place for place, message in enumerate(others) if message.kind in ("user", "made")), len(others))
-    end += end < len(others) and others[end].kind == "user"
-    return [*system, *others[:end]], others[end:]
+        messages = window.messages
+        others = [message for message in messages if message.kind != "system"]
+        first = next((n for n, m in enumerate(others) if m.kind in ("user", "made")), len(others))
+        first += first < len(others) and others[first].kind == "user"
+        head = [*(message for message in messages if message.kind == "system"), *others[:first]]
+        last = max((n for n, m in enumerate(others) if m.kind == "made" and n >= first), default=first)
+        return head, [*head, *others[last:]], ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ...model import Message, ToolResult
@@ -15,10 +16,11 @@ from ..settings import Count, Turns
 
 @register("compactor", "swe_agent.last_n")
 class SweAgentLastN(Mask, View):
-    """All observations but the first and the last `n` become one line that says how many lines they had.
+    """The first observation and the last `n`; of each between them the number of its lines.
 
-    A view. An observation is a tool result; the first is the task, which SWE-agent counts as one (the first user message here, else the first
-    result). With `polling` above 1 the boundary moves only when that many more observations have come, so the cached prefix holds in between.
+    A view. An observation is a tool result; the first is the task, which SWE-agent counts as one
+    (the first user message here, else the first result). With `polling` above 1 the boundary moves
+    only when that many more observations have come, so the cached prefix holds in between.
 
     Source: SWE-agent 1.1, sweagent/agent/history_processors.py (LastNObservations)
 
@@ -29,12 +31,13 @@ class SweAgentLastN(Mask, View):
     n: Count = 5
     polling: Turns = 1
 
-    def replaced(self, window: Window) -> dict[Message, Message]:
+    def old(self, window: Window) -> Sequence[Message]:
         task = next((message for message in window.messages if message.kind == "user"), None)
-        seen = [message for message in window.messages if message is task or message.kind == "result"]
-        old = seen[1 : max(0, len(seen) // self.polling * self.polling - self.n)]
-        lines = {m: f"Old environment output: ({len(m.text.splitlines())} lines omitted)" for m in old}
-        return {message: self.rewritten(message, line) for message, line in lines.items()}
+        seen = [m for m in window.messages if m is task or m.kind == "result"]
+        return seen[1 : max(0, len(seen) // self.polling * self.polling - self.n)]
+
+    def text(self, message: Message) -> str:
+        return f"Old environment output: ({len(message.text.splitlines())} lines omitted)"
 
 
 _OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
@@ -42,16 +45,20 @@ _OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
 
 @register("summarizer", "mini_swe_agent.output")
 def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Count = 5_000) -> Any:
-    """An output below `limit` characters as it is; else its first and last `end`, and the number left out.
+    """An output below `limit` characters; of a longer one the first and the last `end`.
 
-    The output is what stands in the envelope of a command. In a mapping `output_head`, `output_tail` and `elided_chars` take the place of its
-    `output`. Text between `<output>` tags becomes three parts with tags of these names. Any other result is an output as a whole. The prose that
-    the text-based original adds for the model is left out.
+    The number left out stands between them. The output is what stands in the envelope of a command:
+    in a mapping `output_head`, `output_tail` and `elided_chars` take the place of its `output`, and
+    text between `<output>` tags becomes three parts with tags of these names. Any other result is
+    an output as a whole. The prose that the text-based original adds is left out.
 
-    Source: mini-swe-agent 2.4.6, minisweagent/config/mini.yaml and mini_textbased.yaml (observation_template)
+    Source: mini-swe-agent 2.4.6, minisweagent/config/mini.yaml and mini_textbased.yaml
+    (observation_template)
 
-    >>> mini_swe_agent_output(ToolResult(index=0, call_id="a", function="f", data={"returncode": 0, "output": "0123456789"}), limit=5, end=2)
-    {'returncode': 0, 'output_head': '01', 'output_tail': '89', 'elided_chars': 6, 'warning': 'Output too long.'}
+    >>> result = ToolResult(index=0, call_id="a", function="f", data={"output": "0123456789"})
+    >>> shown = mini_swe_agent_output(result, limit=5, end=2)
+    >>> shown["output_head"], shown["elided_chars"], shown["output_tail"]
+    ('01', 6, '89')
     """
     text, mapping = result.text, _mapping(result)
     opened = _OPENED.search(text)
@@ -62,10 +69,10 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         return text
     head, tail, elided = output[:end], output[max(0, len(output) - end) :], max(0, len(output) - 2 * end)
     if mapping is not None:
-        told = {"output_head": head, "output_tail": tail, "elided_chars": elided, "warning": "Output too long."}
-        return {**mapping, **told}
-    parts = (("output_head", head), ("elided_chars", f"{elided} characters elided"), ("output_tail", tail))
-    shown = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in parts)
+        parts = {"output_head": head, "output_tail": tail, "elided_chars": elided}
+        return {**mapping, **parts, "warning": "Output too long."}
+    tagged = (("output_head", head), ("elided_chars", f"{elided} characters elided"), ("output_tail", tail))
+    shown = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
     return text[: opened.start()] + shown + text[closed.end() :] if opened and closed else shown
 
 

@@ -6,46 +6,25 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ...model import ToolCall
 from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
 from ..claude_code_files import tool_run
 from ..content import Blocks
-from ..records import count_unknown, dict_in, text, time_of, typed
+from ..records import dict_in, fields_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
 _DEEPEST = 20
-_IGNORED = {"step_id", "reasoning_effort"}
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
                "continued_trajectory_ref", "extra", "subagent_trajectories"}  # fmt: skip
 
 
-class Observed(msgspec.Struct):
-    """One observation: the result of a call, or what the environment says."""
-
-    source_call_id: str = ""
-    content: Any = None
-    subagent_trajectory_ref: list[dict[str, Any]] | None = None
-    extra: Any = None
-
-
-class TrajectoryStep(msgspec.Struct):
-    """One step of a trajectory."""
-
-    source: str | None = None
-    timestamp: Any = None
-    model_name: str | None = None
-    message: Any = None
-    reasoning_content: str | None = None
-    tool_calls: list[dict[str, Any]] | None = None
-    observation: dict[str, Any] | None = None
-    metrics: dict[str, Any] | None = None
-    extra: Any = None
-    llm_call_count: int | None = None
-    is_copied_context: bool | None = None
+_STEP = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
+         "reasoning_content": str, "reasoning_effort": object, "tool_calls": list, "observation": dict, "metrics": dict,
+         "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
+_RESULT = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list, "extra": object}
+Fields = dict[str, Any]
 
 
 @register("reader", "atif")
@@ -88,17 +67,12 @@ class Atif:
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
-        total = dict_in(value, "final_metrics").get("total_cost_usd")
-        agent = {
-            key: held for key, held in dict_in(value, "agent").items() if key not in ("tool_definitions", "model_name")
-        }
-        notes = {
-            "agent": agent,
-            "trajectory_session_id": value.get("session_id"),
-            **{name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")},
-            "cost_usd": total if isinstance(total, int | float) else run.cost,
-        }
-        yield run.trace(document, "atif", meta={key: note for key, note in notes.items() if note})
+        total, agent = dict_in(value, "final_metrics").get("total_cost_usd"), dict_in(value, "agent")
+        meta = {name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")}
+        meta["agent"] = {key: agent[key] for key in agent if key not in ("tool_definitions", "model_name")}
+        meta["trajectory_session_id"] = value.get("session_id")
+        meta["cost_usd"] = total if isinstance(total, int | float) else run.cost
+        yield run.trace(document, "atif", meta={key: note for key, note in meta.items() if note})
 
 
 class _Trajectories(Steps):
@@ -108,73 +82,72 @@ class _Trajectories(Steps):
         super().__init__()
         self.document, self.cost = document, 0.0
 
-    def trajectory(self, value: dict[str, Any], thread: str, agent: str, depth: int = 0) -> None:
-        """Add the steps of a trajectory as those of an agent."""
+    def trajectory(self, value: Fields, thread: str, agent: str, depth: int = 0) -> None:
+        """Add the steps of a trajectory as those of an agent, sub-agents where a result refers to them."""
         if depth > _DEEPEST:
             raise self.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
-        embedded = {str(inner.get("trajectory_id")): inner for inner in dicts(value.get("subagent_trajectories"))}
+        inner = {str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))}
 
         def delegate(name: str) -> None:
-            inner = embedded.pop(name)
-            self.trajectory(inner, name, text(dict_in(inner, "agent").get("name")) or "sub-agent", depth + 1)
+            own = text(dict_in(inner[name], "agent").get("name")) or "sub-agent"
+            self.trajectory(inner.pop(name), name, own, depth + 1)
 
-        model = text(dict_in(value, "agent").get("model_name"))
-        tools = dict_in(value, "agent").get("tool_definitions")
+        model, tools = (dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions"))
         if isinstance(tools, list) and tools:
             self.tools(tools, thread, agent)
         for given in dicts(value.get("steps")):
-            count_unknown(given, TrajectoryStep, self.unread, "a step", _IGNORED)
-            step = typed(given, TrajectoryStep, self.unread)
-            for result in self._step(step, thread, agent, model):
-                for reference in result.subagent_trajectory_ref or ():
+            step = fields_of(given, _STEP, self.unread, "a step")
+            results = dicts(step.get("observation", {}).get("results"))
+            self._step(step, bool(results), thread, agent, text(model))
+            for observed in results:
+                result = fields_of(observed, _RESULT, self.unread, "an observation")
+                for reference in dicts(result.get("subagent_trajectory_ref")):
                     name = str(reference.get("trajectory_id"))
-                    if name in embedded:
+                    self.unread.add("sub-agent's trajectory in another file", name not in inner)
+                    if name in inner:
                         delegate(name)
-                    else:
-                        self.unread.add("sub-agent's trajectory in another file")
                 self._result(result, step, thread, agent)
-        for name in list(embedded):
+        for name in list(inner):
             delegate(name)
 
-    def _step(self, step: TrajectoryStep, thread: str, agent: str, model: str | None) -> list[Observed]:
-        """Add a step; gives its observations."""
-        t = time_of(step.timestamp, self.unread)
-        self.unread.add("step copied from an earlier trajectory, told as this one's", step.is_copied_context is True)
-        content = self._blocks(step.message).content
-        values = dicts((step.observation or {}).get("results"))
-        observed = [typed(value, Observed, self.unread, "an observation") for value in values]
-        if step.source == "agent":
-            if step.llm_call_count not in (None, 1):
-                kind = "of several model calls" if step.llm_call_count else "without a model call"
-                self.unread.add(f"agent step {kind}, told as one")
-            metrics = step.metrics or {}
+    def _step(self, step: Fields, observed: bool, thread: str, agent: str, model: str | None) -> None:
+        t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
+        copied = step.get("is_copied_context") is True
+        self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
+        content = self._blocks(step.get("message")).content
+        if source == "agent":
+            made = step.get("llm_call_count", 1)
+            if made != 1:
+                kind = "of several model calls" if made else "without a model call"
+                self.unread.add(f"agent step {kind}, read as one")
+            metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
-            calls = tuple(map(_call, step.tool_calls or ()))
-            said = ReadMessage("assistant", content, calls, step.reasoning_content or None)
-            self.say(said, thread, agent, t, model=step.model_name or model, usage=usage)
+            calls = tuple(map(_call, dicts(step.get("tool_calls"))))
+            turn = ReadMessage("assistant", content, calls, step.get("reasoning_content") or None)
+            self.say(turn, thread, agent, t, model=step.get("model_name") or model, usage=usage)
             cost = metrics.get("cost_usd")
             self.cost += cost if isinstance(cost, int | float) else 0
-        elif step.source not in ("system", "user"):
-            self.unread.kind("step of a source", step.source)
+        elif source not in ("system", "user"):
+            self.unread.kind("step of a source", source)
         elif content or not observed:
-            self.say(ReadMessage("system" if step.source == "system" else "user", content), thread, agent, t)
-        return observed
+            self.say(ReadMessage("system" if source == "system" else "user", content), thread, agent, t)
 
-    def _result(self, result: Observed, step: TrajectoryStep, thread: str, agent: str) -> None:
+    def _result(self, result: Fields, step: Fields, thread: str, agent: str) -> None:
         """Add an observation: the result of the call it names, else of the step's next call; without calls it
         is what the environment says."""
-        t, call_id = time_of(step.timestamp, self.unread), result.source_call_id
-        places = (dict_in(result.extra, "tool_result_metadata"), dict_in(step.extra, "tool_result_metadata"))
-        metadata = next(filter(None, places), dict_in(step.extra, "metadata"))
+        t, call_id = time_of(step.get("timestamp"), self.unread), result.get("source_call_id", "")
+        places = (dict_in(place.get("extra"), "tool_result_metadata") for place in (result, step))
+        metadata = next(filter(None, places), dict_in(step.get("extra"), "metadata"))
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
-            (said,) = Blocks().add_all([{"tool_use_id": call_id, **raw, "type": "tool_result"}], self.unread).results
-            said = replace(said, ran=tool_run(metadata.get("tool_use_result"), said.text))
+            block = {"tool_use_id": call_id, **raw, "type": "tool_result"}
+            (message,) = Blocks().add_all([block], self.unread).results
+            message = replace(message, ran=tool_run(metadata.get("tool_use_result"), message.text))
         else:
-            called = bool(step.tool_calls or call_id)
-            content = self._blocks(result.content).content
-            said = ReadMessage("tool", content, call_id=call_id) if called else ReadMessage("user", content)
-        self.say(said, thread, agent, t)
+            called = bool(step.get("tool_calls") or call_id)
+            content = self._blocks(result.get("content")).content
+            message = ReadMessage("tool", content, call_id=call_id) if called else ReadMessage("user", content)
+        self.say(message, thread, agent, t)
 
     def _blocks(self, content: Any) -> Blocks:
         """The blocks of a content; a picture is known by its path."""

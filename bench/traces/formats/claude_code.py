@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
 from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..branches import paired, way_to
 from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
 from ..messages import message
-from ..records import dict_in, objects_of, text, time_of, typed
+from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 
 _NOT_IN_PROMPTS = {
@@ -28,7 +26,7 @@ _NOTES = {
     "api_metrics", "task_started", "task_progress", "task_notification", "files_persisted", "hook_progress",
     "session_state_changed",
 }  # fmt: skip
-"""Subtypes of system lines that the model does not see."""
+"""Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _SUB_AGENT = "sub-agent"
 _META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd",
@@ -36,29 +34,12 @@ _META = {"sessionId": "session_id", "session_id": "session_id", "version": "vers
          "duration_ms": "duration_ms"}  # fmt: skip
 
 
-class Line(msgspec.Struct, rename="camel"):
-    """One line of a session, or of a stream."""
-
-    type: str = ""
-    subtype: str | None = None
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    logical_parent_uuid: str | None = None
-    timestamp: Any = None
-    message: dict[str, Any] | None = None
-    is_compact_summary: Any = None
-    is_visible_in_transcript_only: Any = None
-    is_error: Any = msgspec.field(default=None, name="is_error")
-    tool_use_result: Any = None
-    streamed_result: Any = msgspec.field(default=None, name="tool_use_result")
-    attachment: dict[str, Any] = {}
-    compact_metadata: dict[str, Any] = {}
-    microcompact_metadata: dict[str, Any] = {}
-
-    @property
-    def answer_id(self) -> str:
-        """The id of the answer that the line is a part of."""
-        return text(dict_in(self.message).get("id")) or self.uuid or str(id(self))
+_LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
+         "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
+         "is_error": object, "toolUseResult": object, "tool_use_result": object, "attachment": dict,
+         "compactMetadata": dict, "microcompactMetadata": dict}  # fmt: skip
+Line = dict[str, Any]
+"""One line of a session, or of a stream."""
 
 
 @register("reader", "claude_code")
@@ -100,7 +81,7 @@ class _Session(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answers: dict[tuple[str, str], list[Line]] = {}  # by thread and id
+        self.answers: dict[tuple[str, str], list[Line]] = {}  # lines not yet read, by thread and answer
         self.agents: dict[str, str] = {}  # a sub-agent's name, by the call it came from and by its own id
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
@@ -131,102 +112,106 @@ class _Session(Steps):
         """Add the lines as steps; a session that is taken up again repeats lines, which count once."""
         entries: list[tuple[Line, str]] = []
         for raw, thread in lines:
-            line = typed(raw, Line, self.unread)
-            if line.uuid is not None:
-                if line.uuid in self.parents:
-                    continue
-                self.parents[line.uuid] = line.parent_uuid or line.logical_parent_uuid
+            line = fields_of(raw, _LINE, self.unread)
+            uuid = line.get("uuid")
+            if uuid in self.parents:
+                continue
+            if uuid is not None:
+                self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
             for key, name in _META.items():
                 if value := raw.get(key):
                     self.meta.setdefault(name, value)
             self._note_agents(line)
-            if line.type == "assistant":
-                self.answers.setdefault((thread, line.answer_id), []).append(line)
+            if line.get("type") == "assistant":
+                self.answers.setdefault((thread, _answer_id(line)), []).append(line)
             entries.append((line, thread))
         for line, thread in entries:
             self._add(line, thread)
 
     def _note_agents(self, line: Line) -> None:
         """Note which sub-agents a line's calls start, or its result is of."""
-        blocks = dicts(dict_in(line.message).get("content"))
+        blocks = dicts(dict_in(line, "message").get("content"))
         for block in blocks:
             if block.get("type") == "tool_use":
                 name = text(dict_in(block, "input").get("subagent_type")) or _SUB_AGENT
                 self.agents[str(block.get("id"))] = name
-        agent = text(dict_in(line.tool_use_result).get("agentId"))
+        agent = text(dict_in(line, "toolUseResult").get("agentId"))
         if agent and blocks:
             self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
 
     def _add(self, line: Line, thread: str) -> None:
-        if line.type == "user" and line.message is not None:
-            self._user(line, line.message, thread)
-        elif line.type == "assistant" and line.message is not None:
+        kind, subtype = line.get("type", ""), line.get("subtype")
+        if kind == "user" and "message" in line:
+            self._user(line, thread)
+        elif kind == "assistant" and "message" in line:
             self._assistant(line, thread)
-        elif line.type == "attachment":
-            prompt = text(line.attachment.get("prompt"))
-            if line.attachment.get("type") == "queued_command" and prompt:
+        elif kind == "attachment":
+            attachment = line.get("attachment", {})
+            prompt = text(attachment.get("prompt"))
+            if attachment.get("type") == "queued_command" and prompt:
                 self._became(line, self.say(ReadMessage("user", prompt), *self._place(line, thread)))
             else:
-                self.unread.kind("attachment", line.attachment.get("type"))
-        elif line.type == "result":
-            success = line.subtype == "success" and line.is_error is not True
+                self.unread.kind("attachment", attachment.get("type"))
+        elif kind == "result":
+            success = subtype == "success" and line.get("is_error") is not True
             self.outcome = Outcome(success=success, said_by="claude_code")
-        elif line.type == "system" and line.subtype == "compact_boundary":
+        elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
-        elif line.type == "system" and line.subtype == "microcompact_boundary":
+        elif kind == "system" and subtype == "microcompact_boundary":
             self._cleared(line, thread)
-        elif line.type == "system" and str(line.subtype) not in _NOTES:
-            self.unread.kind("system line", line.subtype)
-        elif line.type != "system" and line.type not in _NOT_IN_PROMPTS:
-            self.unread.kind("line", line.type or None)
+        elif kind == "system" and subtype is not None and subtype not in _NOTES:
+            self.unread.kind("system line", subtype)
+        elif kind != "system" and kind not in _NOT_IN_PROMPTS:
+            self.unread.kind("line", kind or None)
 
     def _place(self, line: Line, thread: str) -> tuple[str, str, float | None]:
         agent = "agent" if thread == MAIN else self.agents.get(thread, _SUB_AGENT)
-        return thread, agent, time_of(line.timestamp, self.unread)
+        return thread, agent, self._time(line)
+
+    def _time(self, line: Line) -> float | None:
+        return time_of(line.get("timestamp"), self.unread)
 
     def _became(self, line: Line, index: int) -> None:
-        if line.uuid is not None:
-            self.step_of[line.uuid] = index
+        if "uuid" in line:
+            self.step_of[line["uuid"]] = index
 
-    def _user(self, line: Line, fields: dict[str, Any], thread: str) -> None:
-        place = self._place(line, thread)
-        messages = message({**fields, "role": "user"}, self.unread)
-        if line.is_compact_summary is True:
+    def _user(self, line: Line, thread: str) -> None:
+        messages = message({**line["message"], "role": "user"}, self.unread)
+        if line.get("isCompactSummary") is True:
             self._reset(line, messages[-1].text)
             return
-        if line.is_visible_in_transcript_only is True:
+        if line.get("isVisibleInTranscriptOnly") is True:
             return
         self._compacted(line, thread)
-        result = line.streamed_result if line.tool_use_result is None else line.tool_use_result
+        result = line.get("toolUseResult", line.get("tool_use_result"))
         for said in messages:
             if said.role == "tool":
                 said = replace(said, ran=tool_run(result, said.text))
             else:
                 self._went_back(line, thread)
-            self._became(line, self.say(said, *place))
+            self._became(line, self.say(said, *self._place(line, thread)))
 
     def _assistant(self, line: Line, thread: str) -> None:
         """Add an answer, at the first of its lines: the last count of its usage is that of all of it."""
-        lines = self.answers.pop((thread, line.answer_id), None)
+        lines = self.answers.pop((thread, _answer_id(line)), None)
         if lines is None:
             return
-        parts = [dict_in(part.message) for part in lines]
+        parts = [dict_in(part, "message") for part in lines]
         if parts[0].get("model") == "<synthetic>":
             self.unread.add("message of Claude Code in the model's place")
             return
         contents = [part.get("content") for part in parts]
-        blocks = [block for held in contents for block in (held if isinstance(held, list) else [held])]
+        blocks = [block for content in contents for block in (content if isinstance(content, list) else [content])]
         reasons = [reason for part in parts if (reason := part.get("stop_reason"))]
         usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
         self.unread.add("count of output tokens from before the answer ended", bool(usage) and not reasons)
-        whole = {**parts[0], "role": "assistant", "content": blocks, "stop_reason": (reasons or [None])[-1]}
-        turn, *results = message({**whole, "usage": usage}, self.unread)
-        place = self._place(line, thread)
+        answer = {**parts[0], "role": "assistant", "content": blocks, "stop_reason": (reasons or [None])[-1]}
+        turn, *results = message({**answer, "usage": usage}, self.unread)
         self._compacted(line, thread)
-        index = self.say(turn, *place)
+        index = self.say(turn, *self._place(line, thread))
         for part in lines:
             self._became(part, index)
-        self.tell(results, *place)
+        self.tell(results, *self._place(line, thread))
 
     # ---- compacted, cleared, or gone back in
 
@@ -237,20 +222,20 @@ class _Session(Steps):
     def _reset(self, line: Line, summary: str | None = None) -> None:
         """Add the history as compaction left it: the summary, and the segment that the mark says it kept."""
         boundary, self.boundary = self.boundary, None
-        segment = dict_in(boundary.compact_metadata if boundary else None, "preservedSegment")
-        ends = [self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid")]
-        kept = tuple(range(ends[0], ends[1] + 1)) if ends[0] is not None and ends[1] is not None else ()
-        t = time_of(line.timestamp, self.unread)
-        self._became(line, self.add(ContextReset(index=self.index, t=t, summary=summary, kept=kept)))
+        segment = dict_in(boundary, "compactMetadata", "preservedSegment")
+        first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
+        kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
+        reset = ContextReset(index=self.index, t=self._time(line), summary=summary, kept=kept)
+        self._became(line, self.add(reset))
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add the clearing of the results that a mark names: prompts after it show a notice in their place."""
-        named = line.microcompact_metadata.get("compactedToolIds")
+        named = line.get("microcompactMetadata", {}).get("compactedToolIds")
         calls = set(map(str, named)) if isinstance(named, list) else set()
         results = (step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread)
-        if shown := {step.index: _CLEARED for step in results if step.call_id in calls}:
-            t = time_of(line.timestamp, self.unread)
-            self._became(line, self.add(ContextEdit(index=self.index, t=t, thread=thread, shown=shown)))
+        if notices := {step.index: _CLEARED for step in results if step.call_id in calls}:
+            edit = ContextEdit(index=self.index, t=self._time(line), thread=thread, shown=notices)
+            self._became(line, self.add(edit))
 
     def _went_back(self, line: Line, thread: str) -> None:
         """Add a reset where the chain above a prompt leaves out the thread's last turn: it was typed after
@@ -260,14 +245,18 @@ class _Session(Steps):
         if not isinstance(last, ModelTurn):
             return
         way: list[str] = []
-        for uuid in way_to(line.parent_uuid, self.parents):
+        for uuid in way_to(line.get("parentUuid"), self.parents):
             if self.step_of.get(uuid) == last.index:  # nearly always at once
                 return
             way.append(uuid)
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
-            t = time_of(line.timestamp, self.unread)
-            self.add(ContextReset(index=self.index, t=t, kept=paired(self.steps, kept)))
+            self.add(ContextReset(index=self.index, t=self._time(line), kept=paired(self.steps, kept)))
+
+
+def _answer_id(line: Line) -> str:
+    """The id of the answer that a line is a part of."""
+    return text(dict_in(line, "message").get("id")) or line.get("uuid") or str(id(line))
 
 
 def _output_tokens(usage: dict[str, Any]) -> float:

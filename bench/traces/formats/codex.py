@@ -10,7 +10,7 @@ from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, text_
 from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..codex_runs import ENDS, tool_run
 from ..messages import answer_of_items, is_item, messages
-from ..records import dict_in, objects_of, text, time_of, typed
+from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
@@ -26,19 +26,8 @@ _META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", 
 _ABSENT = "token count of a call that is not in the session"
 
 
-class Line(msgspec.Struct):
-    """One line of a rollout."""
-
-    type: str | None = None
-    timestamp: Any = None
-    payload: dict[str, Any] = {}
-
-    @property
-    def of_the_model(self) -> bool:
-        """True for an item that the model wrote."""
-        kind = str(self.payload.get("type", "message"))
-        spoken = kind == "message" and self.payload.get("role") in (None, "assistant")
-        return self.type == "response_item" and (spoken or kind == "reasoning" or kind.endswith("_call"))
+_LINE = {"type": str, "timestamp": object, "payload": dict}
+Line = dict[str, Any]
 
 
 @register("reader", "codex")
@@ -85,31 +74,32 @@ class _Rollout(Steps):
 
     def add_all(self, objects: list[dict[str, Any]]) -> None:
         """Add the lines as steps."""
-        lines = [typed(value, Line, self.unread) for value in objects]
+        lines = [{"payload": {}, **fields_of(value, _LINE, self.unread)} for value in objects]
         self.counts_first = _counts_first(lines)
-        events = [line.payload for line in lines if line.type == "event_msg"]
+        events = [line["payload"] for line in lines if line.get("type") == "event_msg"]
         self.ends = {str(event.get("call_id")): event for event in events if event.get("type") in ENDS}
         for line in lines:
-            self._add(line, line.payload, time_of(line.timestamp, self.unread))
+            self._add(line, line["payload"], time_of(line.get("timestamp"), self.unread))
         self._end_answer()
         self.unread.add(_ABSENT, int(self.counted is not None))
 
     def _add(self, line: Line, payload: dict[str, Any], t: float | None) -> None:
-        if line.of_the_model:
+        kind = line.get("type")
+        if _is_of_model(line):
             self.answer.append(line)
-        elif line.type == "response_item":
+        elif kind == "response_item":
             self._end_answer()
             self._item(payload, t)
-        elif line.type == "event_msg":
+        elif kind == "event_msg":
             self._event(payload, t)
-        elif line.type == "compacted":
+        elif kind == "compacted":
             self._compacted(payload, t)
-        elif line.type == "session_meta":
+        elif kind == "session_meta":
             self._session(payload)
-        elif line.type == "turn_context":
+        elif kind == "turn_context":
             self.model = text(payload.get("model")) or self.model
         else:
-            self.unread.kind("line", line.type)
+            self.unread.kind("line", kind)
 
     def _session(self, meta: dict[str, Any]) -> None:
         if "session_id" in self.meta:  # a session that another was forked from
@@ -137,11 +127,12 @@ class _Rollout(Steps):
         lines, self.answer = self.answer, []
         if not lines:
             return
-        t = time_of(lines[0].timestamp, self.unread)
-        for said in answer_of_items([line.payload for line in lines], self.unread):
-            spoken = said.role == "assistant"
-            self.say(said, t=t, model=self.model, usage=self.counted if spoken else None)
-            self.counted = None if spoken else self.counted
+        t = time_of(lines[0].get("timestamp"), self.unread)
+        for message in answer_of_items([line["payload"] for line in lines], self.unread):
+            usage = None
+            if message.role == "assistant":
+                usage, self.counted = self.counted, None
+            self.say(message, t=t, model=self.model, usage=usage)
 
     # ---- events
 
@@ -202,6 +193,13 @@ class _Rollout(Steps):
         self.add(ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept))))
 
 
+def _is_of_model(line: Line) -> bool:
+    """True for an item that the model wrote."""
+    kind = str(line["payload"].get("type", "message"))
+    answered = kind == "message" and line["payload"].get("role") in (None, "assistant")
+    return line.get("type") == "response_item" and (answered or kind == "reasoning" or kind.endswith("_call"))
+
+
 def _counts_first(lines: list[Line]) -> bool:
     """True if the session writes an answer's token count before the answer's items, as Codex 0.40 does: most
     counts stand after an output or a prompt and before an item of the model's. Empty ones and repeated ones,
@@ -209,10 +207,10 @@ def _counts_first(lines: list[Line]) -> bool:
     order: list[bool | None] = []  # the model's items (True), others (False) and counts (None)
     total: Any = None
     for line in lines:
-        count = dict_in(line.payload, "info").get("total_token_usage")
-        if line.type == "response_item":
-            order.append(line.of_the_model)
-        elif line.payload.get("type") == "token_count" and count not in (None, total):
+        count = dict_in(line, "payload", "info").get("total_token_usage")
+        if line.get("type") == "response_item":
+            order.append(_is_of_model(line))
+        elif line["payload"].get("type") == "token_count" and count not in (None, total):
             total = count
             order.append(None)
     around = [(before, after) for before, at, after in zip(order, order[1:], order[2:], strict=False) if at is None]

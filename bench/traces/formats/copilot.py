@@ -5,36 +5,18 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import msgspec
-
 from ...model import ToolCall
 from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..parts import Unread
-from ..records import arguments, dict_in, objects_of, text, time_of, typed
+from ..records import arguments, dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 
 
-class Round(msgspec.Struct, rename="camel"):
-    """One answer of the model within a request."""
-
-    response: str | None = None
-    tool_calls: list[dict[str, Any]] = []
-    thinking: dict[str, Any] = {}
-    timestamp: Any = None
-    model_id: str | None = None
-
-
-class Request(msgspec.Struct, rename="camel"):
-    """A message of a person, and all that followed."""
-
-    message: dict[str, Any] = {}
-    response: list[Any] = []
-    result: dict[str, Any] = {}
-    timestamp: Any = None
-    model_id: str | None = None
-    is_canceled: bool | None = None
+_ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
+_REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": object, "modelId": str,
+            "isCanceled": bool}  # fmt: skip
 
 
 @register("reader", "copilot")
@@ -69,7 +51,7 @@ class Copilot:
         objects = objects_of(document, run.unread)
         chat = _replayed(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
-            run.request(typed(value, Request, run.unread))
+            run.request(value)
         notes = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle")}
         run.meta = {key: value for key, value in notes.items() if value}
         yield run.trace(document, "copilot")
@@ -102,23 +84,27 @@ def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
 class _Chat(Steps):
     """One chat on its way to a trace."""
 
-    def request(self, request: Request) -> None:
+    def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
-        t = time_of(request.timestamp, self.unread)
-        if asked := text(request.message.get("text")):
+        request = fields_of(value, _REQUEST, self.unread)
+        t, asked = time_of(request.get("timestamp"), self.unread), text(dict_in(request, "message").get("text"))
+        if asked:
             self.say(ReadMessage("user", asked), t=t)
-        self.unread.add("request that was cancelled", request.is_canceled is True)
-        metadata = dict_in(request.result, "metadata")
-        rounds = [typed(value, Round, self.unread) for value in dicts(metadata.get("toolCallRounds"))]
-        if not rounds and request.response:
-            answer = "".join(map(_text_of_response, request.response))
-            self.say(ReadMessage("assistant", answer), t=t, model=request.model_id)
+        self.unread.add("request that was cancelled", request.get("isCanceled") is True)
+        metadata = dict_in(request, "result", "metadata")
+        rounds = [fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))]
+        if not rounds and request.get("response"):
+            answer = "".join(map(_text_of_response, request["response"]))
+            self.say(ReadMessage("assistant", answer), t=t, model=request.get("modelId"))
         for turn in rounds:
-            thought = turn.thinking.get("text")
+            thought = dict_in(turn, "thinking").get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
-            calls = tuple(map(_call, turn.tool_calls))
-            said = ReadMessage("assistant", turn.response or "", calls, reasoning or None)
-            self.say(said, t=time_of(turn.timestamp, self.unread) or t, model=turn.model_id or request.model_id)
+            calls = tuple(map(_call, dicts(turn.get("toolCalls"))))
+            answered = time_of(turn.get("timestamp"), self.unread) or t
+            model = turn.get("modelId") or request.get("modelId")
+            self.say(
+                ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None), t=answered, model=model
+            )
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
                 if isinstance(content, list) and content:

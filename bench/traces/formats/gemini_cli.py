@@ -6,13 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ...model import ContextReset, ToolCall
 from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
-from ..records import count_unknown, dict_in, objects_of, text, time_of, typed
+from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -20,30 +18,12 @@ _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")
 """Messages that the CLI showed to its user and not to the model."""
 _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
-_IGNORED = {"id", "displayContent"}
 
 
-class Call(msgspec.Struct):
-    """A tool call with its own result."""
-
-    id: str = ""
-    name: str = "unknown"
-    args: Any = None
-    result: Any = None
-    status: str | None = None
-    timestamp: Any = None
-
-
-class Message(msgspec.Struct, rename="camel"):
-    """A message of a session."""
-
-    type: str | None = None
-    timestamp: Any = None
-    content: Any = None
-    tool_calls: list[dict[str, Any]] = []
-    thoughts: list[dict[str, Any]] = []
-    model: str | None = None
-    tokens: dict[str, Any] = {}
+_CALL = {"id": str, "name": str, "args": object, "result": object, "status": str, "timestamp": object}
+_MESSAGE = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
+            "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
+Fields = dict[str, Any]
 
 
 @register("reader", "gemini_cli")
@@ -107,43 +87,39 @@ class _Session(Steps):
                 starts[str(value.get("id"))] = self.index
                 self._message(value)
 
-    def _message(self, value: dict[str, Any]) -> None:
+    def _message(self, value: Fields) -> None:
         kind = value.get("type")
-        if kind in _NOTES:
-            self.unread.add("message to the user alone")
-        elif kind not in _TURNS:
-            self.unread.kind("message", kind)
         if kind not in _TURNS:
+            self.unread.add("message to the user alone") if kind in _NOTES else self.unread.kind("message", kind)
             return
-        count_unknown(value, Message, self.unread, "a message", _IGNORED)
-        known = typed(value, Message, self.unread)
-        t = time_of(known.timestamp, self.unread)
+        fields = fields_of(value, _MESSAGE, self.unread, "a message")
+        t = time_of(fields.get("timestamp"), self.unread)
         role = "user" if kind == "user" else "assistant"
-        messages = message({"role": role, "content": known.content}, self.unread)
-        if role == "user":
-            self.tell(messages, t=t)
-            return
-        turn, *results = messages
-        calls = [typed(call, Call, self.unread) for call in known.tool_calls]
-        thoughts = [[text(thought.get(key)) or "" for key in ("subject", "description")] for thought in known.thoughts]
-        asked = tuple(ToolCall(id=call.id, name=call.name, arguments=call.args) for call in calls)
-        reasoning = turn.reasoning or "\n".join(map(": ".join, thoughts)) or None
-        usage = usage_in(known.tokens, self.unread)
-        turn = replace(turn, calls=(*turn.calls, *asked), reasoning=reasoning, model=known.model, usage=usage)
+        turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
+        calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
+        if role == "assistant":
+            asked = map(_call, calls)
+            thoughts = [
+                ": ".join(text(thought.get(key)) or "" for key in ("subject", "description"))
+                for thought in dicts(fields.get("thoughts"))
+            ]
+            reasoning = turn.reasoning or "\n".join(thoughts) or None
+            usage, model = usage_in(fields.get("tokens"), self.unread), fields.get("model")
+            turn = replace(turn, calls=(*turn.calls, *asked), reasoning=reasoning, model=model, usage=usage)
         self.tell([turn, *results], t=t)
         for call in calls:
             self._result(call)
 
-    def _result(self, call: Call) -> None:
-        blocks = Blocks().add_all(call.result, self.unread)
-        if not blocks and call.status in _PENDING:
+    def _result(self, call: Fields) -> None:
+        blocks, status = Blocks().add_all(call.get("result"), self.unread), call.get("status")
+        if not blocks and status in _PENDING:
             return
-        seen = "\n".join(
-            filter(None, (*(result.text for result in blocks.results), ReadMessage("tool", blocks.content).text))
-        )
-        failed = call.status not in (None, "success") or any(result.failed for result in blocks.results)
-        ran = Ran(failed=failed, t=time_of(call.timestamp, self.unread), error=(seen or None) if failed else None)
-        self.say(ReadMessage("tool", seen, call_id=call.id, name=call.name, ran=ran))
+        texts = [*(result.text for result in blocks.results), ReadMessage("tool", blocks.content).text]
+        seen = "\n".join(filter(None, texts))
+        failed = status not in (None, "success") or any(result.failed for result in blocks.results)
+        t = time_of(call.get("timestamp"), self.unread)
+        ran = Ran(failed=failed, t=t, error=(seen or None) if failed else None)
+        self.say(ReadMessage("tool", seen, call_id=call.get("id", ""), name=call.get("name", "unknown"), ran=ran))
 
     # ---- a stream
 
@@ -174,3 +150,7 @@ class _Session(Steps):
                 self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
             elif kind != "end":
                 self.unread.kind("event", kind)
+
+
+def _call(call: Fields) -> ToolCall:
+    return ToolCall(id=call.get("id", ""), name=call.get("name", "unknown"), arguments=call.get("args"))

@@ -1,4 +1,4 @@
-"""Recorded HTTP: cassettes of VCR in YAML or JSON, and HAR files, of which the model calls make runs."""
+"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls make runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from urllib.parse import unquote
 
 from ...text.wording import counted
 from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
-from ..call_records import add_records
 from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
-from ..streams import events_of_frames
 from ..yaml_values import YamlError, yaml_value
 
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
@@ -25,13 +23,14 @@ _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 @register("reader", "http")
 class Http:
     """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the
-    interfaces of OpenAI, Anthropic, Gemini, Cohere or Bedrock, streamed or not, packed or not, also
+    interfaces of OpenAI, Anthropic, Gemini, or Bedrock, streamed or not, packed or not, also
     decoded as pydantic-ai keeps them.
 
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); the HAR 1.2 specification
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock (`nock.recorder`);
+    the HAR 1.2 specification
     """
 
     keeps = Keeps(
@@ -50,7 +49,7 @@ class Http:
         """The recording's runs in the order in which they began."""
         calls = Calls(document, "http")
         records = _listed_in_json(document) or [_record(interaction) for interaction in _interactions(document)]
-        add_records(calls, records)
+        calls.add_records(records)
         if not calls.runs:
             first = first_of(records[0]["request"], ("uri", "url")) if records else "none"
             what = f"no call of a chat with an answer to read among {counted(len(records), 'request')}"
@@ -59,9 +58,12 @@ class Http:
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in JSON, or the entries of a HAR; `[]` for anything else."""
+    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for anything else."""
     if document.problem is not None or document.is_json_lines:
         return []
+    if isinstance(document.json, list):
+        replies = [reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()]
+        return [_record(_with_sides(reply)) for reply in replies]
     whole = as_dict(document.json)
     listed = as_dict(whole.get("log")).get("entries") or whole.get("interactions") or whole.get("http_interactions")
     return [item for item in dicts(listed) if "request" in item]
@@ -78,6 +80,12 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
     return [*found, *({"request": asked, "response": answered} for asked, answered in pairs)]
 
 
+def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply as nock records it, as an interaction of a cassette."""
+    request = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}
+    return {"request": request, "response": {"parsed_body": reply["response"]}}
+
+
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     """An interaction with its bodies as texts, unpacked, as logs of calls have them."""
     request, response = (as_dict(interaction.get(key)) for key in ("request", "response"))
@@ -87,14 +95,13 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     return {"request": {"uri": request.get("uri"), "body": sent}, "response": {"body": got}, "model": model}
 
 
-def _body(body: Any) -> str | list[Any] | None:
-    """A body as text, or as the events of binary frames; None for one that is no text, or is packed
-    in a way that Python does not know."""
+def _body(body: Any) -> str | None:
+    """A body as text; None for one that is no text, or is packed in a way that Python does not know."""
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:
             unpacked = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
-            inner = events_of_frames(unpacked) or unpacked.decode("utf-8", "replace")
+            inner = unpacked.decode("utf-8", "replace")
         except (OSError, EOFError, zlib.error):
             return None
-    return inner if isinstance(inner, str | list) else None
+    return inner if isinstance(inner, str) else None

@@ -1,21 +1,14 @@
-"""Sessions of opencode: what `opencode export` writes, and the session files of its storage, each with the
-messages and parts that lie in the folders beside it."""
+"""Sessions of opencode, as `opencode export` writes them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
-from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, PartOf, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import Unread, picture, simple
-from ..records import dict_in, text, time_of, typed
+from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -26,68 +19,24 @@ _SENT = {"compaction": "What did we do so far?", "subtask": "The following tool 
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text stands in a part of its own."""
-_NAME = re.compile(r"(?:msg|prt)_\w+\.json")
-
-
-class Times(msgspec.Struct, frozen=True):
-    """Milliseconds since the epoch."""
-
-    created: float | None = None
-    start: float | None = None
-    end: float | None = None
-    compacted: float | None = None
-
-
-class State(msgspec.Struct, frozen=True):
-    """The state of a tool call."""
-
-    status: str | None = None
-    input: Any = None
-    output: str = ""
-    error: str | None = None
-    metadata: dict[str, Any] = {}
-    time: Times = Times()
-    attachments: list[Any] = []
-
-
-class Piece(msgspec.Struct):
-    """One part of a message."""
-
-    type: str | None = None
-    text: str = ""
-    ignored: bool | None = None
-    callID: str | None = None  # noqa: N815
-    tool: str = "unknown"
-    state: State = State()
-    tokens: dict[str, Any] = {}
-    reason: str | None = None
-    cost: float | None = None
-    mime: str | None = None
-    url: str = ""
-
-
-class Info(msgspec.Struct):
-    """A message without its parts."""
-
-    role: str | None = None
-    time: Times = Times()
-    modelID: str | None = None  # noqa: N815
-    summary: Any = None
-    tokens: dict[str, Any] = {}
-    finish: str | None = None
-    cost: float | None = None
-    error: Any = None
-    system: str | None = None
+_MESSAGE: Kinds = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
+            "cost": float, "error": object, "system": str}  # fmt: skip
+_PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
+         "reason": str, "cost": float, "mime": str, "url": str}  # fmt: skip
+_STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
+          "attachments": list}  # fmt: skip
+_TIMES = {"created": float, "start": float, "end": float, "compacted": float}
+Fields = dict[str, Any]
 
 
 @register("reader", "opencode")
 class Opencode:
     """One session a file. Each step of an assistant's message is a turn with its calls; the results follow it.
 
-    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the first call after
-    that. A message of compaction and its summary are turns, and then a ContextReset that keeps those two. A call
-    that was interrupted failed. The cost is in `meta`. A sub-agent's session is a file of its own. The SQLite
-    storage of later versions is read by way of `opencode export`.
+    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the first
+    call after that. A message of compaction and its summary are turns, and then a ContextReset that
+    keeps those two. A call that was interrupted failed. The cost is in `meta`. A sub-agent's session
+    is a file of its own. Its storage is read by way of `opencode export`.
 
     Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
     toModelMessage), `src/cli/cmd/export.ts`
@@ -97,56 +46,26 @@ class Opencode:
         results="as shown",
         also=("cuts", "usage", "times", "errors", "reasoning", "resets", "model"),
         never="the system prompt and tool definitions, how the run ended, the whole output of a truncated result, which is a file of its own",
-        tested="opencode 1.1 exports and storage, written by hand after the source",
+        tested="opencode 1.1 exports, written by hand after the source",
     )
 
     def sniff(self, document: Document) -> Confidence:
-        head = document.first if isinstance(document.head, dict) else {}
-        if _NAME.fullmatch(document.path.name) and "sessionID" in head:
-            return Confidence.CERTAIN
-        if isinstance(head.get("messages"), list):
-            listed = [item for item in head["messages"] if isinstance(item, dict)]
-            parts = any(isinstance(item.get("parts"), list) and "role" in dict_in(item, "info") for item in listed)
-            return certain_if("id" in dict_in(head, "info") and parts)
-        session = isinstance(head.get("id"), str) and {"projectID", "directory", "time"} <= head.keys()
-        return certain_if(session and str(head.get("id")).startswith("ses_"))
+        head = as_dict(document.head)
+        listed = dicts(head.get("messages"))
+        parts = any(isinstance(item.get("parts"), list) and "role" in dict_in(item, "info") for item in listed)
+        return certain_if("id" in dict_in(head, "info") and parts)
 
     def read(self, document: Document) -> Traces:
-        """The file's one session; its id and title are in `meta`. PartOf for a message or a part of one."""
-        head = document.first
-        if _NAME.fullmatch(document.path.name) and "sessionID" in head:
-            session = f"belongs to session {head['sessionID']}"
-            raise PartOf(f"{document.name}: {session} — name the session's file, or export it")
-        run = _Session()
-        info = dict_in(head, "info") or head
-        if isinstance(head.get("messages"), list):
-            for item in dicts(head["messages"]):
-                run.message(dict_in(item, "info"), dicts(item.get("parts")))
-        else:
-            for message, parts in _stored(document, str(head.get("id")), run.unread):
-                run.message(message, parts)
+        """The file's one session; its id and title are in `meta`."""
+        session, run = as_dict(document.json), _Session()
+        info = dict_in(session, "info")
+        for item in dicts(session.get("messages")):
+            run.message(dict_in(item, "info"), dicts(item.get("parts")))
         run.meta |= {"session_id": str(info.get("id"))}
         run.meta |= {key: info[key] for key in ("title", "version", "directory", "parentID") if info.get(key)}
         if run.cost:
             run.meta["cost_usd"] = run.cost
         yield run.trace(document, "opencode")
-
-
-def _stored(document: Document, session: str, unread: Unread) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """The messages that lie in `message/SESSION`, each with its parts in `part/MESSAGE`, beside `session`."""
-    storage = document.path.parent.parent.parent
-    for path in sorted((storage / "message" / session).glob("*.json")):
-        parts = sorted((storage / "part" / path.stem).glob("*.json"))
-        yield _object(path, unread), [_object(part, unread) for part in parts]
-
-
-def _object(path: Path, unread: Unread) -> dict[str, Any]:
-    try:
-        value = Document(path).json
-    except TraceError:
-        value = None
-    unread.add("file of a message or a part that cannot be read", not isinstance(value, dict))
-    return value if isinstance(value, dict) else {}
 
 
 class _Session(Steps):
@@ -158,90 +77,92 @@ class _Session(Steps):
         self.cleared: list[tuple[float, int]] = []  # when, and which step
         self.asked: int | None = None  # the message that asks for compaction
 
-    def message(self, info: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+    def message(self, info: Fields, parts: list[Fields]) -> None:
         """Add a message as steps."""
-        known = typed(info, Info, self.unread)
-        pieces = [typed(part, Piece, self.unread) for part in parts]
-        if known.role == "user":
-            self._user(known, pieces, time_of(known.time.created, self.unread))
-        elif known.role == "assistant":
-            self._assistant(known, pieces, time_of(known.time.created, self.unread))
+        fields = fields_of(info, _MESSAGE, self.unread)
+        pieces = [fields_of(part, _PART, self.unread) for part in parts]
+        created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
+        t = time_of(created, self.unread)
+        if fields.get("role") == "user":
+            self._user(fields, pieces, t)
+        elif fields.get("role") != "assistant":
+            self.unread.kind("message of a role", fields.get("role"))
+        elif "error" in fields and not any(piece.get("type") in ("text", "tool") for piece in pieces):
+            self.unread.add("answer that failed")
         else:
-            self.unread.kind("message of a role", known.role)
+            if created is not None:
+                self._clear(created)
+            self._assistant(fields, pieces, t)
 
-    def _user(self, info: Info, pieces: list[Piece], t: float | None) -> None:
-        if info.system:
-            self.say(ReadMessage("system", info.system), t=t)
+    def _user(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
+        if info.get("system"):
+            self.say(ReadMessage("system", info["system"]), t=t)
         content: list[Part] = []
         for piece in pieces:
-            if piece.type == "text" and piece.ignored is not True:
-                content.append(TextPart(text=piece.text))
-            elif piece.type == "file" and piece.mime not in _TEXT_FILES:
-                content.append(picture(piece.url))
-            elif piece.type in _SENT:
-                content.append(TextPart(text=_SENT[piece.type]))
-            elif piece.type not in ("text", "file", *_NOT_IN_PROMPTS):
-                self.unread.kind("part", piece.type)
+            kind = piece.get("type")
+            if kind == "text" and piece.get("ignored") is not True:
+                content.append(TextPart(text=piece.get("text", "")))
+            elif kind == "file" and piece.get("mime") not in _TEXT_FILES:
+                content.append(picture(piece.get("url", "")))
+            elif kind in _SENT:
+                content.append(TextPart(text=_SENT[kind]))
+            elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
+                self.unread.kind("part", kind)
         if content:
             index = self.say(ReadMessage("user", simple(tuple(content))), t=t)
-            self.asked = index if any(piece.type == "compaction" for piece in pieces) else self.asked
+            self.asked = index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
 
-    def _assistant(self, info: Info, pieces: list[Piece], t: float | None) -> None:
-        if info.error is not None and not any(piece.type in ("text", "tool") for piece in pieces):
-            self.unread.add("answer that failed")
-            return
-        if info.time.created is not None:
-            self._clear(info.time.created)
-        steps = _steps_of(pieces)
-        alone = Piece(tokens=info.tokens, reason=info.finish, cost=info.cost) if len(steps) == 1 else Piece()
-        for step in steps:
-            end = next((piece for piece in step if piece.type == "step-finish"), alone)
-            self.cost += (alone.cost if end.cost is None else end.cost) or 0
-            self._turn(
-                step,
-                t=t,
-                model=info.modelID,
-                finish_reason=end.reason or alone.reason,
-                usage=_usage(end.tokens or alone.tokens, self.unread),
-            )
-        if info.summary is True and self.asked is not None:
+    def _assistant(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
+        calls = _calls_of(pieces)
+        for call in calls:
+            alone = {key: info.get(key) for key in ("tokens", "cost")} if len(calls) == 1 else {}
+            end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
+            self.cost += end.get("cost", alone.get("cost")) or 0
+            usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
+            reason = end.get("reason") or (info.get("finish") if alone else None)
+            self._turn(call, t=t, model=info.get("modelID"), finish_reason=reason, usage=usage)
+        if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset(index=self.index, t=t, kept=tuple(range(self.asked, self.index))))
             self.asked = None
 
-    def _turn(self, pieces: list[Piece], **about: Any) -> None:
-        """Add what one model call gave, and the results of its calls."""
-        blocks, results = Blocks(), list[tuple[str, State]]()
+    def _turn(self, pieces: list[Fields], **about: Any) -> None:
+        """Add the answer of one model call, and the results of its calls."""
+        blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
-            if piece.type == "text":
-                blocks.parts.append(TextPart(text=piece.text))
-            elif piece.type == "reasoning":
-                blocks.thoughts.append(piece.text)
-                self.unread.add("reasoning whose text is not recorded", not piece.text)
-            elif piece.type == "tool":
-                call_id = piece.callID or f"call{self.index}.{len(results)}"
-                blocks.calls.append(ToolCall(id=call_id, name=piece.tool, arguments=piece.state.input))
-                results.append((call_id, piece.state))
-            elif piece.type not in _NOT_IN_PROMPTS:
-                self.unread.kind("part", piece.type)
+            kind, words = piece.get("type"), piece.get("text", "")
+            if kind == "text":
+                blocks.parts.append(TextPart(text=words))
+            elif kind == "reasoning":
+                blocks.thoughts.append(words)
+                self.unread.add("reasoning whose text is not recorded", not words)
+            elif kind == "tool":
+                state = fields_of(piece.get("state"), _STATE, self.unread)
+                call_id = piece.get("callID") or f"call{self.index}.{len(results)}"
+                name = piece.get("tool", "unknown")
+                blocks.calls.append(ToolCall(id=call_id, name=name, arguments=state.get("input")))
+                results.append((call_id, state))
+            elif kind not in _NOT_IN_PROMPTS:
+                self.unread.kind("part", kind)
         self.say(ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), **about)
         for call_id, state in results:
             self._result(call_id, state)
 
-    def _result(self, call_id: str, state: State) -> None:
-        times, failed = state.time, state.status != "completed"
-        seen = (state.error or _INTERRUPTED) if failed else state.output
-        took = None if times.start is None or times.end is None else round((times.end - times.start) / 1000, 6)
+    def _result(self, call_id: str, state: Fields) -> None:
+        times, failed = fields_of(state.get("time"), _TIMES, self.unread), state.get("status") != "completed"
+        seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
+        start, end = (time_of(times.get(key), self.unread) for key in ("start", "end"))
         ran = Ran(
             failed=failed,
             error=seen if failed else None,
-            t=time_of(times.end, self.unread),
-            duration_s=took,
-            cut=state.metadata.get("truncated") is True,
+            t=end,
+            duration_s=seconds_between(start, end),
+            cut=dict_in(state, "metadata").get("truncated") is True,
         )
-        pictures = [picture(url) for held in state.attachments if (url := text(dict_in(held).get("url")))]
-        index = self.say(ReadMessage("tool", simple((TextPart(text=seen), *pictures)), call_id=call_id, ran=ran))
-        if times.compacted is not None:
-            self.cleared.append((times.compacted, index))
+        pictures = [picture(url) for file in dicts(state.get("attachments")) if (url := text(file.get("url")))]
+        content = simple((TextPart(text=seen), *pictures))
+        index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
+        if "compacted" in times:
+            self.cleared.append((times["compacted"], index))
 
     def _clear(self, now: float) -> None:
         """Add the clearing of results that happened before a time."""
@@ -252,14 +173,15 @@ class _Session(Steps):
             self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=shown))
 
 
-def _steps_of(pieces: list[Piece]) -> list[list[Piece]]:
+def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
     """The parts of a message by the model call that they came from."""
-    steps: list[list[Piece]] = [[]]
+    calls: list[list[Fields]] = [[]]
     for piece in pieces:
-        if piece.type == "step-start" and any(known.type in ("text", "tool", "reasoning") for known in steps[-1]):
-            steps.append([])
-        steps[-1].append(piece)
-    return steps
+        answered = any(known.get("type") in ("text", "tool", "reasoning") for known in calls[-1])
+        if piece.get("type") == "step-start" and answered:
+            calls.append([])
+        calls[-1].append(piece)
+    return calls
 
 
 def _usage(tokens: dict[str, Any], unread: Unread) -> Usage | None:

@@ -12,10 +12,10 @@ import msgspec
 from ...model import Outcome, Trace
 from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
 from ..calls import Calls, call_of
-from ..openhands_actions import Actions
-from ..openhands_events import EVENTS, Events
+from ..openhands_actions import ActionLog
+from ..openhands_sdk import EVENTS, SdkLog
 from ..parts import Unread
-from ..records import objects_of, text, time_of
+from ..records import dict_in, objects_of, text, time_of
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")
@@ -23,7 +23,8 @@ _FRAME = {*_LISTS, *_NOTED, "metrics", "instance", "metadata", "instruction", "l
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
 _LOGGED = {"latency_sec", "context_window", "fncall_messages"}
-_LOG = {*_LOGGED, "messages", "input", "instructions", "tools", "kwargs", "args", "response", "raw_response", "cost",
+_MEANT = ("fncall_messages", "raw_messages")
+_LOG = {*_LOGGED, *_MEANT, "messages", "input", "instructions", "tools", "kwargs", "args", "response", "raw_response", "cost",
         "timestamp", "usage_summary", "llm_path", "metrics", "fncall_response"}  # fmt: skip
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -37,9 +38,8 @@ class OpenHands:
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
     usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result is
     put together and shortened as OpenHands shows it; the whole is kept where it was recorded. A
-    condensation, or going on from an earlier event, is a ContextReset; a rejected action is an Approval.
-    What a recall found is a user turn. An evaluation's verdict is the outcome, else how the run ended
-    where that is said.
+    condensation is a ContextReset, a rejected action an Approval. What a recall found is a user turn.
+    An evaluation's verdict is the outcome, else how the run ended where that is said.
 
     Logged calls of a folder are read together, as the first of them; each conversation is a trace.
 
@@ -57,11 +57,10 @@ class OpenHands:
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head
-        if isinstance(head, dict):
-            if head.keys() >= _STATE or _is_logged_call(head):
-                return Confidence.CERTAIN
-            head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
-        events = dicts(head)
+        if isinstance(head, dict) and (head.keys() >= _STATE or _is_logged_call(head)):
+            return Confidence.CERTAIN
+        events = dicts(_events_in(head)) if isinstance(head, dict) else []
+        events = events or document.first_objects
         placed = any({"source", "timestamp"} <= event.keys() for event in events)
         return certain_if(placed and any(map(_is_event, events)))
 
@@ -69,17 +68,22 @@ class OpenHands:
         """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
         unread = Unread()
         objects = objects_of(document, unread)
-        runs = [run for run in objects if any(key in run for key in _LISTS)]
         lone = len(objects) == 1 and isinstance(document.head, dict)
         if lone and _is_logged_call(objects[0]):
             yield from _logged_calls(document)
-        elif lone and not runs:
+        elif any(_events_in(value) is not None for value in objects):
+            for value in objects:
+                if (events := _events_in(value)) is not None:
+                    yield _trace(document, events, Unread(), value)
+        elif lone:
             yield _conversation(document, objects[0])
-        elif not runs:
-            yield _trace(document, objects, unread)
-        for run in runs:
-            events: list[Any] = next((run[key] for key in _LISTS if isinstance(run.get(key), list)), [])
-            yield _trace(document, events, Unread(), run)
+        else:
+            yield _trace(document, objects, unread, {})
+
+
+def _events_in(value: dict[str, Any]) -> list[Any] | None:
+    """The events that a record of a run lists; None where it lists none."""
+    return next((listed for key in _LISTS if isinstance(listed := value.get(key), list)), None)
 
 
 def _is_event(event: dict[str, Any]) -> bool:
@@ -87,26 +91,26 @@ def _is_event(event: dict[str, Any]) -> bool:
     return acted or str(event.get("kind")) in EVENTS
 
 
-def _trace(document: Document, listed: list[Any], unread: Unread, beside: dict[str, Any] | None = None) -> Trace:
-    """The run of a list of events; `beside` is an evaluation's record of it, or the conversation's state."""
-    events, frame = dicts(listed), beside or {}
-    steps = Events() if any("kind" in event for event in events) else Actions()
+def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[str, Any]) -> Trace:
+    """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's state."""
+    events = dicts(listed)
+    steps = SdkLog() if any("kind" in event for event in events) else ActionLog()
     steps.unread = unread
     unread.add("event that is no object", len(listed) - len(events))
     for event in events:
         steps.event(event)
-    if isinstance(steps, Events):
-        steps.metrics("run", as_dict(frame.get("metrics")))
+    if isinstance(steps, SdkLog):
+        steps.metrics("run", dict_in(frame, "metrics"))
         steps.state(frame)
         steps.end()
     if not frame.keys() >= _STATE:
         unread.extra_keys(frame, _FRAME, "the file")
     steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
-    verdict = as_dict(frame.get("test_result"))
-    reports = dicts([verdict, verdict.get("report"), verdict.get("result")])
-    resolved = next((part["resolved"] for part in reports if isinstance(part.get("resolved"), bool | int)), None)
+    verdict = dict_in(frame, "test_result")
+    reports = [verdict, dict_in(verdict, "report"), dict_in(verdict, "result")]
+    resolved = next((part["resolved"] for part in reports if isinstance(part.get("resolved"), bool)), None)
     if resolved is not None:
-        steps.outcome = Outcome(success=bool(resolved), said_by="OpenHands' evaluation")
+        steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
     labels = {"task": str(frame["instance_id"])} if frame.get("instance_id") else {}
     return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
 
@@ -114,17 +118,17 @@ def _trace(document: Document, listed: list[Any], unread: Unread, beside: dict[s
 def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     """The run of a folder of events, given its first file."""
     if only.keys() >= _STATE:
-        what = "the state of the conversation whose events are in the folder 'events' beside it"
-        raise PartOf(f"{document.name}: {what}")
+        state = "the state of the conversation whose events are in the folder 'events' beside it"
+        raise PartOf(f"{document.name}: {state}")
     mates = sorted(path for path in document.beside if _EVENT_FILE.search(path.name))
     if not mates or not _EVENT_FILE.search(document.path.name):
         raise document.fail("expected a list of events, got one event — give the folder with all of them")
     if document.path.name != mates[0].name:
         raise PartOf(f"{document.name}: an event of the conversation that {mates[0].name} begins")
     path = document.path.parent.parent / "base_state.json"
-    state = as_dict(Document(path).json) if path.is_file() else {}
+    frame = as_dict(Document(path).json) if path.is_file() else {}
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    trace = _trace(document, [file.json for file in files], Unread(), state)
+    trace = _trace(document, [file.json for file in files], Unread(), frame)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
     return msgspec.structs.replace(trace, source=msgspec.structs.replace(trace.source, sha256=digest))
 
@@ -145,8 +149,8 @@ def _logged_calls(document: Document) -> Traces:
         raise PartOf(f"{document.name}: a model call, read together with {values[0][0].name}")
     calls = Calls(document, "openhands")
     for _, value in values:
-        # `fncall_…` is the call as the agent meant it, for models without function calling
-        asked = value.get("fncall_messages") or value.get("messages")
+        # the messages as the agent meant them, where the model was sent calls and results as text
+        asked = next((asked for key in _MEANT if (asked := value.get(key))), value.get("messages"))
         request = {key: value.get(key) for key in ("input", "instructions", "tools")} | {"messages": asked}
         call = call_of(request, value.get("fncall_response") or value["response"])
         call.unread.extra_keys(value, _LOG, "the file")

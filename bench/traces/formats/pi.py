@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ...model import ContextReset
 from .. import Confidence, Document, Keeps, Traces, certain_if, register
 from ..branches import paired, way_to
 from ..content import Blocks
-from ..records import dict_in, objects_of, time_of, typed
+from ..records import dict_in, fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -26,36 +24,12 @@ _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cac
 `cacheWrite`."""
 
 
-class Message(msgspec.Struct, rename="camel"):
-    """A message of a session: a person's, the model's, a tool's, or a command that a person ran."""
-
-    role: str | None = None
-    content: Any = None
-    model: str | None = None
-    usage: dict[str, Any] = {}
-    stop_reason: str | None = None
-    timestamp: Any = None
-    tool_call_id: str = ""
-    tool_name: str = ""
-    is_error: bool | None = None
-    details: Any = None
-    command: str | None = None
-    output: str | None = None
-    exclude_from_context: bool | None = None
-    summary: str = ""
-
-
-class Entry(msgspec.Struct, rename="camel"):
-    """A line of a session; `parent_id` makes a tree of them."""
-
-    type: str | None = None
-    id: str | None = None
-    parent_id: str | None = None
-    timestamp: Any = None
-    message: dict[str, Any] = {}
-    summary: str | None = None
-    first_kept_entry_id: str | None = None
-    content: Any = None
+_ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
+          "firstKeptEntryId": str, "content": object}  # fmt: skip
+_MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
+            "toolCallId": str, "toolName": str, "isError": bool, "details": object, "command": str, "output": str,
+            "excludeFromContext": bool, "summary": str}  # fmt: skip
+Fields = dict[str, Any]
 
 
 @register("reader", "pi")
@@ -100,62 +74,64 @@ class _Session(Steps):
         self.first_kept: dict[str, str] = {}  # of a compaction: the first entry that it kept
         self.last: str | None = None
 
-    def add_all(self, lines: list[dict[str, Any]]) -> None:
+    def add_all(self, lines: list[Fields]) -> None:
         """Add the lines as steps."""
-        for number, raw in enumerate(lines):
-            if raw.get("type") == "session":
-                self.meta |= {name: raw[key] for key, name in _META.items() if raw.get(key)}
+        for number, line in enumerate(lines):
+            if line.get("type") == "session":
+                self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
                 continue
-            entry = typed(raw, Entry, self.unread)
-            own = entry.id or f"line {number}"
-            parent = entry.parent_id if entry.id and "parentId" in raw else self.last
-            t = time_of(entry.timestamp, self.unread)
+            entry = fields_of(line, _ENTRY, self.unread)
+            own, t = entry.get("id") or f"line {number}", time_of(entry.get("timestamp"), self.unread)
+            parent = entry.get("parentId") if "id" in entry and "parentId" in line else self.last
             if parent != self.last and (parent is None or parent in self.parents):
-                self._reset(parent, t, entry.summary if entry.type == "branch_summary" else None)
+                self._reset(parent, t, entry.get("summary") if entry.get("type") == "branch_summary" else None)
             self.parents[own], self.last = parent, own
             before = self.index
             self._entry(entry, own, t)
             self.steps_of[own] = set(range(before, self.index))
 
-    def _entry(self, entry: Entry, own: str, t: float | None) -> None:
-        if entry.type == "message":
-            self._message(typed(entry.message, Message, self.unread), t)
-        elif entry.type == "compaction":
-            self.first_kept[own] = entry.first_kept_entry_id or own
-            self._reset(own, t, entry.summary)
-        elif entry.type == "custom_message":
-            self.say(ReadMessage("user", self._blocks(entry.content).content), t=t)
-        elif entry.type == "branch_summary":
+    def _entry(self, entry: Fields, own: str, t: float | None) -> None:
+        kind, summary = entry.get("type"), entry.get("summary")
+        if kind == "message":
+            self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), t)
+        elif kind == "compaction":
+            self.first_kept[own] = entry.get("firstKeptEntryId") or own
+            self._reset(own, t, summary)
+        elif kind == "custom_message":
+            self.say(ReadMessage("user", self._blocks(entry.get("content")).content), t=t)
+        elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
-            left = isinstance(last, ContextReset) and last.summary == entry.summary
+            left = isinstance(last, ContextReset) and last.summary == summary
             self.unread.add("summary of a branch that was not left", not left)
-        elif entry.type not in _NOT_IN_PROMPTS:
-            self.unread.kind("entry", entry.type)
+        elif kind not in _NOT_IN_PROMPTS:
+            self.unread.kind("entry", kind)
 
-    def _message(self, message: Message, t: float | None) -> None:
-        sent = time_of(message.timestamp, self.unread)
+    def _message(self, message: Fields, t: float | None) -> None:
+        sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
         t = t if sent is None else sent
-        if message.role == "assistant":
+        content = ReadMessage("user", self._blocks(message.get("content")).content)
+        if role == "assistant":
             self._answer(message, t)
-        elif message.role == "toolResult":
-            truncated, failed = dict_in(message.details, "truncation").get("truncated"), message.is_error is True
-            said = ReadMessage("tool", self._blocks(message.content).content, call_id=message.tool_call_id)
-            ran = Ran(failed=failed, error=(said.text or None) if failed else None, cut=bool(truncated))
-            self.ran[said.call_id] = ran
-            self.say(replace(said, name=message.tool_name), t=t)
-        elif message.role == "bashExecution":
-            if message.exclude_from_context is not True:
-                self.say(ReadMessage("user", _COMMAND.format(message.command, message.output or "(no output)")), t=t)
-        elif message.role in ("user", "custom", "hookMessage"):
-            self.say(ReadMessage("user", self._blocks(message.content).content), t=t)
-        elif message.role in ("branchSummary", "compactionSummary"):
-            self.say(ReadMessage("user", message.summary), t=t)
+        elif role == "toolResult":
+            truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
+            failed = message.get("isError") is True
+            ran = Ran(failed=failed, error=(content.text or None) if failed else None, cut=truncated)
+            call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
+            self.say(replace(content, role="tool", call_id=call_id, name=name, ran=ran), t=t)
+        elif role == "bashExecution":
+            command = _COMMAND.format(message.get("command"), message.get("output") or "(no output)")
+            if message.get("excludeFromContext") is not True:
+                self.say(ReadMessage("user", command), t=t)
+        elif role in ("user", "custom", "hookMessage"):
+            self.say(content, t=t)
+        elif role in ("branchSummary", "compactionSummary"):
+            self.say(ReadMessage("user", message.get("summary", "")), t=t)
         else:
-            self.unread.kind("message of a role", message.role)
+            self.unread.kind("message of a role", role)
 
-    def _answer(self, message: Message, t: float | None) -> None:
-        blocks, usage = self._blocks(message.content), message.usage
-        if message.stop_reason in ("error", "aborted") and not (blocks.parts or blocks.calls):
+    def _answer(self, message: Fields, t: float | None) -> None:
+        blocks, usage = self._blocks(message.get("content")), message.get("usage", {})
+        if message.get("stopReason") in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")
             return
         counts = {name: usage.get(key) for key, name in _COUNTS.items()}
@@ -163,8 +139,8 @@ class _Session(Steps):
         self.say(
             ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
             t=t,
-            model=message.model,
-            finish_reason=message.stop_reason,
+            model=message.get("model"),
+            finish_reason=message.get("stopReason"),
             usage=usage_in(counts | hour, self.unread),
         )
         cost = dict_in(usage, "cost").get("total")
@@ -177,7 +153,8 @@ class _Session(Steps):
         for value in content if isinstance(content, list) else [content]:
             block = dict_in(value)
             if block.get("type") == "toolCall":
-                value = {**block, "type": "tool_call"}
+                fields = {key: member for key, member in block.items() if key != "partialJson"}  # arguments, unfinished
+                value = {**fields, "type": "tool_call"}
             elif block.get("type") == "thinking":
                 value = {"type": "thinking", "thinking": block.get("thinking")}
             elif block.get("type") == "image":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import Confidence, Document, Keeps, PartOf, Traces, register
-from ..call_records import add_records
 from ..calls import Calls
 from ..exchange import answer_in, request_in
 from ..records import objects_of
@@ -44,7 +43,7 @@ class RequestLog:
         records = objects_of(document, calls.skipped)
         if len(records) == 1 and len(document.beside) > 1:
             records += _others(document)
-        add_records(calls, records)
+        calls.add_records(records)
         yield from calls.traces()
 
 
