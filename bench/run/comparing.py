@@ -14,7 +14,7 @@ import msgspec
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
 from ..comparison.gates import parse_rule
-from ..evidence.detail import detail_of
+from ..evidence.detail import detail_of, missed_by_origin
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
@@ -50,7 +50,7 @@ _HELD_CHARS = 50_000_000
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones, wherever they are measured."""
 
-_MOST_DETAILED_RUNS, _RUNS_EACH = 6, 3
+_MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,13 @@ def _details(
             runs |= dict.fromkeys(run for _, run in missed[:_RUNS_EACH])
     for run in [*runs][:_MOST_DETAILED_RUNS]:
         session = RunSession(labelled(*held[run]), measuring, twice=False)
+        replays = []
         for strategy in (item for item in measuring.strategies if item.name in opened):
             with contextlib.suppress(BenchError):
-                evidence = session.evidence(strategy)
-                if evidence.replay.failure is None:
-                    yield detail_of(evidence)
+                replays.append(session.evidence(strategy))
+        replays = [evidence for evidence in replays if evidence.replay.failure is None]
+        facts_from: dict[int, list[str]] = {}
+        for evidence in replays:
+            for step, facts in missed_by_origin(evidence).items():
+                facts_from.setdefault(step, []).extend(facts)
+        yield from (detail_of(evidence, facts_from) for evidence in replays)
