@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
-from ..plugins.loader import (
-    NeedsChild,
-    compile_from_source,
-    import_from,
-    is_installed,
-    not_here,
-)
-from ..plugins.registry import Entry, Parameter, Plugin
+from ..plugins.loader import FinderElsewhere, NeedsChild, compile_from_source, is_installed, not_here
+from ..plugins.registry import Entry, Plugin
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
@@ -64,7 +58,7 @@ class Place:
         compile_from_source()
         if self.then is None:
             return
-        import_from(self.of_then)
+        sys.meta_path.insert(0, FinderElsewhere(self.of_then))
         here = self.of_then(os.getcwd())
         sys.path[:] = [self.of_then(path or ".") for path in sys.path]
         if "PYTHONPATH" in os.environ:
@@ -96,7 +90,6 @@ class _SeenPlugin(msgspec.Struct, frozen=True):
     name: str
     spec: str
     own: bool
-    parameters: tuple[str, ...]
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -188,8 +181,7 @@ def described(sandbox: Sandbox) -> Strategy:
 
 
 def _plugin(seen: _SeenPlugin, base: Path) -> Plugin:
-    declared = tuple(Parameter(name, Any, None, False) for name in seen.parameters)
-    entry = Entry(seen.kind, seen.name, None, own=seen.own, declared=declared)
+    entry = Entry(seen.kind, seen.name, None, own=seen.own)
     return Plugin(parse_spec(seen.spec), entry, {}, base)
 
 
@@ -292,5 +284,4 @@ def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, p
 
 
 def _seen(plugin: Plugin) -> _SeenPlugin:
-    names = tuple(item.name for item in plugin.entry.parameters)
-    return _SeenPlugin(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, names)
+    return _SeenPlugin(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own)
