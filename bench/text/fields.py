@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -124,7 +124,7 @@ class FieldTable:
         """True if a text says a fact as the field that it is."""
         sources = self.of(fact)
         return any(self._in_records(reading, fact, item) for item in sources) or any(
-            self._in_line(line, fact, sources) for line in reading.lines_with(fact)
+            any(self._in_line(line, fact, sources)) for line in reading.lines_with(fact)
         )
 
     @property
@@ -222,23 +222,24 @@ class FieldTable:
 
     def kept_in(self, reading: TextReading) -> frozenset[int]:
         """The places of the fields that a text says as those fields."""
-        return frozenset(
-            place
-            for word in self._places_by_word.keys() & reading.words
-            for place in self._places_by_word[word]
-            if self.keeps_field(reading, self.fields[place])
-        )
+        kept: set[int] = set()
+        facts = (fact for word in self._facts_by_word.keys() & reading.words for fact in self._facts_by_word[word])
+        for fact in facts:
+            places = self._places_of_fact[fact]
+            in_records = {place for place in places if self._in_records(reading, fact, self.fields[place])}
+            kept |= in_records
+            others = grouped((self.fields[place], place) for place in places if place not in in_records)
+            for line in reading.lines_with(fact) if others else ():
+                kept.update(place for item in self._in_line(line, fact, others) for place in others[item])
+        return frozenset(kept)
 
     @cached_property
-    def _places_by_word(self) -> dict[str, list[int]]:
-        return grouped((word_of(_fact_of(item.text)), place) for place, item in enumerate(self.fields))
+    def _places_of_fact(self) -> dict[str, list[int]]:
+        return grouped((_fact_of(item.text), place) for place, item in enumerate(self.fields))
 
-    def keeps_field(self, reading: TextReading, field: Field) -> bool:
-        """True if a text says the value of one field as that field."""
-        fact = _fact_of(field.text)
-        if self._in_records(reading, fact, field):
-            return True
-        return any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact))
+    @cached_property
+    def _facts_by_word(self) -> dict[str, list[str]]:
+        return grouped((word_of(fact), fact) for fact in self._places_of_fact)
 
     def _in_records(self, reading: TextReading, fact: str, item: Field) -> bool:
         """True if a record of a text says a fact under its key, and is that of the field."""
@@ -248,10 +249,12 @@ class FieldTable:
         own = self._identities[item.record] - {item.text.casefold()}
         if not own or not all(saying.isdisjoint(reading.records_of_value(text)) for text in own):
             return True
-        others = self._all_identities - self._identities[item.record]
-        return not self._shared(item) and any(others.isdisjoint(reading.records[number].values) for number in saying)
+        records = self._identities[item.record]
+        named = (reading.records[number].values & self._all_identities for number in saying)
+        return not self._shared(item) and any(identities <= records for identities in named)
 
-    def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
+    def _in_line(self, line: Line, fact: str, sources: Iterable[Field]) -> Iterator[Field]:
+        """Yield the fields that a sentence which says their fact says as those fields."""
         text = line.text.casefold()
         at = _place(text, fact)
         places = self._identities_in(text)
@@ -261,10 +264,9 @@ class FieldTable:
             own = self._identities[item.record]
             named = nearest in own if nearest else heading <= own
             if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
-                return True
-            if fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
-                return True
-        return False
+                yield item
+            elif fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
+                yield item
 
     def _goes_on(self, item: Field, text: str) -> bool:
         """True if what follows an identity states another value of its record."""
