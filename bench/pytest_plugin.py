@@ -85,12 +85,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
-    """True if a TOML file is to be collected: one that is named where it has a scenario's keys, others in `scenarios`."""
-    from .run.scenario import is_collected, meant_as_scenario
+    """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
+    from .run.scenario import is_scenario
 
-    if named:
-        return meant_as_scenario(path)
-    return FOLDER in _below(path.parent, config.rootpath).parts and is_collected(path)
+    return (named or FOLDER in _below(path.parent, config.rootpath).parts) and is_scenario(path)
 
 
 def _below(folder: Path, root: Path) -> Path:

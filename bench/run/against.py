@@ -19,7 +19,7 @@ from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
 from .comparing import Declared, Running, declared
-from .scenario import Scenario, meant_as_scenario, read_scenario
+from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
 _POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
@@ -124,7 +124,7 @@ def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
     here = {_sha256(file) for file in plan.base.glob("*.toml")}
     for file in sorted(then.base.glob("*.toml")):
         exists = (plan.base / file.name).exists()
-        if not exists and meant_as_scenario(file) and _sha256(file) not in here:
+        if not exists and is_scenario(file) and _sha256(file) not in here:
             yield f"scenario {file.name} is gone"
     now = {_sha256(file) for file in _recordings(plan)}
     for file in _recordings(then):
