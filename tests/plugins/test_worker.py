@@ -209,6 +209,12 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
 
 
 @pytest.mark.slow
+def test_what_is_asked_of_the_process_that_measures_is_in_the_time_of_the_call(replayed):
+    code = "def f(window):\n    while True: window.count('counted ' * 9999)\nf.form = 'Window'\n"
+    assert "took more than" in replayed(code, "compactor={}:f", limits=Limits(0.3)).failure.error
+
+
+@pytest.mark.slow
 def test_waiting_is_not_processor_time(replayed):
     waits = "import time\ndef f(given): time.sleep(0.4)\n"
     works = "import time\ndef f(given):\n    until = time.process_time() + 0.4\n    while time.process_time() < until: pass\n"
