@@ -187,6 +187,31 @@ def test_routes_by_hand() -> None:
     assert (found["routing.false_aborts"].value, found["routing.missed_aborts"].value) == (1.0, 1.0)
 
 
+def test_loops_by_hand() -> None:
+    """The first misses a loop, the second sees one that is none, the third is right, the fourth does not look."""
+    routes = [("go", "stop", "stop"), ("stop", "go", "stop"), ("stop", "stop", "stop"), ("go", "stop", None)]
+    taken = tuple(
+        Decision(step=step, router="r", at="result", route=route, untruncated=untruncated, loop=loop)
+        for step, (route, untruncated, loop) in enumerate([*routes, ("go", "stop", "stop")], 2)
+    )
+    found = numbers_of(evidence(*WHOLE, decisions=taken))
+    assert (found["routing.missed_loops"].value, found["routing.false_loops"].value) == (2.0, 1.0)
+
+
+def test_selection_by_hand() -> None:
+    """The expected script comes first, fourth, not at all; without a label nothing is asked."""
+    labelled = replace(TRACE, labels={"scripts": {"0": "a.cs", "3": ["b.cs", "c.cs"], "5": "d.cs"}})
+    ranked = {0: ["a.cs", "b.cs"], 3: ["x.cs", "y.cs", "c.cs", "b.cs"], 5: ["a.cs"], 7: ["a.cs"]}
+    taken = tuple(
+        Decision(step=step, router="r", at="user_turn", route=names[0], untruncated="x", detail={"ranked": names})
+        for step, names in ranked.items()
+    )
+    replay = Replay(trace_sha256=labelled.sha256, strategy="s", spec="", calls=WHOLE, decisions=taken)
+    found = numbers_of(CheckedReplay(TraceSession(labelled, index_trace(labelled)), replay))
+    assert found["routing.selection_top1"].value == pytest.approx(1 / 3)
+    assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
+
+
 # ---------------------------------------------------------------- prompts that a provider refuses
 
 
