@@ -64,7 +64,10 @@ def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> No
 def test_a_writer_does_not_read_the_reasoning_of_the_turns() -> None:
     trace, strategy = trace_of(), compose("s", {"compactor": "summarize_old:max_tokens=250,keep_last=2"})
     index = index_trace(trace)
-    reasoned = replace(index, reasoning_tokens={turn.index: 1 for turn in trace.model_turns})
+    own = {turn.index: 1 for turn in trace.model_turns}
+    numbers = {index.full[step] for step in own}
+    tokens = tuple(count + (at in numbers) for at, count in enumerate(index.tokens))
+    reasoned = replace(index, tokens=type(index.tokens)(tokens), reasoning_tokens=own)
     first, second = (replay(trace, each, strategy).own_calls[0] for each in (index, reasoned))
     assert first == second
 
