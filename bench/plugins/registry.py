@@ -64,8 +64,7 @@ class Entry:
     """One plug-in: its target (a function or a class) and what it declared.
 
     `own`: somebody's own function, which is not registered. `method` does the work of a class that
-    does not call it as its slot does. `declared` are its settings where the target itself is in
-    another process.
+    does not call it as its slot does.
     """
 
     kind: str
@@ -74,7 +73,6 @@ class Entry:
     meta: dict[str, Any] = field(default_factory=dict)
     own: bool = False
     method: str | None = None
-    declared: tuple[Parameter, ...] | None = None
 
     def __reduce__(self) -> Any:
         """A registered plug-in goes to another process as its name, and is looked up there."""
@@ -98,7 +96,7 @@ class Entry:
 
         Of somebody's own also all with a default, and all that a constructor takes.
         """
-        return _parameters(self.target, self.own) if self.declared is None else self.declared
+        return _parameters(self.target, self.own)
 
 
 def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:

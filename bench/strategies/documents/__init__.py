@@ -131,7 +131,7 @@ def summarized(
     *,
     any_table: bool = False,
 ) -> Summary:
-    """The summary of the first table longer than `max_rows`, else of a console longer than `max_lines`.
+    """The summary of the first table above `max_rows`, else of a console above `max_lines`.
 
     With `any_table` of the first table, however short. Without `words` it has the counts alone.
     """

@@ -41,8 +41,8 @@ def first_result_line(result: ToolResult) -> Summary:
     """The first line of a console log that states a result, and the number of lines.
 
     A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these
-    instead, one of status lines alone the first of them, up to a `|`. A table, which comes first, is
-    shown as `headers_preview` shows it. Nothing at all gives no summary.
+    instead, one of status lines alone the first of them, up to a `|`. A table, which comes first,
+    is shown as `headers_preview` shows it. Nothing at all gives no summary.
 
     Source: 000 Step 3, the latest revision by the same owners
 
@@ -114,12 +114,12 @@ _SHOWN = {
 def building_agent(
     execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
 ) -> Reply:
-    """The agent's reply to one execution: from its summary, else from the raw output while that is short.
+    """The agent's reply to one execution: from its summary, else from a short raw output.
 
-    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any other
-    summary), `empty` (no output, or status lines alone), `message` (a short output, or the message
-    of a failed execution), and `error`: an output that the summarizer should have summarised. On
-    every path the task state is cleared and the run goes to `END`.
+    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any
+    other summary), `empty` (no output, or status lines alone), `message` (a short output, or the
+    message of a failed execution), and `error`: an output that the summarizer should have
+    summarised. On every path the task state is cleared and the run goes to `END`.
 
     Source: 000 Step 5; 001 §2
 

@@ -1,4 +1,4 @@
-"""Document 001, "Proposed Strategy for Agent Output Summarization": its summary, and the loop that it fixes."""
+"""Document 001, "Proposed Strategy for Agent Output Summarization": its summary, and its loop."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count 
     """The first rows of a table; without one, the first lines of a log longer than `max_lines`.
 
     Where there is a table, however short, the console text is ignored. A short log or an empty
-    result gives no summary (`value` is None). Table data that cannot be read counts as no table, and
-    a note says so.
+    result gives no summary (`value` is None). Table data that cannot be read counts as no table,
+    and a note says so.
 
     Source: 001 §1
 
@@ -34,9 +34,10 @@ def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count 
 
 @register("router", "after_execution", at="after_result")
 def after_execution(state: Mapping[str, Any]) -> str:
-    """`respond_with_summary` where the execution left a summary, else `respond_with_raw`; both end the task.
+    """`respond_with_summary` where the execution left a summary, else `respond_with_raw`.
 
-    A summary that is null counts as none, as in the documents; an empty state is `respond_with_raw`.
+    Both end the task. A summary that is null counts as none, as in the documents; an empty state is
+    `respond_with_raw`.
 
     Source: 000 Step 5, 001 §2, 003 §3.3
 
