@@ -99,6 +99,7 @@ def _below(folder: Path, root: Path) -> Path:
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
+    """True if an argument of the command line is this file, or an item in it."""
     return any(
         (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path for argument in config.args
     )

@@ -84,6 +84,7 @@ def _parameters(entry: Any) -> str:
 
 
 def _default(value: Any) -> str:
+    """The default of a setting, as a spec would write it."""
     from ..plugins.spec import format_value
 
     if isinstance(value, bool) or value is None:

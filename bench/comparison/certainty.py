@@ -173,4 +173,5 @@ def beta_share(x: float, a: float, b: float) -> float:
 
 
 def _away_from_zero(value: float, tiny: float) -> float:
+    """The value, or `tiny` where a division by it would overflow."""
     return value if abs(value) > tiny else tiny

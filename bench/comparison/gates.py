@@ -147,6 +147,7 @@ def regression(before: float, after: float, settings: Mapping[str, Any]) -> floa
 
 
 def _allowed(before: float, settings: Mapping[str, Any]) -> float:
+    """The value beyond which a gate fails, from the value before and the allowed change."""
     key = "max_drop" if "max_drop" in settings else "max_increase"
     amount = _amount(settings[key]) or 0.0
     step = abs(before) * amount if isinstance(settings[key], str) else amount

@@ -35,6 +35,7 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
     """The parts that are compared, each behind its step."""
 
     def shows(number: int) -> Any:
+        """A recorded message by its number, a generated one by its text: its number may differ."""
         own = number - messages
         return number if own < 0 else (replay.written[own].role, replay.written[own].text)
 

@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
-from ..plugins.loader import (
-    NeedsChild,
-    compile_from_source,
-    import_from,
-    is_installed,
-    not_here,
-)
+from ..plugins.loader import FinderElsewhere, NeedsChild, compile_from_source, is_installed, not_here
 from ..plugins.registry import Entry, Plugin
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
@@ -64,7 +58,7 @@ class Place:
         compile_from_source()
         if self.then is None:
             return
-        import_from(self.of_then)
+        sys.meta_path.insert(0, FinderElsewhere(self.of_then))
         here = self.of_then(os.getcwd())
         sys.path[:] = [self.of_then(path or ".") for path in sys.path]
         if "PYTHONPATH" in os.environ:

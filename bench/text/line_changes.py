@@ -12,7 +12,7 @@ from html import unescape
 from ..model import grouped
 from .quantities import same_value
 
-_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
+_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
@@ -21,6 +21,7 @@ _DENIALS = frozenset(
 _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
+_SHARE = frozenset("%‰")
 _MARK = re.compile(
     r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
     re.IGNORECASE,
@@ -118,7 +119,8 @@ class ResultLines:
         """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
         pair = _PAIR.fullmatch(line)
         known = self._pairs.get(pair[1].casefold(), []) if pair else []
-        if not pair or not known or len(known) > _MOST_LINES:
+        goes_on = line.count('"') % 2 == 1  # in the next line
+        if not pair or not known or len(known) > _MOST_LINES or goes_on:
             return ""
         value = pair[2]
         if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
@@ -178,6 +180,8 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
             at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
             fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
             replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
+        elif kind == "delete" and _SHARE.issuperset(old) and not (cut and begin == len(shown)):
+            replaced = True
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True
         elif kind == "insert" and stop != len(shown) and begin != 0:

@@ -32,6 +32,7 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     half = Decimal(5).scaleb(min(0, exponent if isinstance(exponent, int) else 0) - 1)
 
     def fits(result: Decimal) -> bool:
+        """True if a result rounds to the wanted number."""
         return abs(result - wanted) <= half
 
     for at, one in enumerate(terms):

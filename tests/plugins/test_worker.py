@@ -18,7 +18,7 @@ from bench.plugins.worker import Child, Limits, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.sandboxed import put_together
 
-LIMITS = Limits(1.5, 800)
+LIMITS = Limits(0.6, 800)
 TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
 STEPS = [
     result(TEXT * 4, index=2),
@@ -42,10 +42,14 @@ def replayed(tmp_path, monkeypatch):
         made.append(strategy)
         return replayer.replay(strategy)
 
+    def stop():
+        for strategy in made:
+            if strategy.sandbox is not None:
+                strategy.sandbox.child.stop()
+
+    replay.stop = stop
     yield replay
-    for strategy in made:
-        if strategy.sandbox is not None:
-            strategy.sandbox.child.stop()
+    stop()
 
 
 def texts(replay):
@@ -66,31 +70,27 @@ def processes_in(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CODES)
-def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, capfd):
+def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, tmp_path, capfd):
     found = replayed(CODES[name], name="bad.py")
     if name in SAYS:
         assert found.failure is not None
         assert SAYS[name] in found.failure.error
-    fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
-    assert fine.failure is None
-    assert texts(fine) == [TEXT[:20]] * 2
-
-
-@pytest.mark.slow
-def test_no_process_is_left_and_nothing_printed_commands_a_terminal(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    replayer = Replayer(trace := opened(STEPS), index_trace(trace))
-    for number, code in enumerate(code for name, code in CODES.items() if name.startswith("left")):
-        (tmp_path / f"bad_{number}.py").write_text(code)
-        (strategy,) = put_together([("bad", f"summarizer=bad_{number}.py:f")], LIMITS)
-        replayer.replay(strategy)
-        if strategy.sandbox is not None:
-            strategy.sandbox.child.stop()
-    assert not processes_in(tmp_path)
+    if name.startswith("left"):
+        replayed.stop()
+        assert not processes_in(tmp_path)
     said = capfd.readouterr()
     assert "\n::" not in f"\n{said.out}\n{said.err}"
     assert "\x1b" not in said.out + said.err
     assert sys.getrecursionlimit() >= 1000
+
+
+@pytest.mark.slow
+def test_honest_code_is_replayed_in_the_process_that_hostile_code_was_given_to(replayed):
+    for code in list(CODES.values())[::12]:
+        replayed(code, name="bad.py")
+    fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
+    assert fine.failure is None
+    assert texts(fine) == [TEXT[:20]] * 2
 
 
 FUTURE = {

@@ -89,11 +89,18 @@ def test_terminal_leans_on_what_it_found_long_before() -> None:
 
 
 @pytest.mark.slow
-def test_running_all_commands_of_the_terminal_again_gives_such_a_session(tmp_path: Path) -> None:
+def test_running_all_commands_of_the_terminal_again_gives_such_a_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if sys.version_info[:2] != (3, 11):
         pytest.skip("the terminal session investigates the library of CPython 3.11")
-    record("record_terminal.py", tmp_path)
-    again = json.loads((tmp_path / "terminal" / "session.json").read_text(encoding="utf-8"))
+    monkeypatch.syspath_prepend(TRACES)
+    from recorders import terminal_investigation, terminal_session, terminal_workspace
+
+    terminal_workspace.build(tmp_path / "workspace")
+    transcript = terminal_session.Transcript(terminal_session.Terminal(tmp_path / "workspace"))
+    terminal_investigation.investigate(transcript)
+    again = transcript.messages
     committed = json.loads((TRACES / "terminal" / "session.json").read_text(encoding="utf-8"))
     assert len(commands_of(again)) >= 105
     assert triggers(again) >= 2
@@ -148,15 +155,20 @@ def close(ours: Any, theirs: Any) -> bool:
 
 @pytest.mark.slow
 def test_running_all_computations_of_the_analysis_again_gives_the_same_values(
-    analysis: dict[str, Trace], tmp_path: Path
+    analysis: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package in ("numpy", "scipy"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed: it is needed only to record")
-    record("record_analysis.py", tmp_path)
-    again = {trace.id: trace for trace in load([str(tmp_path / "analysis")]).traces}
-    assert again.keys() == analysis.keys()
-    for name, trace in analysis.items():
+    monkeypatch.syspath_prepend(TRACES)
+    from recorders.analysis_sessions import aborted, completed, empty_plan
+    from recorders.analysis_studies import studies
+
+    made = (completed(whole=True), completed(whole=False), aborted(), empty_plan(), next(studies()))
+    again = {trace.id: trace for trace in made}
+    committed = analysis | {"study_01": read("studies")["study_01"]}
+    assert again.keys() == committed.keys()
+    for name, trace in committed.items():
         assert [type(step) for step in again[name].steps] == [type(step) for step in trace.steps]
         assert again[name].labels == trace.labels
         assert close([r.data for r in again[name].results], [r.data for r in trace.results])

@@ -47,6 +47,7 @@ class Clairvoyant:
         self._live: list[_Selection] = []
 
     def compact(self, window: Window) -> Edits | None:
+        """Each result cut to the lines that later turns need, and cut further when a need has passed."""
         future = window.future or NOTHING
         if self._needs is None:
             self._needs = {}

@@ -6,14 +6,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ...model import Outcome, ToolCall
 from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import end_of_items
 from ..messages import answer_of_items, messages
-from ..records import dict_in, text, typed
+from ..records import Kinds, dict_in, fields_of, text
 from ..steps import Ran, ReadMessage, Steps
 from ..swe_agent import trace_of
 from ..usage import usage_in
@@ -96,20 +94,21 @@ def _outcome(result: dict[str, Any]) -> Outcome | None:
     return Outcome(success=result["passed"], score=number, said_by=f"the grader's {_GRADED}")
 
 
-class _Extra(msgspec.Struct):
-    """The recorder's own fields beside a message. `raw_output` is a command's whole output."""
-
-    timestamp: float | None = None
-    raw_output: str | None = None
-    returncode: int | None = None
-    exception_info: Any = None
-    response: dict[str, Any] | None = None
+_EXTRA: Kinds = {
+    "timestamp": float,
+    "raw_output": str,
+    "returncode": int,
+    "exception_info": object,
+    "response": dict,
+}
+"""The recorder's own fields beside a message. `raw_output` is a command's whole output."""
+Fields = dict[str, Any]
 
 
 class _MiniRun(Steps):
     """The steps of a run of mini-swe-agent; `commands` of the last turn's text still wait for output."""
 
-    def __init__(self, info: dict[str, Any], listed: list[Any]) -> None:
+    def __init__(self, info: Fields, listed: list[Any]) -> None:
         super().__init__()
         self.commands: list[ToolCall] = []
         self._note(info, "exit_status", "submission", "model_stats", "mini_version")
@@ -125,45 +124,46 @@ class _MiniRun(Steps):
         for value, following in zip(values, [*values[1:], {}], strict=False):
             self._add(value, text(following.get("content")) or "", last=value is spoken[-1] if spoken else False)
 
-    def _note(self, fields: dict[str, Any], *keys: str) -> None:
+    def _note(self, fields: Fields, *keys: str) -> None:
         self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
 
-    def _add(self, value: dict[str, Any], reply: str, *, last: bool) -> None:
+    def _add(self, value: Fields, reply: str, *, last: bool) -> None:
         if value.get("role") == "exit":
             self._note(dict_in(value, "extra"), "exit_status", "submission")
             return
         fields = {key: member for key, member in value.items() if key != "extra"}
-        extra = typed(dict_in(value, "extra"), _Extra, self.unread)
+        extra = fields_of(value.get("extra"), _EXTRA, self.unread)
         if value.get("role") is None and "output" in value and value.get("type") != "function_call_output":
             self._response(fields, extra)
             return
-        for said in messages([fields], self.unread):
-            if said.role == "tool":
-                self.say(replace(said, failed=False, error=None, ran=_run(said.text, extra)), t=extra.timestamp)
-            elif said.role == "user" and self.commands and (last or is_observation(said.text)):
-                self.unread.parts(said.content)
-                self.say(observation(self.commands.pop(0), said.text, extra.raw_output), t=extra.timestamp)
+        t = extra.get("timestamp")
+        for message in messages([fields], self.unread):
+            if message.role == "tool":
+                self.say(replace(message, failed=False, error=None, ran=_run(message.text, extra)), t=t)
+            elif message.role == "user" and self.commands and (last or is_observation(message.text)):
+                self.unread.parts(message.content)
+                self.say(observation(self.commands.pop(0), message.text, extra.get("raw_output")), t=t)
             else:
-                self._message(said, extra, reply)
+                self._message(message, extra, reply)
 
-    def _message(self, said: ReadMessage, extra: _Extra, reply: str) -> None:
-        if said.role == "system":
-            self.say(said)
+    def _message(self, message: ReadMessage, extra: Fields, reply: str) -> None:
+        if message.role == "system":
+            self.say(message)
             return
         if self.in_text:
-            calls = calls_in(said.text, self.index, reply) if said.role == "assistant" else ()
-            said, self.commands = replace(said, calls=calls), list(calls)
-        response = extra.response or {}
+            calls = calls_in(message.text, self.index, reply) if message.role == "assistant" else ()
+            message, self.commands = replace(message, calls=calls), list(calls)
+        response = extra.get("response", {})
         choice = next(iter(dicts(response.get("choices"))), {})
         self.say(
-            said,
-            t=extra.timestamp,
+            message,
+            t=extra.get("timestamp"),
             model=text(response.get("model")) or self.model,
             finish_reason=text(choice.get("finish_reason")),
             usage=usage_in(response.get("usage"), self.unread),
         )
 
-    def _response(self, fields: dict[str, Any], extra: _Extra) -> None:
+    def _response(self, fields: Fields, extra: Fields) -> None:
         """Add an answer of the Responses interface: its output items are one model turn."""
         if isinstance(fields.get("tools"), list):
             self.tools(fields["tools"])
@@ -171,19 +171,19 @@ class _MiniRun(Steps):
         self.unread.add("result of a tool that the server ran", len(results))
         self.say(
             turn,
-            t=extra.timestamp,
+            t=extra.get("timestamp"),
             model=text(fields.get("model")) or self.model,
             finish_reason=end_of_items(fields),
             usage=usage_in(fields.get("usage"), self.unread),
         )
 
 
-def _run(seen: str, extra: _Extra) -> Ran:
+def _run(seen: str, extra: Fields) -> Ran:
     """The run of a command whose output the model saw in an envelope, JSON or tags."""
     envelope = as_dict(strict_json(seen))
-    code = envelope.get("returncode", 0) if extra.returncode is None else extra.returncode
-    error = extra.exception_info or envelope.get("exception_info") or None
-    raw, full = extra.raw_output, None
+    code = extra.get("returncode", envelope.get("returncode", 0))
+    error = extra.get("exception_info") or envelope.get("exception_info") or None
+    raw, full = extra.get("raw_output"), None
     if raw is not None and envelope.get("output") != raw and raw not in seen:
         full = _envelope(seen, code, raw, error)
     why = error if error is None or isinstance(error, str) else json.dumps(error)
