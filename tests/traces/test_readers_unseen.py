@@ -66,3 +66,19 @@ def test_old_lines_of_claude_code_are_no_messages_of_langchain(tmp_path: Path) -
     answer = {"role": "assistant", "id": "m", "content": "36 walls", "stop_reason": "end_turn"}
     trace = read(tmp_path, "\n".join([asked, line(2, type="assistant", message=answer), *hooks]), "s.jsonl")
     assert (trace.source.format, len(trace.steps), trace.left_out) == ("claude_code", 2, {})
+
+
+def test_prompts_of_which_the_server_keeps_the_beginning(tmp_path: Path) -> None:
+    def generation(number: int, asked: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        return {"id": f"g{number}", "traceId": "t", "type": "GENERATION", "name": "chat", "input": [asked],
+                "startTime": f"2026-01-01T00:00:0{number}Z", "output": [answer]}  # fmt: skip
+
+    call = {"type": "tool_call", "id": "c1", "name": "walls", "arguments": {}}
+    result = {"type": "tool_call_response", "id": "c1", "response": "36"}
+    first = generation(1, {"role": "user", "parts": [{"type": "text", "content": "How many walls?"}]},
+                       {"role": "assistant", "parts": [call]})  # fmt: skip
+    second = generation(2, {"role": "tool", "parts": [result]},
+                        {"role": "assistant", "parts": [{"type": "text", "content": "36 walls"}]})  # fmt: skip
+    trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [first, second]})
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
+    assert {step.thread for step in trace.steps} == {"main"}
