@@ -7,10 +7,12 @@ imports that code, and each session runs in a fork of it.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import pickle
 import pkgutil
+import resource
 import select
 import signal
 import struct
@@ -75,7 +77,10 @@ def main(number: int) -> NoReturn:
     _prctl(_SUBREAPER, 1)
     below = fork()
     if below == 0:
-        _serve(control, limits, prepare)
+        try:
+            _serve(control, limits, prepare)
+        finally:  # without a traceback: what that code broke is not the bench's
+            _leave(1)
     code = _awaited(below, control)
     _end_below(frozenset())
     if code < 0:  # the bench is told the signal
@@ -203,9 +208,7 @@ def _limit_call(seconds: float) -> None:
 def _limit_memory(limits: Limits) -> None:
     """Let this process hold so much beside what it holds, where the system has such a limit."""
     more = limits.memory_mib << 20
-    with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
-        import resource
-
+    with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
         size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -218,9 +221,7 @@ def _confine() -> None:
 
     Any rules of Landlock do the first. Before 6.12 those with the least effect forbid to serve TCP.
     """
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes
-
+    with contextlib.suppress(AttributeError, OSError):
         call = ctypes.CDLL(None).syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
@@ -234,7 +235,5 @@ def _confine() -> None:
 
 def _prctl(option: int, value: int) -> None:
     """Set something of this process that Linux alone has."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes
-
+    with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

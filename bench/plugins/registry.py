@@ -41,8 +41,7 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-_SLOT_OF = {kind: kind for kind in ("summarizer", "compactor", "store", "evaluator", "consumer")}
-_SLOT_OF["router"] = "routers"
+_SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 _SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
 """The settings that a spec may declare for somebody's own function; of every other kind `form` alone."""
 
@@ -61,11 +60,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One plug-in: its target (a function or a class) and what it declared.
+    """One plug-in: its target (a function or a class; None in another process) and what it declared.
 
     `own`: somebody's own function, which is not registered. `method` does the work of a class that
-    does not call it as its slot does. `declared` are its settings where the target itself is in
-    another process.
+    does not call it as its slot does.
     """
 
     kind: str
@@ -74,7 +72,6 @@ class Entry:
     meta: dict[str, Any] = field(default_factory=dict)
     own: bool = False
     method: str | None = None
-    declared: tuple[Parameter, ...] | None = None
 
     def __reduce__(self) -> Any:
         """A registered plug-in goes to another process as its name, and is looked up there."""
@@ -98,33 +95,25 @@ class Entry:
 
         Of somebody's own also all with a default, and all that a constructor takes.
         """
-        return _parameters(self.target, self.own) if self.declared is None else self.declared
-
-
-def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
-    if inspect.isclass(target) and target.__init__ is object.__init__:
-        return ()
-    try:
-        signature = inspect.signature(target)
-    except ValueError:  # a function of C code that does not say what it takes
-        return ()
-    is_class = inspect.isclass(target)
-    scope = getattr(target.__init__ if is_class else inspect.unwrap(target), "__globals__", {})
-    parameters = []
-    for place, item in enumerate(signature.parameters.values()):
-        required = item.default is item.empty
-        of_own = is_class or (place > 0 and not required)  # the first is what the function is given
-        named = own and of_own and item.kind is item.POSITIONAL_OR_KEYWORD
-        if named or item.kind is item.KEYWORD_ONLY:
-            default = None if required else item.default
-            parameters.append(Parameter(item.name, _type_of(item, scope), default, required))
-    return tuple(parameters)
-
-
-def _type_of(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
-    if item.annotation is not item.empty:
-        return evaluated(item.annotation, scope)
-    return Any if item.default in (None, item.empty) else type(item.default)
+        is_class = inspect.isclass(self.target)
+        if is_class and self.target.__init__ is object.__init__:
+            return ()
+        try:
+            signature = inspect.signature(self.target).parameters
+        except ValueError:  # a function of C code that does not say what it takes
+            return ()
+        scope = getattr(self.target.__init__ if is_class else inspect.unwrap(self.target), "__globals__", {})
+        settings = []
+        for place, item in enumerate(signature.values()):
+            required = item.default is item.empty
+            of_own = self.own and (is_class or (place > 0 and not required))  # the first is the input
+            if item.kind is item.KEYWORD_ONLY or (of_own and item.kind is item.POSITIONAL_OR_KEYWORD):
+                default = None if required else item.default
+                kind = evaluated(item.annotation, scope)
+                if item.annotation is item.empty:
+                    kind = Any if default is None else type(default)
+                settings.append(Parameter(item.name, kind, default, required))
+        return tuple(settings)
 
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
@@ -141,7 +130,7 @@ def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
         return annotation
 
 
-# ---------------------------------------------------------------- finding
+# ---------------------------------------------------------------- what is registered
 
 
 def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
@@ -175,10 +164,10 @@ def _scan(package_name: str) -> None:
 @functools.cache
 def installed(kind: str) -> frozenset[str]:
     """The names of a kind that installed packages register as entry points, which this loads."""
-    names = set()
     from importlib.metadata import entry_points  # costs much memory, and each replay forks
 
-    for point in entry_points(group=f"bench.{kind}s"):
+    points = entry_points(group=f"bench.{kind}s")
+    for point in points:
         try:
             target = point.load()
         except Exception as error:
@@ -186,12 +175,11 @@ def installed(kind: str) -> frozenset[str]:
             raise SpecError(f"{what}: {one_line(error)}") from error
         if not any(entry.target is target for entry in _entries[kind].values()):
             register(kind, point.name)(target)
-        names.add(point.name)
-    return frozenset(names)
+    return frozenset(point.name for point in points)
 
 
 def entries(kind: str) -> dict[str, Entry]:
-    """Every registered plug-in of a kind, by name, sorted; found on first use."""
+    """Every registered plug-in of a kind, by name, sorted; looked for on first use."""
     for package in KINDS[kind][0]:
         _scan(package)
     installed(kind)
@@ -204,11 +192,10 @@ def entry(kind: str, name: str) -> Entry:
         return _entries[kind][name]
     known = entries(kind)
     if name not in known:
-        others = (other for other in _SLOT_OF if kind in _SLOT_OF and name in entries(other))
-        hint = nearest(name, known)
-        if other := next(others, None):
-            hint = f" — it is a {other}: write {_SLOT_OF[other]}={name}"
-        raise SpecError(f"unknown {kind} {name!r}{hint}")
+        other = next((slot for slot in _SLOTS if kind in _SLOTS and name in entries(slot)), "")
+        slot = "routers" if other == "router" else other
+        meant = f" — it is a {other}: write {slot}={name}" if other else nearest(name, known)
+        raise SpecError(f"unknown {kind} {name!r}{meant}")
     return known[name]
 
 
@@ -219,30 +206,31 @@ def entry(kind: str, name: str) -> Entry:
 class Plugin:
     """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
 
-    `base` is what relative paths in its parameters start from, `inner` the plug-ins that it builds itself, by spec.
+    `base` is what relative paths in its parameters start from, `inner` the plug-ins that its constructor builds.
     """
 
     spec: Spec
     entry: Entry
     arguments: dict[str, Any]
     base: Path = Path()
-    inner: dict[str, Plugin] = field(default_factory=dict)
+    inner: list[Plugin] = field(default_factory=list, compare=False)
 
     @property
     def own(self) -> bool:
         """True if somebody's own code runs in it, or in what it builds."""
-        return self.entry.own or any(plugin.own for plugin in self.inner.values())
+        return self.entry.own or any(plugin.own for plugin in self.inner)
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
-        method = self.entry.method or KINDS[self.entry.kind][1]
         if not inspect.isclass(self.entry.target):
             return self.entry.target, functools.partial(self.entry.target, **self.arguments)
+        self.inner.clear()
         outer = _STARTING.set(self)
         try:
             instance: Any = self.entry.target(**self.arguments)
         finally:
             _STARTING.reset(outer)
+        method = self.entry.method or KINDS[self.entry.kind][1]
         return instance, getattr(instance, method) if method else instance
 
     def attribute(self, name: str, default: Any = None) -> Any:
@@ -285,25 +273,27 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     outer = _STARTING.get()
     base = base or (Path() if outer is None else outer.base)
-    resolved = _resolve(kind, parsed, base)
-    known = {parameter.name: parameter for parameter in resolved.parameters}
-    arguments: dict[str, Any] = {}
+    target = _resolve(kind, parsed, base)
+    known = {parameter.name: parameter.type for parameter in target.parameters}
+    name, arguments, meta = f"{kind} {target.name!r}", dict[str, Any](), dict(target.meta)
     for key, raw in parsed.params:
-        if key not in known and resolved.own and key in _SETTABLE.get(kind, ("form",)):
-            resolved = replace(resolved, meta={**resolved.meta, key: raw})
-            continue
-        if key not in known:
+        if key in known:
+            arguments[key] = _converted(f"{name} parameter {key}", raw, known[key])
+        elif target.own and key in _SETTABLE.get(kind, ("form",)):
+            meta[key] = raw
+        else:
             takes = nearest(key, known) if known else " — it takes none"
-            raise SpecError(f"{kind} {resolved.name!r} has no parameter {key!r}{takes}")
-        arguments[key] = _converted(f"{kind} {resolved.name!r} parameter {key}", raw, known[key].type)
-    missing = [name for name, item in known.items() if item.required and name not in arguments]
+            raise SpecError(f"{name} has no parameter {key!r}{takes}")
+    missing = [item.name for item in target.parameters if item.required and item.name not in arguments]
     if missing:
-        raise SpecError(f"{kind} {resolved.name!r} needs parameter {', '.join(missing)}")
-    plugin = Plugin(parsed, resolved, arguments, base)
-    if inspect.isclass(resolved.target):
-        _construct_once(plugin)
+        raise SpecError(f"{name} needs parameter {', '.join(missing)}")
+    if meta != target.meta:
+        target = replace(target, meta=meta)
+    plugin = Plugin(parsed, target, arguments, base)
+    if inspect.isclass(target.target):
+        _require_constructed(plugin)
     if outer is not None:
-        outer.inner[f"{kind} {parsed}"] = plugin
+        outer.inner.append(plugin)
     return plugin
 
 
@@ -318,8 +308,8 @@ def _converted(what: str, raw: str | tuple[str, ...], wanted: Any) -> Any:
         raise SpecError(f"{what} has an annotation that cannot be read: {wanted!r} — {hint}") from None
 
 
-def _construct_once(plugin: Plugin) -> None:
-    """A constructor that refuses its values is the user's mistake, and is better told before a replay than in it."""
+def _require_constructed(plugin: Plugin) -> None:
+    """Raise SpecError where a constructor refuses its values, which is better known before a replay than in it."""
     try:
         plugin.start()
     except (BenchError, KeyboardInterrupt, MemoryError):
@@ -331,12 +321,12 @@ def _construct_once(plugin: Plugin) -> None:
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
-    method = KINDS[kind][1]
+    """The entry that a spec names: a command line, a registered name, or a name in a file or module."""
+    method, name = KINDS[kind][1], f"{spec.target}:{spec.attribute}"
     if spec.target == TARGET:
         require_child(str(spec))
-        process = program_class(spec.attribute or "", base, method or "ask")
-        return Entry(kind, f"{TARGET}:{spec.attribute}", process, own=True)
-    if not spec.target.endswith(".py") and spec.attribute is None:
+        return Entry(kind, name, program_class(spec.attribute or "", base, method or "ask"), own=True)
+    if spec.attribute is None and not spec.target.endswith(".py"):
         module, _, function = spec.target.rpartition(".")
         if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
             meant = f"write {module}.py:{function}"
@@ -346,5 +336,4 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
     target, named = loaded(spec, base)
-    name = f"{spec.target}:{spec.attribute}"
     return Entry(kind, name, target, own=True, method=named or method_of(target, method, name))

@@ -1,4 +1,4 @@
-"""A comparison: every run of some recordings under every strategy, then the decision, the gates, and the details that a report shows."""
+"""A comparison: every run of some recordings under every strategy, then decision, gates and details."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
 from ..comparison.gates import parse_rule
-from ..evidence.detail import detail_of
+from ..evidence.detail import detail_of, missed_by_origin
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
@@ -22,7 +22,7 @@ from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.metric import MetricInfo
-from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
+from ..model.scores import MeasuredRun, RunFacts
 from ..plugins.worker import Limits
 from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
@@ -33,7 +33,8 @@ from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
 from .executors import measured_by, measured_here, processes
 from .kept import Kept
-from .measuring import Measuring, RunSession, labelled, measure
+from .measuring import Measuring, RunSession, failed_score, labelled, measure
+from .scenario import Scenario
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as bounds."""
@@ -43,13 +44,13 @@ Progress = Callable[[int, int | None], None]
 
 Executors = Callable[[int], Any]
 
-_KEPT_CHARS = 50_000_000
+_HELD_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones, wherever they are measured."""
 
-_MOST_DETAILED_RUNS, _RUNS_EACH = 6, 3
+_MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
 
 
 @dataclass(frozen=True)
@@ -64,93 +65,27 @@ class Running:
     debug: bool = False
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question about some recordings: title, strategies, gates, and the settings that belong to the answer."""
+class Declared(NamedTuple):
+    """The strategies of a comparison, one for each setting, and by each declared name the names made of it."""
 
-    title: str
     strategies: tuple[Strategy, ...]
-    rules: tuple[GateRule, ...] = ()
-    asks: str = ""
-    model: str | None = None
-    calibrate: bool = True
-    max_missed_turns: float | None = None
-    min_far_recall: float | None = None
-    cache: str = "provider"
-    portfolio: bool = False
+    names: dict[str, tuple[str, ...]]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The declared strategies."""
-        return tuple(item.name for item in self.strategies)
-
-    @property
-    def everyone(self) -> tuple[Strategy, ...]:
-        """The declared strategies, then the references that are not declared. Raises SpecError for a name taken twice."""
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise SpecError(f"two strategies are called {name!r} — give each its own name")
+    def with_references(self) -> tuple[Strategy, ...]:
+        """These, then the references that are not among them. Raises SpecError for a name taken twice."""
+        names = [item.name for item in self.strategies]
         for item in self.strategies:
+            if names.count(item.name) > 1:
+                raise SpecError(f"two strategies are called {item.name!r} — give each its own name")
             if item.name in REFERENCES and item != strategy_of(item.name):
                 what = f"strategy {item.name!r}: that name belongs to a reference strategy"
                 raise SpecError(f"{what} — choose another")
-        references = (strategy_of(name) for name in REFERENCES if name not in self.names)
-        return (*self.strategies, *references)
+        return (*self.strategies, *(strategy_of(name) for name in REFERENCES if name not in names))
 
 
-Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
-"""Recordings, each with the labels that a scenario adds."""
-
-
-def answered(
-    runs: Labelled,
-    question: Question,
-    running: Running,
-    skipped: Callable[[], Sequence[Skipped]],
-    base: ScoreFile | None = None,
-    *,
-    against: str = "",
-    required: bool = False,
-) -> Compared:
-    """The comparison of some recordings. `skipped` gives what was left out, once all have been read.
-
-    `base` is what it is held against, called `against`; `required`: without one the gates that
-    need it fail. Raises BenchError for no recordings, and for two of one name.
-    """
-    replays: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
-    measuring = Measuring(question.everyone, model=question.model, calibrate=question.calibrate)
-    measured = sorted(_measured(runs, measuring, running, replays), key=lambda run: run.id)
-    if not measured:
-        raise BenchError("no recordings to replay — name at least one")
-    infos = metric_infos()
-    limits = {"needed": question.max_missed_turns, "far": question.min_far_recall}
-    order = [item.name for item in question.everyone]
-    result = compared(
-        measured,
-        title=question.title,
-        signature=_signature(measured, question),
-        strategies=question.names,
-        references=[name for name in order if name not in question.names],
-        specs={item.name: item.spec for item in question.everyone},
-        metrics=infos,
-        rules=question.rules,
-        asks=question.asks,
-        skipped=skipped(),
-        basis="uncached" if question.cache == "none" else "cached",
-        portfolio=question.portfolio,
-        rates=false_alarms(),
-        limits={rule: limit for rule, limit in limits.items() if limit is not None},  # type: ignore[misc]
-        base=base,
-        against=against,
-        required=required,
-    )
-    return msgspec.structs.replace(result, details=tuple(_details(result, replays, measuring)), notes=_notes(question))
-
-
-def declared(
-    items: Iterable[tuple[str | None, Any]], place: Place, running: Running
-) -> tuple[tuple[Strategy, ...], dict[str, tuple[str, ...]]]:
-    """The strategies of some names (None: what is given has its own), one for each setting, and the names made of each.
+def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Running) -> Declared:
+    """The strategies of some names (None: what is given has its own).
 
     Raises SpecError as `strategy_of` does, and for more than 100 settings of one.
     """
@@ -161,9 +96,60 @@ def declared(
     for (_, values, _), alone in zip(settings, each, strict=True):
         one = replace(alone, name="-".join((alone.name, *values)))
         strategies.append(one)
-        for known in dict.fromkeys((alone.name, one.name)):
-            names[known] = (*names.get(known, ()), one.name)
-    return tuple(strategies), names
+        for name in dict.fromkeys((alone.name, one.name)):
+            names[name] = (*names.get(name, ()), one.name)
+    return Declared(tuple(strategies), names)
+
+
+Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
+"""Recordings, each with the labels that a scenario adds."""
+
+
+def answered(
+    plan: Scenario,
+    given: Declared,
+    runs: Labelled,
+    running: Running,
+    skipped: Callable[[], Sequence[Skipped]],
+    base: ScoreFile | None = None,
+    *,
+    against: str = "",
+    required: bool = False,
+) -> Compared:
+    """The comparison that a scenario asks for. `skipped` gives what was left out, once all have been read.
+
+    `base` is what it is held against, called `against`; `required`: without one the gates that
+    need it fail. Raises BenchError for no recordings, and for two of one name.
+    """
+    rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
+    everyone = given.with_references
+    measuring = Measuring(everyone, model=plan.model, calibrate=plan.calibrate)
+    held: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
+    measured = sorted(_measured(runs, measuring, running, held), key=lambda run: run.id)
+    if not measured:
+        raise BenchError("no recordings to replay — name at least one")
+    strategies = [item.name for item in given.strategies]
+    result = compared(
+        measured,
+        title=plan.title,
+        signature=_signature(measured, measuring),
+        strategies=strategies,
+        references=[item.name for item in everyone if item.name not in strategies],
+        specs={item.name: item.spec for item in everyone},
+        metrics=metric_infos(),
+        rules=rules,
+        asks=plan.asks,
+        skipped=skipped(),
+        basis="uncached" if plan.cache == "none" else "cached",
+        portfolio=plan.portfolio,
+        rates=false_alarms(),
+        limits={"needed": plan.max_missed_turns, "far": plan.min_far_recall},
+        base=base,
+        against=against,
+        required=required,
+    )
+    here = [f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here]
+    return msgspec.structs.replace(result, details=tuple(_details(result, held, measuring)), notes=tuple(here))
 
 
 def rules_of(
@@ -173,17 +159,16 @@ def rules_of(
 
     Raises ScenarioError after `where`, for a strategy too that is neither declared nor a reference.
     """
-    infos, head = metric_infos(), f"{where}: " if where else ""
+    known = dict.fromkeys((*names, *REFERENCES))
     rules: list[GateRule] = []
     for number, table in enumerate(tables, 1):
-        place = f"{head}gates[{number}]"
-        rule = parse_rule(table, place, infos, number)
-        known = dict.fromkeys((*names, *REFERENCES))
+        place = f"{where}: gates[{number}]" if where else f"gates[{number}]"
+        rule = parse_rule(table, place, metric_infos(), number)
         if not any(fnmatchcase(name, rule.strategy) for name in known):
             close = nearest(rule.strategy, known)
             raise ScenarioError(f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}")
-        for name in names.get(rule.strategy, (rule.strategy,)):
-            rules.append(msgspec.structs.replace(rule, strategy=name))
+        each = names.get(rule.strategy, (rule.strategy,))
+        rules += [msgspec.structs.replace(rule, strategy=name) for name in each]
     return tuple(rules)
 
 
@@ -206,16 +191,14 @@ def metric_infos() -> dict[str, MetricInfo]:
 # ---------------------------------------------------------------- measuring
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """All that a process needs to measure any run."""
 
     measuring: Measuring
     kept: Kept | None
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     trace: Trace
     labels: Mapping[str, Any]
     twice: bool
@@ -225,22 +208,21 @@ def _measured(
     runs: Labelled,
     measuring: Measuring,
     running: Running,
-    replays: dict[str, tuple[Trace, Mapping[str, Any]]],
+    held: dict[str, tuple[Trace, Mapping[str, Any]]],
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
-    known: set[str] = set()
-    room, again = _KEPT_CHARS, _REPLAYED_TWICE
 
     def tasks() -> Iterator[_Task]:
-        nonlocal room, again
+        ids: set[str] = set()
+        room, again = _HELD_CHARS, _REPLAYED_TWICE
         for trace, labels in runs:
-            if trace.id in known:
+            if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
-            known.add(trace.id)
+            ids.add(trace.id)
             size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
             if size <= room:
                 room -= size
-                replays[trace.id] = trace, labels
+                held[trace.id] = trace, labels
             again -= bool(trace.results)
             yield _Task(trace, labels, twice=again >= 0)
 
@@ -265,74 +247,57 @@ def _work(plan: _Plan, task: _Task) -> MeasuredRun:
 def _died(measuring: Measuring, task: _Task, problem: str) -> MeasuredRun:
     """The run over which its process ended twice: every strategy has failed there."""
     failure = Failure(step=-1, slot="process", error=problem)
-    numbers = {name: Number(None, 0.0, problem) for name in metrics()}
-    ran = Check(hits=1, of=1, findings=(Finding(None, problem),))
-    scores = tuple(
-        Score(strategy=item.name, numbers=numbers, checks={"ran": ran}, failure=failure)
-        for item in measuring.strategies
-    )
     facts = RunFacts(sha256=task.trace.sha256, format=task.trace.source.format, task=task.trace.task)
+    scores = tuple(failed_score(item, failure) for item in measuring.strategies)
     return MeasuredRun(id=task.trace.id, facts=facts, scores=scores)
 
 
-def _signature(runs: Sequence[MeasuredRun], question: Question) -> Signature:
-    counted = {run.id: run.facts.encoding for run in runs if run.facts.encoding}
+def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
+    encodings = {run.id: run.facts.encoding for run in runs if run.facts.encoding}
     return Signature(
         bench_version=VERSION,
         traces={run.id: run.facts.sha256 for run in runs},
         questions={run.id: run.questions_sha256 for run in runs if run.questions_sha256},
-        strategies={item.name: str(item) for item in question.everyone},
-        encodings=tuple(sorted({*counted.values()})),
-        case_encodings={run: (encoding,) for run, encoding in counted.items()},
+        strategies={item.name: str(item) for item in measuring.strategies},
+        encodings=tuple(sorted({*encodings.values()})),
+        case_encodings={run: (encoding,) for run, encoding in encodings.items()},
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
         seed=0,
-        calibration=CALIBRATION_VERSION if question.calibrate else "off",
-        model=question.model or "",
+        calibration=CALIBRATION_VERSION if measuring.calibrate else "off",
+        model=measuring.model or "",
     )
-
-
-def _notes(question: Question) -> tuple[str, ...]:
-    """Notes on strategies that ran otherwise than in a sandbox."""
-    here = [f"{item.name} ran in the process that compares: {item.here}" for item in question.strategies if item.here]
-    return tuple(here)
 
 
 # ---------------------------------------------------------------- details
 
 
 def _details(
-    result: Compared, replays: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
+    result: Compared, held: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
 ) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     advice = result.advice
     if advice is None:
         return
-    opened = dict.fromkeys(
-        name
-        for name in (advice.advised, result.asks, advice.cheapest_rejected, result.today)
-        if name and name in result.everyone
-    )
+    wanted = advice.advised, result.asks, advice.cheapest_rejected, result.today
+    opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:
-        opened |= dict.fromkeys(name for name in result.strategies[:2] if name)
-    chosen = list(dict.fromkeys(_worst(result, [name for name in opened if name != result.today], replays)))
-    strategies = [item for item in measuring.strategies if item.name in opened]
-    for run in chosen[:_MOST_DETAILED_RUNS]:
-        trace, labels = replays[run]
-        session = RunSession(labelled(trace, labels), measuring, twice=False)
-        for strategy in strategies:
+        opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]
+    runs: dict[str, None] = {}
+    for name in opened:
+        if name != result.today:
+            numbers = {run: result.number(name, "needed.missed_turns", run) for run in held}
+            missed = sorted((-(number.value or 0.0) if number else 0.0, run) for run, number in numbers.items())
+            runs |= dict.fromkeys(run for _, run in missed[:_RUNS_EACH])
+    for run in [*runs][:_MOST_DETAILED_RUNS]:
+        session = RunSession(labelled(*held[run]), measuring, twice=False)
+        replays = []
+        for strategy in (item for item in measuring.strategies if item.name in opened):
             with contextlib.suppress(BenchError):
-                evidence = session.evidence(strategy)
-                if evidence.replay.failure is None:
-                    yield detail_of(evidence)
-
-
-def _worst(result: Compared, names: Sequence[str], replays: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the runs where some strategies miss most, a few of each."""
-    for name in names:
-        missed = []
-        for run in result.runs:
-            if run.id in replays:
-                number = result.number(name, "needed.missed_turns", run.id)
-                missed.append((-(number.value or 0.0) if number else 0.0, run.id))
-        yield from (run for _, run in sorted(missed)[:_RUNS_EACH])
+                replays.append(session.evidence(strategy))
+        replays = [evidence for evidence in replays if evidence.replay.failure is None]
+        facts_from: dict[int, list[str]] = {}
+        for evidence in replays:
+            for step, facts in missed_by_origin(evidence).items():
+                facts_from.setdefault(step, []).extend(facts)
+        yield from (detail_of(evidence, facts_from) for evidence in replays)

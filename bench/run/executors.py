@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import multiprocessing
 import os
 import pickle
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -29,7 +29,6 @@ Work = Callable[[Any, Any], Any]
 AHEAD = 2
 """The tasks that are given out for each worker: one is worked on, the other is on its way."""
 
-_WAIT_S = 60.0
 _GLANCE_S = 0.5
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -52,49 +51,40 @@ def measured_by(
     `died` gives the result of a task over which two processes ended. Raises BenchError where a
     plan cannot be sent, and what `work` raises.
     """
-    sent = _sent(plan)
-    source, again = iter(tasks), deque[_Task]()
-    while True:
-        lost: list[_Task] = []
+    job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
+    lost: list[_Task] | None = None
+    while lost is None or lost:  # an executor that broke gives way to a new one
+        lost = []
         with executors(workers) as executor:
-            yield from _of_one(executor, workers, functools.partial(_done, work, sent), source, lost)
-        if not lost:
-            return
-        again.extend(lost)
-        while again:
-            task = again.popleft()
-            lost_again: list[_Task] = []
+            yield from _results(executor, workers, job, source, lost)
+        for task in lost:
+            again: list[_Task] = []
             with executors(1) as executor:
-                each = iter([task])
-                yield from _of_one(executor, 1, functools.partial(_done, work, sent), each, lost_again)
-            for one in lost_again:
-                yield died(one, "the process that measured this run ended, twice")
+                yield from _results(executor, 1, job, iter([task]), again)
+            yield from (died(one, "the process that measured this run ended, twice") for one in again)
 
 
-def _of_one(
+def _results(
     executor: Executor,
     workers: int,
-    work: Callable[[_Task], Any],
+    job: Callable[[_Task], Any],
     source: Iterator[_Task],
     lost: list[_Task],
 ) -> Iterator[Any]:
-    """The results that one executor gives until it breaks; the tasks it still had are then `lost`."""
+    """Yield the results that an executor gives until it breaks; the tasks over which a process ended are `lost`."""
     waiting: dict[Future[Any], _Task] = {}
-    broken = False
+    is_broken = False
     while True:
-        while not broken and len(waiting) < AHEAD * workers:
-            task = next(source, None)
-            if task is None:
-                break
+        for task in () if is_broken else itertools.islice(source, AHEAD * workers - len(waiting)):
             try:
-                waiting[executor.submit(work, task)] = task
+                waiting[executor.submit(job, task)] = task
             except BrokenProcessPool:
                 lost.append(task)
-                broken = True
+                is_broken = True
+                break
         if not waiting:
             return
-        done, _ = wait(waiting, timeout=_WAIT_S, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
             task = waiting.pop(future)
             try:
                 result = future.result()
@@ -102,7 +92,7 @@ def _of_one(
                 if not _has_died(error):
                     raise
                 lost.append(task)
-                broken = broken or isinstance(error, BrokenProcessPool)
+                is_broken = is_broken or isinstance(error, BrokenProcessPool)
                 continue
             if isinstance(result, BenchError):
                 raise result

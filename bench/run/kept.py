@@ -19,18 +19,19 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from ..files.cache import cache_folder
 from ..files.git import git
 from ..files.limits import limit
-from ..model import Trace, compact_json
+from ..model import compact_json
 from ..model.errors import BenchError
-from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..version import VERSION
 
+_Value = TypeVar("_Value", bound=msgspec.Struct)
 VARIABLE = "BENCH_CACHE"
 """The environment variable that names another file; `off` keeps nothing."""
 
@@ -88,17 +89,24 @@ class Kept:
             row = key, zlib.compress(body, 1), time.time()
             connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
 
-    def index(self, trace: Trace, make: Callable[[], TraceIndex], *about: object) -> TraceIndex:
-        """The index of a trace as it was kept, else as it is made now. `about`: what else it depends on."""
-        key = key_of("index", trace.sha256, *about)
-        body = self.get(key)
+    def value(
+        self,
+        kind: type[_Value],
+        key: tuple[object, ...],
+        make: Callable[[], _Value],
+        wanted: Callable[[_Value], bool] = lambda value: True,
+    ) -> _Value:
+        """The value of a key as it was kept, else as it is made now, which is kept where it is `wanted`."""
+        digest = key_of(*key)
+        body = self.get(digest)
         if body is not None:
             with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                return msgspec.msgpack.decode(body, type=TraceIndex)
-        index = make()
-        with contextlib.suppress(UnicodeEncodeError, OverflowError):  # facts that no file can hold
-            self.put(key, msgspec.msgpack.encode(index))
-        return index
+                return msgspec.msgpack.decode(body, type=kind)
+        value = make()
+        if wanted(value):
+            with contextlib.suppress(UnicodeEncodeError, OverflowError):  # texts and numbers that no file can hold
+                self.put(digest, msgspec.msgpack.encode(value))
+        return value
 
     def trim(self) -> None:
         """Remove what was not read for longest where the file is larger than `limit("cache")`."""
@@ -129,9 +137,9 @@ class Kept:
             yield known[1]
 
 
-def key_of(kind: str, *about: object) -> bytes:
-    """The key of a value: of what kind it is, what it depends on, and the version that makes it."""
-    return hashlib.sha256(compact_json([kind, version(), *map(str, about)]).encode()).digest()
+def key_of(*about: object) -> bytes:
+    """The key of a value: its kind, all that it depends on, and the version that makes it."""
+    return hashlib.sha256(compact_json([version(), *map(str, about)]).encode("utf-8", "replace")).digest()
 
 
 def replay_digest(replay: Replay) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from ..model import Failure, Trace, compact_json
 from ..model.errors import one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
-from ..model.scores import Check, Finding, MeasuredRun, Number, Rule, RunFacts, Score
+from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
-from .kept import Kept, key_of, replay_digest
+from .kept import Kept, replay_digest
 
 RECORDED = "recorded"
 """The reference that does what the recorded system itself did."""
@@ -57,64 +57,63 @@ class RunSession:
 
     def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
         about = measuring.model or "", measuring.calibrate
-
         contents = TraceContents(trace)
 
         def make() -> TraceIndex:
             return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, contents=contents)
 
+        key = "index", trace.sha256, *about
         self.trace = trace
-        self.index = make() if kept is None else kept.index(trace, make, *about)
+        self.index = make() if kept is None else kept.value(TraceIndex, key, make)
         self.session = TraceSession(trace, self.index, contents)
         self.replayer = Replayer(trace, self.index, self.session.messages.count)
-        self.recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
+        self.as_recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
         self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
-        self._excused, self._twice = False, twice
+        self._twice = twice
+
+    @functools.cached_property
+    def recorded(self) -> CheckedReplay:
+        """The evidence of what the recorded system did. What its own prompts lacked is held against nobody."""
+        self.session.excuse(self.as_recorded)
+        return CheckedReplay(self.session, self.as_recorded.replay)
 
     def evidence(self, strategy: Strategy) -> CheckedReplay:
-        """The evidence of one replay; nothing is held against it that the recording's own prompts lacked."""
-        if not self._excused:
-            self.session.excuse(self.recorded)
-            self.recorded = CheckedReplay(self.session, self.recorded.replay)
-            self._excused = True
-        if strategy.name == RECORDED:
-            return self.recorded
-        return CheckedReplay(self.session, self._replayed(strategy))
+        """The evidence of one replay."""
+        return self._evidence(strategy, self._replay(strategy))
 
-    def _replayed(self, strategy: Strategy) -> Replay:
-        return self.replayer.replay(strategy, twice=self._twice)
+    def _evidence(self, strategy: Strategy, replay: Replay) -> CheckedReplay:
+        recorded = self.recorded
+        return recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
+
+    def _replay(self, strategy: Strategy) -> Replay:
+        known = self.as_recorded.replay
+        return known if strategy.name == RECORDED else self.replayer.replay(strategy, twice=self._twice)
 
     def score(self, strategy: Strategy) -> Score:
-        """The score of one strategy, as it was kept for equal replays or measured now. One that cannot be measured has failed."""
-        replay = self.recorded.replay if strategy.name == RECORDED else self._replayed(strategy)
+        """The score of one strategy, as it was kept for an equal replay or measured now. One that cannot be measured has failed."""
+        replay = self._replay(strategy)
         if replay.failure is not None:
-            return _failed(strategy, replay.failure)
-        if self._kept is None:
+            return failed_score(strategy, replay.failure)
+
+        def make() -> Score:
             return self._scored(strategy, replay)
-        key = key_of("score", *self._about, replay_digest(replay))
-        body = self._kept.get(key)
-        if body is not None:
-            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                known = msgspec.json.decode(body, type=Score)
-                return msgspec.structs.replace(known, strategy=strategy.name)
-        score = self._scored(strategy, replay)
-        if score.failure is None and score.unstable_at is None:
-            with contextlib.suppress(UnicodeEncodeError):
-                self._kept.put(key, msgspec.json.encode(score))
-        return score
+
+        if self._kept is None or replay.unstable_at is not None:
+            return make()
+        key = "score", *self._about, replay_digest(replay)
+        score = self._kept.value(Score, key, make, lambda made: made.failure is None)
+        return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
-        if not self._excused:
-            self.evidence(parse_strategy(RECORDED))
-        checked = self.recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
+        evidence = self._evidence(strategy, replay)
         try:
-            return score_of(checked, self.recorded.replay)
+            return score_of(evidence, self.recorded.replay)
         except Exception as error:
             if not strategy.own:
                 raise
             failure = Failure(step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}")
-            return _failed(strategy, failure)
+            return failed_score(strategy, failure)
 
 
 def measure(
@@ -128,7 +127,7 @@ def measure(
     """One recording under every strategy; with `twice` user code is replayed a second time, and must answer the same.
 
     `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
-    asked of a recording, not the recording. `kept` has what earlier runs found.
+    asked of a recording, not the recording. `kept` has what earlier runs gave.
 
     >>> from bench.metrics import example
     >>> run = measure(example().trace, Measuring((parse_strategy("keep_all"),)))
@@ -148,8 +147,8 @@ def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
     """The numbers and checks of one replay."""
     replay = evidence.replay
     unstable = replay.unstable_at
-    finding = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
-    ran = Check(hits=len(finding), of=1, findings=finding)
+    findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
+    ran = Check(hits=len(findings), of=1, findings=findings)
     texts = list(own_texts(evidence))
     constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
     return Score(
@@ -162,29 +161,29 @@ def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
     )
 
 
-def _failed(strategy: Strategy, failure: Failure) -> Score:
+def failed_score(strategy: Strategy, failure: Failure) -> Score:
+    """The score of a strategy that failed: no number, and the reason."""
     reason = failure.text
+    ran = Check(hits=1, of=1, findings=(Finding(None if failure.of_process else failure.step, reason),))
     numbers = {name: Number(None, 0.0, reason) for name in metrics()}
-    ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
-    rule: Rule = "ran"
-    return Score(strategy=strategy.name, numbers=numbers, checks={rule: ran}, failure=failure)
+    return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
 
 
 def _acted(replay: Replay, recorded: Replay) -> bool:
     """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
     if (replay.calls, replay.written) != (recorded.calls, recorded.written) or replay.decisions:
         return True
-    for one, other in zip(replay.results, recorded.results, strict=True):
-        if one.record.value != other.record.value or one.evaluation or one.reply:
-            return True
-    return False
+    return any(
+        one.record.value != other.record.value or one.evaluation or one.reply
+        for one, other in zip(replay.results, recorded.results, strict=True)
+    )
 
 
 def facts_of(trace: Trace, session: RunSession) -> RunFacts:
     """Facts about the recording itself, the same for every strategy."""
-    index, recorded = session.index, session.recorded
+    index = session.index
     usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
-    counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]
+    counted = [call.prompt_tokens for call in session.as_recorded.walked.priced if call.step in usage]
     return RunFacts(
         sha256=trace.sha256,
         format=trace.source.format,

@@ -190,7 +190,7 @@ def checked(name: str, value: Any, wanted: Any) -> Any:
         raise SpecError(f"`{name}`: {misfit(error)}") from None
 
 
-# ---------------------------------------------------------------- the traces of a scenario, and those that people pass
+# ---------------------------------------------------------------- recordings
 
 
 READ = ("routes", "scripts", LABEL)
@@ -199,19 +199,18 @@ READ = ("routes", "scripts", LABEL)
 
 def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterable[Trace], Loaded | TraceSource]:
     """The traces that somebody passed, and as what they were loaded, where that was done here or by `bench.load`."""
-    if isinstance(traces, str | Path):
-        traces = [traces]
-    if isinstance(traces, Trace):
-        return [traces], Loaded(())
     if isinstance(traces, Loaded):
         return traces.traces, traces
+    if isinstance(traces, str | Path | Trace):
+        traces = [traces]
     if not isinstance(traces, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
-    if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        source = TraceSource([str(item) for item in items], base or Path(), limits=limits)
-        return source, source
+    if isinstance(items, list) and not any(isinstance(item, Trace) for item in items):
+        source = TraceSource([str(item) for item in items if isinstance(item, str | Path)], base, limits=limits)
+        if len(source.paths) == len(items):
+            return source, source
     return _only_traces(items), Loaded(())
 
 
@@ -220,6 +219,29 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
         if not isinstance(item, Trace):
             raise BenchError(f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load")
         yield item
+
+
+def source_of(plan: Scenario, limits: Limits) -> TraceSource:
+    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its repository."""
+    if plan.path is not None and not plan.outside:
+        require_inside(plan.traces, plan.base)
+    return TraceSource(plan.traces, plan.base, limits=limits, still=True)
+
+
+def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
+    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those about no trace."""
+    where = str(plan.path or plan.title)
+    questions = Questions(plan.probes, where)
+    ids = set()
+    for trace in source:
+        ids.add(trace.id)
+        labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
+        _require_about(labels, trace, where)
+        yield trace, {**labels, **({LABEL: probes} if probes else {})}
+    for case in plan.labels:
+        if case not in ids:
+            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, ids)}")
+    questions.require_asked()
 
 
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
@@ -238,25 +260,3 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
             if step not in steps:
                 what = "step" if name == "routes" else "user's turn"
                 raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")
-
-
-def source_of(plan: Scenario, limits: Limits) -> TraceSource:
-    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its repository."""
-    if plan.path is not None and not plan.outside:
-        require_inside(plan.traces, plan.base)
-    return TraceSource(plan.traces, plan.base, limits=limits, still=True)
-
-
-def questioned(plan: Scenario, source: TraceSource, where: str) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those about no trace."""
-    questions = Questions(plan.probes, where)
-    known = set()
-    for trace in source:
-        known.add(trace.id)
-        labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
-        _require_about(labels, trace, where)
-        yield trace, {**labels, **({LABEL: probes} if probes else {})}
-    for case in plan.labels:
-        if case not in known:
-            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, known)}")
-    questions.require_asked()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,20 +10,19 @@ import msgspec
 
 from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..comparison.gates import JUDGE
-from ..files.git import outermost_of, resolve, unpack
 from ..files.writing import write_together
-from ..model import CacheSetting, Trace
+from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
 from ..model.compared import Compared, GateResult, Skipped
-from ..model.errors import BenchError, ResultsError, ScenarioError, SpecError, named_in_errors
+from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..plugins.worker import Limits
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
-from ..strategies.sandboxed import Place, stop
+from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
-from .comparing import Executors, Progress, Question, Running, answered, declared, metric_infos, rules_of
+from .against import earlier, orphaned, strategies_of
+from .comparing import Declared, Executors, Progress, Running, answered, declared, metric_infos
 from .kept import Kept
 from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
-from .vanished import orphaned, vanished
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
@@ -53,8 +51,8 @@ def compare(
     progress: Progress | None = None,
     calibrate: bool = True,
     model: str | None = None,
-    max_missed_turns: float | None = None,
-    min_far_recall: float | None = None,
+    max_missed_turns: float = MAX_FAULT_RATE,
+    min_far_recall: float = MIN_FAR_RECALL,
     cache: str = "provider",
     limits: Limits | None = None,
     executors: Executors | None = None,
@@ -73,34 +71,38 @@ def compare(
     back. `cache` "none" decides by the price without a cache. `against` is a score file.
     Raises SpecError for two strategies of one name, BenchError for no recordings or strategies.
     """
-    given = PORTFOLIO if strategies is None else strategies
     running = Running(jobs, limits or Limits(), progress, executors, kept, debug)
-    place = Place((base or Path()).resolve())
-    strategies_built, names = declared(_items(given, portfolio=strategies is None), place, running)
-    if not strategies_built:
+    given = declared(_items(strategies), Place((base or Path()).resolve()), running)
+    if not given.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    source, loaded = traces_given(traces, base, running.limits)
-    question = Question(
+    plan = Scenario(
         title=title,
-        strategies=strategies_built,
-        rules=rules_of(gates, names, ""),
+        gates=tuple(map(dict, gates)),
         model=model,
         calibrate=calibrate,
-        max_missed_turns=checked("max_missed_turns", max_missed_turns, Share | None),
-        min_far_recall=checked("min_far_recall", min_far_recall, Share | None),
+        max_missed_turns=checked("max_missed_turns", max_missed_turns, Share),
+        min_far_recall=checked("min_far_recall", min_far_recall, Share),
         cache=checked("cache", cache, CacheSetting),
         portfolio=strategies is None,
     )
+    each, source = traces_given(traces, base, running.limits)
     scores = None if against is None else read_scores(Path(against), title)
-    nothing: Mapping[str, Any] = {}
-    runs = ((trace, nothing) for trace in source)
-    return answered(
-        runs, question, running, lambda: _skipped(loaded), scores, against="" if against is None else str(against)
-    )
+    runs = ((trace, dict[str, Any]()) for trace in each)
+    return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or ""))
+
+
+def _items(given: Any) -> list[tuple[str | None, Any]]:
+    """Strategies that people pass, each with its name; None for one that has its own."""
+    if given is None:
+        return [(None, f"{name}={slots}") for name, slots in PORTFOLIO.items()]
+    if isinstance(given, Mapping):
+        return list(given.items())
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return [(None, item) for item in ([given] if is_one else given)]
 
 
 def render(comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None) -> Path:
-    """Write the report of one or more comparisons; the file's ending decides the format, unless `form` names one. Gives the path written."""
+    """Write the report of one or more comparisons; gives the path. Its ending decides the format, unless `form` does."""
     from ..reports import format_of, pieces
 
     target = Path(path)
@@ -130,128 +132,40 @@ def run_scenario(
     that compare with one fail where there is none, and so does what was loosened or is gone since.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
-    where = str(plan.path or plan.title)
     running = Running(jobs, limits or Limits(), progress, executors, kept)
-    with named_in_errors(where if plan.path else ""):
-        changes: list[str] = []
-        notes: tuple[str, ...] = ()
-        given = _declared(plan, running, Place(plan.base.resolve()))
-        if against is not None and Path(against).is_file():
-            scores, name = read_scores(Path(against), plan.title), against
-        elif against is not None:
-            sha, scores, changes, unused = _scores_at(plan, against, running, given[0])
-            notes = (f"no longer imported: {', '.join(unused)}",) if unused else ()
-            name = f"{against} ({sha[:9]})"
-        else:
+    gone: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+    with named_in_errors(str(plan.path or "")):
+        given = strategies_of(plan, running, Place(plan.base.resolve()))
+        if against is None:
             scores = _baseline_of(plan, accepting)
-            name = "" if scores is None or plan.baseline_path is None else plan.baseline_path.name
-            changes = [*orphaned(plan)] if require_baseline else []
-        result = _ran(plan, where, running, given, scores, name, require_baseline)
+            name = plan.baseline_path.name if scores is not None and plan.baseline_path is not None else ""
+            gone = [*orphaned(plan)] if require_baseline else []
+        elif Path(against).is_file():
+            scores, name = read_scores(Path(against), plan.title), against
+        else:
+            with earlier(plan, against, running, given.strategies) as then:
+                scores = score_file_of(_ran(then.plan, then.given, running), metric_infos())
+            name, gone = f"{against} ({then.sha[:9]})", then.gone
+            notes = (f"no longer imported: {', '.join(then.unused)}",) if then.unused else ()
+        result = _ran(plan, given, running, scores, name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
-    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
+    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in gone]
     return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
-
-
-_Declared = tuple[tuple[Strategy, ...], dict[str, tuple[str, ...]]]
-
-
-def _declared(plan: Scenario, running: Running, place: Place) -> _Declared:
-    """The strategies of a scenario, and the names made of each."""
-    return declared(_named([(name, slots or name) for name, slots in plan.strategies.items()]), place, running)
 
 
 def _ran(
     plan: Scenario,
-    where: str,
+    given: Declared,
     running: Running,
-    given: _Declared,
-    scores: ScoreFile | None,
-    against: str,
-    required: bool,
+    scores: ScoreFile | None = None,
+    against: str = "",
+    *,
+    required: bool = False,
 ) -> Compared:
-    strategies, names = given
-    question = Question(
-        title=plan.title,
-        strategies=strategies,
-        rules=rules_of(plan.gates, names, where),
-        asks=plan.asks,
-        model=plan.model,
-        calibrate=plan.calibrate,
-        max_missed_turns=plan.max_missed_turns,
-        min_far_recall=plan.min_far_recall,
-        cache=plan.cache,
-        portfolio=plan.portfolio,
-    )
     source = source_of(plan, running.limits)
-    runs = questioned(plan, source, where)
-    return answered(runs, question, running, lambda: _skipped(source), scores, against=against, required=required)
-
-
-def _scores_at(
-    plan: Scenario, revision: str, running: Running, now: Sequence[Strategy]
-) -> tuple[str, ScoreFile, list[str], list[str]]:
-    """The hash of a revision, the scores of a scenario as it was there, what vanished since, and files that `now` imports no longer.
-
-    Its file and its code are those of the revision, its recordings and labels those of now.
-    """
-    if revision.endswith(".json"):
-        raise BenchError(f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision")
-    if plan.path is None:
-        raise BenchError("--against a revision needs a scenario file — name one, or a score file")
-    top = (outermost_of(plan.base) or plan.base).resolve()
-    sha = resolve(top, revision)
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        files = Path(folder).resolve() / "files"
-        unpack(sha, top, files, Path(folder).resolve() / "index")
-        inside = plan.path.resolve().relative_to(top)
-        then_path = files / inside
-        if not then_path.is_file():
-            raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
-        then = read_scenario(then_path)
-        same = {name: getattr(plan, name) for name in ("traces", "base", "path", "title", "labels")}
-        moved = msgspec.structs.replace(then, **same)
-        place = Place(then_path.parent, top, files)
-        broken: dict[str, str] = {}
-        try:
-            given = _declared(moved, running, place)
-        except SpecError:
-            broken = _broken(moved, running, place)
-            sound = {name: slots for name, slots in then.strategies.items() if name not in broken}
-            given = _declared(msgspec.structs.replace(moved, strategies=sound), running, place)
-        try:
-            names = given[1] | {name: (name,) for name in broken}
-            where = f"{inside} at {sha[:9]}"
-            result = _ran(moved, where, running, (given[0], names), None, "", required=False)
-        finally:
-            stop(given[0])
-        unused = sorted(_imported(given[0], files) - _imported(now, top))
-        changes = [f"{name} at {sha[:9]}: {why}" for name, why in broken.items()]
-        return sha, score_file_of(result, metric_infos()), [*changes, *vanished(plan, then)], unused
-
-
-def _broken(plan: Scenario, running: Running, place: Place) -> dict[str, str]:
-    """The strategies of a scenario that cannot be put together, each with why."""
-    broken = {}
-    for name, slots in plan.strategies.items():
-        try:
-            one = msgspec.structs.replace(plan, strategies={name: slots})
-            stop(_declared(one, running, place)[0])
-        except SpecError as error:
-            broken[name] = str(error)
-    return broken
-
-
-def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import, from the top of their repository; packages by their modules."""
-    files = {Path(file) for item in strategies for file in item.imported}
-    named = {file for file in files if file.is_relative_to(top)}
-    modules = {file for file in named if file.name != "__init__.py" or not _inside(file, named)}
-    return {file.relative_to(top).as_posix() for file in modules}
-
-
-def _inside(package: Path, files: set[Path]) -> bool:
-    """True if a file other than the package's own lies in its folder."""
-    return any(file != package and file.is_relative_to(package.parent) for file in files)
+    runs = questioned(plan, source)
+    return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=against, required=required)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
@@ -265,21 +179,5 @@ def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
         raise
 
 
-def _items(given: Any, *, portfolio: bool) -> list[tuple[str | None, Any]]:
-    if portfolio:
-        return [(None, f"{name}={slots}") for name, slots in given.items()]
-    if isinstance(given, Mapping):
-        return list(given.items())
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return [(None, given)]
-    return [(None, item) for item in given]
-
-
-def _named(items: Sequence[tuple[str, Any]]) -> list[tuple[str | None, Any]]:
-    """The strategies of a scenario; one written as a whole spec, or a reference by its name, has its own name."""
-    return [(None if isinstance(slots, str) else name, slots) for name, slots in items]
-
-
 def _skipped(source: Any) -> list[Skipped]:
-    damaged = set(source.damaged)
-    return [Skipped(path=path, reason=reason, damaged=path in damaged) for path, reason in source.skipped]
+    return [Skipped(path=path, reason=reason, damaged=path in source.damaged) for path, reason in source.skipped]

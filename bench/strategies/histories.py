@@ -44,12 +44,14 @@ def exchanged(messages: Iterable[Message], instead: Mapping[Message, Message]) -
 
 
 def system_count(messages: Sequence[Message]) -> int:
-    """Return the number of system messages at the start of a history."""
+    """The number of system messages at the start of a history."""
     return next((place for place, message in enumerate(messages) if message.kind != "system"), len(messages))
 
 
 def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message], list[Message], list[Message]]:
-    """Return a history as (system messages at its start, old messages, the last `keep_last`): a call can be cut from its result.
+    """A history as (system messages at its start, old messages, the last `keep_last`).
+
+    A call can be cut from its result.
 
     >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
     >>> [len(part) for part in split_old(history, 2)]
@@ -65,9 +67,9 @@ def worth_summarising(old: Sequence[Message]) -> bool:
     return any(message.kind != "made" for message in old)
 
 
-def answered(messages: Sequence[Message], none: int = 0) -> int:
-    """The place behind the model's last message: what follows waits to be sent. `none` where the model said nothing."""
-    return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=none)
+def answered(messages: Sequence[Message]) -> int:
+    """The place behind the model's last message, 0 without one; what follows waits to be sent."""
+    return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=0)
 
 
 def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
@@ -99,17 +101,17 @@ def safe_cut(messages: Sequence[Message], cut: int) -> int:
 
 
 def total(count: Callable[[Message], int], messages: Iterable[Message]) -> int:
-    """Return the tokens of some messages together."""
+    """The tokens of some messages together."""
     return sum(map(count, messages))
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return the message with another text; role, call and step stay."""
+    """The message with another text; role, call and step stay."""
     return msgspec.structs.replace(message, text=text)
 
 
 def cut_to(message: Message, limit: int) -> Message:
-    """Return the message with at most `limit` characters of its text."""
+    """The message with at most `limit` characters of its text."""
     return message if len(message.text) <= limit else with_text(message, message.text[:limit])
 
 
@@ -123,10 +125,10 @@ def without_inputs(message: Message, cleared: Collection[str | None]) -> Message
 
 
 def summary_message(text: str) -> Message:
-    """Return the user message that stands for older ones."""
+    """The user message that stands for older ones."""
     return Message(role="user", kind="made", text=text)
 
 
 def assistant_message(text: str) -> Message:
-    """Return an assistant message written by the strategy."""
+    """An assistant message written by the strategy."""
     return Message(role="assistant", kind="made", text=text)

@@ -5,12 +5,12 @@ named in `left_out`, and never refuses the file.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ..model.errors import TraceError
-from .decoded import strict_json
+from .decoded import dicts, strict_json
 from .documents import Document
 from .parts import Unread
 
@@ -20,17 +20,19 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
     """The objects of a file: its lines, the members of its one list, or the one that it is. What is no
     object is counted. Raises TraceError where nothing in the file is one."""
-    lines = list(itertools.islice(document.lines(), 2))
-    if len(lines) > 1 and (document.is_json_lines or document.problem is not None):
-        objects = list(_line_objects(document, unread))
-        if not objects and document.problem is not None:
-            raise document.problem
-        return objects
-    whole = document.json
-    return list(_only_objects(whole if isinstance(whole, list) else [whole], unread))
+    several = len(list(itertools.islice(document.lines(), 2))) > 1
+    if several and (document.is_json_lines or document.problem is not None):
+        values = _lines_of(document, unread)
+    else:
+        values = document.json if isinstance(document.json, list) else [document.json]
+    objects = dicts(values)
+    unread.add("line that is no object", len(values) - len(objects))
+    if several and not objects and document.problem is not None:
+        raise document.problem
+    return objects
 
 
-def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]]:
+def _lines_of(document: Document, unread: Unread) -> list[Any]:
     values: list[Any] = []
     broken = 0
     for number, line in document.lines():
@@ -41,19 +43,11 @@ def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]
         except TraceError:
             broken = 1
     unread.add("half-written last line", broken)
-    yield from _only_objects(values, unread)
+    return values
 
 
-def _only_objects(values: list[Any], unread: Unread) -> Iterator[dict[str, Any]]:
-    for value in values:
-        if isinstance(value, dict):
-            yield value
-        else:
-            unread.add("line that is no object")
-
-
-Kinds = Mapping[str, type | tuple[type, ...]]
-"""The names of the members of an object, each with the kind that it should be."""
+Kinds = Mapping[str, type]
+"""The names of the members of an object, each with the kind that it should be; `float` is any number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
@@ -61,16 +55,21 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
     counted; so are, where `where` says what the object is, members that `kinds` does not have.
 
     >>> unread = Unread()
-    >>> fields_of({"name": "ls", "id": 5, "mood": "good"}, {"name": str, "id": str}, unread, "a call")
-    {'name': 'ls'}
+    >>> fields_of({"name": "ls", "id": 5, "ms": 7}, {"id": str, "ms": float}, unread, "a call")
+    {'ms': 7.0}
     >>> unread.counts
-    {"odd value of 'id'": 1, "'mood' of a call": 1}
+    {"odd value of 'id'": 1, "'name' of a call": 1}
     """
     given = value if isinstance(value, dict) else {}
-    known = {key: given[key] for key in kinds if given.get(key) is not None}
-    fields = {key: member for key, member in known.items() if isinstance(member, kinds[key])}
-    for key in known:
-        unread.add(f"odd value of {key!r}", key not in fields)
+    fields: dict[str, Any] = {}
+    for key, kind in kinds.items():
+        member = given.get(key)
+        if kind is float and type(member) is int:
+            member = float(member)
+        if member is not None and isinstance(member, kind):
+            fields[key] = member
+        else:
+            unread.add(f"odd value of {key!r}", member is not None)
     if where:
         unread.extra_keys(given, kinds.keys(), where)
     return fields

@@ -77,7 +77,7 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
     for value in values:
         for single in dicts(value) if isinstance(value, list) else [value] if isinstance(value, dict) else []:
             inner = single["trace"] if isinstance(single.get("trace"), dict) else single
-            printed = [span for span in (single, *dicts(single.get("spans"))) if as_dict(span.get("context"))]
+            printed = [span for span in (single, *dicts(single.get("spans"))) if _context(span)]
             found += [_span(span, unread) for span in printed or _inside(inner, *_LEVELS)]
             for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
                 records.setdefault(_id(record.get("spanId")), []).append(_event(record))
@@ -91,25 +91,28 @@ def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[st
         yield from _inside(item, *levels[1:]) if len(levels) > 1 else [item]
 
 
+def _context(span: dict[str, Any], *above: str) -> dict[str, Any]:
+    """The context of a printed span, by Python's name of it or JavaScript's; `{}` where it has none."""
+    return as_dict(first_of(span, above or ("context", "spanContext")))
+
+
 def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    """A span as OTLP has it; as the console exporter prints it, its ids in a context; or as Phoenix gives it, its
+    """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it, its
     attributes nested and the kind of OpenInference beside them."""
-    ids = {**span, **as_dict(span.get("context"))}
+    ids, parent = {**span, **_context(span)}, _context(span, "parent", "parentSpanContext")
     status, events = as_dict(span.get("status")), [_event(event) for event in dicts(span.get("events"))]
     code = first_of(status, ("code", "status_code")) or span.get("status_code")
     said = [span.get("status_message"), status.get("message"), status.get("description")]
     said += [details.get("exception.message") for name, details in events if name == "exception"]
     kind = {"openinference.span.kind": span["span_kind"]} if isinstance(span.get("span_kind"), str) else {}
-    above = first_of(span, ("parentSpanId", "parent_span_id", "parent_id")) or as_dict(span.get("parent")).get(
-        "span_id"
-    )
+    above = first_of({**parent, **span}, ("parentSpanId", "parent_span_id", "parent_id"))
     return OtelSpan(
         trace=_id(first_of(ids, ("traceId", "trace_id"))),
         id=_id(first_of(ids, ("spanId", "span_id"))),
-        parent=_id(above),
+        parent=_id(above or first_of(parent, ("span_id", "spanId"))),
         name=text(span.get("name")) or "",
-        start=_time(first_of(span, ("startTimeUnixNano", "start_time_unix_nano", "start_time")), unread),
-        end=_time(first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time")), unread),
+        start=_time(first_of(span, ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")), unread),
+        end=_time(first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")), unread),
         attributes={**kind, **dict(_flat(_attributes(span.get("attributes"))))},
         error=next(filter(None, map(text, said)), "failed") if code in _FAILED else None,
         events=events,
@@ -163,6 +166,8 @@ def _id(value: Any) -> str:
 
 
 def _time(value: Any, unread: Unread) -> float | None:
-    """Seconds since the epoch from nanoseconds, or from a time as `time_of` reads it."""
+    """Seconds since the epoch from nanoseconds, from seconds and nanoseconds, or from a time as `time_of` reads it."""
+    if isinstance(value, list) and [type(part) for part in value] == [int, int]:
+        return float(value[0] + value[1] / 1e9)
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
     return float(number) / 1e9 if type(number) in (int, float) else time_of(number, unread)

@@ -24,7 +24,7 @@ _BESIDE: Kinds = {"thought": object, "message_type": object, "tags": object, "ca
            "extra_info": object, "response": object, "messages": object}  # fmt: skip
 _MESSAGE = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
-_ACTION: Kinds = {"action": str, "observation": str, "execution_time": (int, float), "query": list, **_BESIDE}
+_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list, **_BESIDE}
 Fields = dict[str, Any]
 
 

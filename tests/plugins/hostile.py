@@ -43,10 +43,17 @@ LOADS = {
     "GeneratorExit": ("GeneratorExit", "raise GeneratorExit\n"),
     "endless loop": ("a call took more than", "while True: pass\n"),
     "8 GB": ("memory", "x = 'x' * (8 << 30)\n"),
+    "hooks of imports": ("exit code 1", "import sys\nclass Hook:\n    def find_spec(self, *a): raise RuntimeError('hook')\n"
+    "sys.meta_path.insert(0, Hook())\nsys.modules.clear()\nsys.addaudithook(lambda *a: 1 / 0)\ndef f(given): return 'x'\n"),
     "signal": ("signal 9", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"),
     "a constructor": ("exit code 3", "import os\nclass f:\n    def __init__(self): os._exit(3)\n    def summarize(self, result): return ''\n"),
 }  # fmt: skip
 LEFT_BEHIND = {
+    "a process with an environment of its own, in a session of its own": "import subprocess\n"
+    "subprocess.Popen(['/bin/sleep', '600'], env={}, start_new_session=True)\ndef f(given):\n"
+    "    subprocess.Popen(['/bin/sleep', '600'], env={}, start_new_session=True)\n    return 'x'\n",
+    "such a process of one that ended its parent": "import os, signal, subprocess\ndef f(given):\n"
+    "    subprocess.Popen(['/bin/sleep', '600'], env={}, start_new_session=True)\n    os.kill(os.getppid(), signal.SIGKILL)\n",
     "a process that goes on as we do": "import os\ndef f(given):\n    os.fork()\n    return 'x'\n",
     "such a process at import": "import os\nos.fork()\ndef f(given): return 'x'\n",
     "a thread that never ends": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\ndef f(given): return 'x'\n",

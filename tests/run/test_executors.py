@@ -7,13 +7,13 @@ import pickle
 import threading
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
 from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
+from bench.model.index import TraceIndex
 from bench.replayer.replaying import replay
 from bench.run.executors import measured_by, measured_here, processes
 from bench.run.kept import Kept, key_of, replay_digest
@@ -74,19 +74,20 @@ def test_what_is_kept_is_given_back(tmp_path_factory, values):
     assert again.get(b"another key that nobody has") is None
 
 
-def test_an_index_is_made_once_and_comes_back_equal(tmp_path):
+def test_a_value_is_made_once_and_comes_back_equal(tmp_path):
     trace, kept, made = example().trace, Kept(tmp_path / "k.sqlite"), []
 
     def make():
         made.append(1)
         return index_trace(trace)
 
-    first, second = kept.index(trace, make), kept.index(trace, make)
+    def value(*about, **settings):
+        return kept.value(TraceIndex, ("index", trace.sha256, *about), make, **settings)
+
+    first, second = value(), value()
     assert (first, made) == (second, [1])
-    assert kept.index(trace, make, "another model") == first
-    assert made == [1, 1]
-    other = msgspec.structs.replace(trace, labels={"task": "another"})
-    assert kept.index(other, make).facts == first.facts
+    assert value("another model", wanted=lambda value: False) == first
+    assert value("another model") == value("another model")
     assert made == [1, 1, 1]
 
 

@@ -172,7 +172,7 @@ _KINDS = {"human": ("user", "made"), "ai": ("model",), "tool": ("result",), "sys
 def trimmed(
     messages: Sequence[Message], limit: int, start_on: str | None, *, system: bool, partial: bool = False
 ) -> tuple[Sequence[Message], Sequence[Message]]:
-    """The system message in front, with `system`, and the longest end that fits the rest of a limit.
+    """With `system` the system message in front, and the longest end that fits a limit.
 
     The end begins with a message of type `start_on`. With `partial` the last lines of the message
     that does not fit are in it, as many as do. A call may be cut from its results.

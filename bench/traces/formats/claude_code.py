@@ -26,7 +26,7 @@ _NOTES = {
     "api_metrics", "task_started", "task_progress", "task_notification", "files_persisted", "hook_progress",
     "session_state_changed",
 }  # fmt: skip
-"""Subtypes of system lines that the model does not see."""
+"""Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _SUB_AGENT = "sub-agent"
 _META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd",
@@ -159,7 +159,7 @@ class _Session(Steps):
             self.boundary = line
         elif kind == "system" and subtype == "microcompact_boundary":
             self._cleared(line, thread)
-        elif kind == "system" and str(subtype) not in _NOTES:
+        elif kind == "system" and subtype is not None and subtype not in _NOTES:
             self.unread.kind("system line", subtype)
         elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)

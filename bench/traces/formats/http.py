@@ -1,4 +1,4 @@
-"""Recorded HTTP: cassettes of VCR in YAML or JSON, and HAR files, of which the model calls make runs."""
+"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls make runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); the HAR 1.2 specification
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock (`nock.recorder`);
+    the HAR 1.2 specification
     """
 
     keeps = Keeps(
@@ -57,9 +58,12 @@ class Http:
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in JSON, or the entries of a HAR; `[]` for anything else."""
+    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for anything else."""
     if document.problem is not None or document.is_json_lines:
         return []
+    if isinstance(document.json, list):
+        replies = [reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()]
+        return [_record(_with_sides(reply)) for reply in replies]
     whole = as_dict(document.json)
     listed = as_dict(whole.get("log")).get("entries") or whole.get("interactions") or whole.get("http_interactions")
     return [item for item in dicts(listed) if "request" in item]
@@ -74,6 +78,12 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
     found = dicts(whole.get("interactions") or whole.get("http_interactions"))
     pairs = zip(dicts(whole.get("requests")), dicts(whole.get("responses")), strict=False)
     return [*found, *({"request": asked, "response": answered} for asked, answered in pairs)]
+
+
+def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply as nock records it, as an interaction of a cassette."""
+    request = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}
+    return {"request": request, "response": {"parsed_body": reply["response"]}}
 
 
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .. import Confidence, Document, Keeps, NoRun, Traces, all_but, as_dict, cer
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
-from ..records import text, time_of
+from ..records import seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
 from ..usage import usage_in
 from ..zipped import Zipped, is_zip
@@ -152,8 +152,8 @@ class _Sample(Prompts):
                 text(as_dict(event.get("call")).get("id")) or "", approved, time_of(event.get("timestamp"), self.unread)
             )
         elif kind == "span_begin":
-            told = (event.get("parent_id"), text(event.get("type")) or "", text(event.get("name")) or "")
-            self.spans[str(event.get("id"))] = told
+            begun = (event.get("parent_id"), text(event.get("type")) or "", text(event.get("name")) or "")
+            self.spans[str(event.get("id"))] = begun
         elif kind == "step":
             begins = event.get("action") == "begin"
             self.solving = [*self.solving, text(event.get("type")) or ""] if begins else self.solving[:-1]
@@ -198,13 +198,14 @@ class _Sample(Prompts):
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:
-        told = [said for value in dicts(event.get("input")) for said in self._messages_of(value)]
+        prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
         refs = event.get("input_refs")
         for reference in refs if isinstance(refs, list) else ():
             places = [place for place in reference if type(place) is int] if isinstance(reference, list) else []
             self.unread.add("reference to the pool of messages that cannot be read", len(places) != 2)
-            told += [said for group in self.pool[slice(*places[:2])] for said in group] if len(places) == 2 else []
-        return told
+            pooled = self.pool[slice(*places)] if len(places) == 2 else []
+            prompt += [one for group in pooled for one in group]
+        return prompt
 
     def _resolved(self, value: Any) -> Any:
         """A value with the texts that it refers to in place of the references; one that the log
@@ -237,9 +238,7 @@ class _Sample(Prompts):
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
         start, end = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
         worked = event.get("working_time")
-        took = float(worked) if type(worked) in (int, float) and worked else None
-        if took is None and start is not None and end is not None and end >= start:
-            took = round(end - start, 6)
+        took = float(worked) if type(worked) in (int, float) and worked else seconds_between(start, end)
         error = as_dict(event.get("error")).get("message")
         return Ran(
             output=self._resolved(text(event.get("result"))),

@@ -15,6 +15,8 @@ from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}
+_BESIDE = ("tools", "finish_reason", "gen_ai.", "event.")
+"""Beginnings of the names of what integrations note beside a message."""
 
 
 @register("reader", "langfuse")
@@ -135,14 +137,14 @@ def _plain(held: Any) -> Any:
 def _message(message: Any) -> Any:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str) or "parts" in message:
         return message
-    told = {key: value for key, value in message.items() if key not in ("tools", "finish_reason")}
-    if told["role"] not in ROLES:
-        told |= {"role": "tool", "name": told["role"]}
-    content = told.get("content")
+    fields = {key: value for key, value in message.items() if not key.startswith(_BESIDE)}
+    if fields["role"] not in ROLES:
+        fields |= {"role": "tool", "name": fields["role"]}
+    content = fields.get("content")
     content = strict_json(content) if isinstance(content, str) and content.startswith('[{"function"') else content
     listed = dicts(content)
     if listed and all("function" in item for item in listed):
-        return told | {"role": "assistant", "content": "", "tool_calls": listed}
+        return fields | {"role": "assistant", "content": "", "tool_calls": listed}
     if isinstance(content, dict) or (isinstance(content, list) and not all("type" in item for item in listed)):
-        told["content"] = compact_json(content)
-    return told
+        fields["content"] = compact_json(content)
+    return fields

@@ -20,7 +20,7 @@ _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls"
           "output_config"}  # fmt: skip
 _LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request"}
 """Keys beside the messages of what is a log of one call."""
-_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory"}
+_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory", "sessionId"}
 
 
 @register("reader", "messages")

@@ -19,14 +19,13 @@ _SENT = {"compaction": "What did we do so far?", "subtask": "The following tool 
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text stands in a part of its own."""
-_NUMBER = (int, float)
 _MESSAGE: Kinds = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
-            "cost": _NUMBER, "error": object, "system": str}  # fmt: skip
+            "cost": float, "error": object, "system": str}  # fmt: skip
 _PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,
-         "reason": str, "cost": _NUMBER, "mime": str, "url": str}  # fmt: skip
+         "reason": str, "cost": float, "mime": str, "url": str}  # fmt: skip
 _STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
           "attachments": list}  # fmt: skip
-_TIMES = {"created": _NUMBER, "start": _NUMBER, "end": _NUMBER, "compacted": _NUMBER}
+_TIMES = {"created": float, "start": float, "end": float, "compacted": float}
 Fields = dict[str, Any]
 
 

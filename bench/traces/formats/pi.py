@@ -153,7 +153,8 @@ class _Session(Steps):
         for value in content if isinstance(content, list) else [content]:
             block = dict_in(value)
             if block.get("type") == "toolCall":
-                value = {**block, "type": "tool_call"}
+                fields = {key: member for key, member in block.items() if key != "partialJson"}  # arguments, unfinished
+                value = {**fields, "type": "tool_call"}
             elif block.get("type") == "thinking":
                 value = {"type": "thinking", "thinking": block.get("thinking")}
             elif block.get("type") == "image":

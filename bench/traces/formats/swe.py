@@ -95,7 +95,7 @@ def _outcome(result: dict[str, Any]) -> Outcome | None:
 
 
 _EXTRA: Kinds = {
-    "timestamp": (int, float),
+    "timestamp": float,
     "raw_output": str,
     "returncode": int,
     "exception_info": object,

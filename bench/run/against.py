@@ -1,0 +1,157 @@
+"""A scenario held against a git revision: what its file, its code and its gates there give, and what is gone since."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..files.git import outermost_of, resolve, unpack
+from ..files.limits import read_regular
+from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one_line
+from ..strategies import Strategy
+from ..strategies.sandboxed import Place, stop
+from ..traces.paths import given_files
+from .comparing import Declared, Running, declared
+from .scenario import Scenario, meant_as_scenario, read_scenario
+
+_BASELINE = ".baseline.json"
+_POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
+_OF_NOW = ("traces", "base", "path", "title", "labels")
+_SETTINGS = ("model", "calibrate", "cache")
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A scenario as it was at a revision: its settings, strategies and gates of then, on the recordings and labels of now.
+
+    `gone` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
+    """
+
+    sha: str
+    plan: Scenario
+    given: Declared
+    gone: tuple[str, ...]
+    unused: tuple[str, ...]
+
+
+def strategies_of(plan: Scenario, running: Running, place: Place) -> Declared:
+    """The strategies of a scenario. One written as a whole spec, or a reference by its name, has its own name."""
+    items = [(name, slots or name) for name, slots in plan.strategies.items()]
+    return declared([(None if isinstance(slots, str) else name, slots) for name, slots in items], place, running)
+
+
+@contextlib.contextmanager
+def earlier(plan: Scenario, revision: str, running: Running, now: Sequence[Strategy]) -> Iterator[Earlier]:
+    """Inside the block a scenario can be run as it was at a revision; `now` are its strategies of today.
+
+    Raises BenchError for a revision that this clone does not have, ScenarioError for one without the scenario.
+    """
+    if revision.endswith(".json"):
+        raise BenchError(f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision")
+    if plan.path is None:
+        raise BenchError("--against a revision needs a scenario file — name one, or a score file")
+    top = (outermost_of(plan.base) or plan.base).resolve()
+    sha = resolve(top, revision)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        files = Path(folder).resolve() / "files"
+        unpack(sha, top, files, Path(folder).resolve() / "index")
+        inside = plan.path.resolve().relative_to(top)
+        if not (files / inside).is_file():
+            raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
+        then = read_scenario(files / inside)
+        moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
+        given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
+        try:
+            gone = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
+            unused = sorted(_imported(given.strategies, files) - _imported(now, top))
+            yield Earlier(sha, moved, given, gone, tuple(unused))
+        finally:
+            stop(given.strategies)
+
+
+def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, dict[str, str]]:
+    """The strategies of a scenario that can be put together, and why the others cannot, by name."""
+    try:
+        return strategies_of(plan, running, place), {}
+    except SpecError:
+        broken: dict[str, str] = {}
+        each = [Declared((), {name: (name,) for name in plan.strategies})]
+        for name, slots in plan.strategies.items():
+            try:
+                each.append(strategies_of(msgspec.structs.replace(plan, strategies={name: slots}), running, place))
+            except SpecError as error:
+                broken[name] = str(error)
+        strategies = tuple(item for one in each for item in one.strategies)
+        return Declared(strategies, {name: names for one in each for name, names in one.names.items()}), broken
+
+
+def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
+    """The files that strategies import, from the top of their repository; packages by their modules."""
+    files = {Path(file) for item in strategies for file in item.imported if Path(file).is_relative_to(top)}
+    folders = {file.parent for file in files if file.name != "__init__.py"}
+    return {
+        file.relative_to(top).as_posix()
+        for file in files
+        if file.name != "__init__.py" or not any(folder.is_relative_to(file.parent) for folder in folders)
+    }
+
+
+# ---------------------------------------------------------------- what is gone
+
+
+def orphaned(plan: Scenario) -> Iterator[str]:
+    """A clause on each baseline beside a scenario whose own scenario file is gone."""
+    for file in sorted(plan.base.glob(f"*{_BASELINE}")) if plan.path else ():
+        if not file.with_name(f"{file.name.removesuffix(_BASELINE)}.toml").exists():
+            yield f"{file.name} is a baseline whose scenario is gone"
+
+
+def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
+    """A clause on each file, recording, question, label and setting that the scenario had and has no longer.
+
+    `then` is the scenario as it was at a revision, with its files. A scenario or recording under
+    another name has not vanished.
+    """
+    if then.baseline_path and then.baseline_path.exists() and not (plan.baseline_path or Path()).exists():
+        yield f"{then.baseline_path.name} is gone"
+    here = {_sha256(file) for file in plan.base.glob("*.toml")}
+    for file in sorted(then.base.glob("*.toml")):
+        exists = (plan.base / file.name).exists()
+        if not exists and meant_as_scenario(file) and _sha256(file) not in here:
+            yield f"scenario {file.name} is gone"
+    now = {_sha256(file) for file in _recordings(plan)}
+    for file in _recordings(then):
+        if _sha256(file) not in now:
+            yield f"recording {file.name} is gone or another one"
+    for probe in then.probes:
+        if probe not in plan.probes:
+            yield f"the question {one_line(probe.question)[:60]!r} is gone or another one"
+    for run, labels in then.labels.items():
+        if any(plan.labels.get(run, {}).get(name) != value for name, value in labels.items()):
+            yield f"the labels of {run} are gone or others"
+    for key in _SETTINGS:
+        if getattr(then, key) != getattr(plan, key):
+            yield f"{key} was {getattr(then, key)!r} and is {getattr(plan, key)!r}"
+
+
+def _recordings(plan: Scenario) -> Iterator[Path]:
+    for text in plan.traces:
+        with contextlib.suppress(TraceError):
+            yield from (file.path for file in given_files(text, plan.base).files if isinstance(file.path, Path))
+
+
+def _sha256(file: Path) -> str | None:
+    """The sha256 of a file, or of the file that a pointer of git LFS stands for; None for no file."""
+    try:
+        data = read_regular(file)
+    except (OSError, ValueError):
+        return None
+    pointer = _POINTER.match(data)
+    return pointer[1].decode() if pointer else hashlib.sha256(data).hexdigest()
