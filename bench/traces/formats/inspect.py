@@ -76,13 +76,13 @@ class Inspect:
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
-        found = [(sample, _Sample(sample)) for sample in samples]
-        spoken = [(sample, run) for sample, run in found if run.spoke]
-        if not spoken:
+        runs = [(sample, _Sample(sample)) for sample in samples]
+        answered = [(sample, run) for sample, run in runs if run.spoke]
+        if not answered:
             what = "holds no samples — they were not logged, or the run ended before the first; run it again"
             raise NoRun(str(document.fail(what)))
-        spoken[0][1].unread.add("sample in which nothing was said", len(found) - len(spoken))
-        for sample, run in spoken:
+        answered[0][1].unread.add("sample in which nothing was said", len(runs) - len(answered))
+        for sample, run in answered:
             yield _trace(document, header, sample, run)
 
 
@@ -111,12 +111,12 @@ def _trace(document: Document, header: dict[str, Any], sample: dict[str, Any], r
 def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
     """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none;
     None for any other."""
-    value, said_by = score.get("value"), f"Inspect's scorer {name!r}"
+    value, grader = score.get("value"), f"Inspect's scorer {name!r}"
     if isinstance(value, str) and value in _GRADES:
         success, points = _GRADES[value]
-        return Outcome(success=success, score=points, said_by=said_by)
+        return Outcome(success=success, score=points, said_by=grader)
     if isinstance(value, bool | int | float):
-        return Outcome(success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=said_by)
+        return Outcome(success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=grader)
     return None
 
 
@@ -226,13 +226,13 @@ class _Sample(Prompts):
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
             kept = {"role", "content", "tool_calls", "reasoning"}
-            fields = {key: held for key, held in value.items() if key in kept}
+            fields = {key: item for key, item in value.items() if key in kept}
             return message(fields, self.unread)
         error = text(as_dict(value.get("error")).get("message"))
-        shown = Blocks().add_all(value.get("content"), self.unread).content or error or ""
+        content = Blocks().add_all(value.get("content"), self.unread).content or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
         return [
-            ReadMessage("tool", shown, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
+            ReadMessage("tool", content, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
         ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:

@@ -51,9 +51,9 @@ class LangGraph:
         if is_sqlite(document):
             return Confidence.CERTAIN if states_in(document, Unread(), most=1) else Confidence.NO
         head = document.head
-        held = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
-        speaks = any(map(_has_messages, (value for values in held for value in values.values())))
-        return certain_if(bool(held) and speaks)
+        states = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
+        speaks = any(map(_has_messages, (value for values in states for value in values.values())))
+        return certain_if(bool(states) and speaks)
 
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
@@ -66,17 +66,17 @@ class LangGraph:
             (name, _Graph(mine, unread if not number else Unread()))
             for number, (name, mine) in enumerate(threads.items())
         ]
-        spoken = [(name, graph) for name, graph in graphs if graph.spoke] or graphs
-        for name, graph in spoken:
+        answered = [(name, graph) for name, graph in graphs if graph.spoke] or graphs
+        for name, graph in answered:
             yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
 
 
 def _recorded(state: State) -> State:
     """The values of a state, by the keys that tell one; `{}` where it is none."""
-    held = as_dict(state.get("checkpoint")).get("channel_values") or state.get("channel_values")
-    if not held and state.keys() & {"next", "thread_id", "config", "checkpoint"}:
-        held = state.get("values")
-    return as_dict(held)
+    values = as_dict(state.get("checkpoint")).get("channel_values") or state.get("channel_values")
+    if not values and state.keys() & {"next", "thread_id", "config", "checkpoint"}:
+        values = state.get("values")
+    return as_dict(values)
 
 
 def _values(state: State) -> State:
@@ -103,9 +103,9 @@ def _order(state: State) -> tuple[float, float]:
 
 def _messages_in(state: State) -> list[State]:
     """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
-    held = _values(state)
-    found = held.get("messages") or next((value for value in held.values() if _has_messages(value)), None)
-    return dicts(found)
+    values = _values(state)
+    messages = values.get("messages") or next((value for value in values.values() if _has_messages(value)), None)
+    return dicts(messages)
 
 
 def _has_messages(value: Any) -> bool:
@@ -134,15 +134,15 @@ class _Graph(Prompts):
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         for (state, space), later in zip(placed, reversed(after), strict=True):
             unread.extra_keys(state, _STATE, "a state")
-            found = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
-            self._state(state, space, found, later)
+            messages = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
+            self._state(state, space, messages, later)
 
-    def _state(self, state: State, space: str, found: list[State], following: State | None) -> None:
+    def _state(self, state: State, space: str, states: list[State], following: State | None) -> None:
         """Add what is new in a state, and where the graph goes from it."""
-        said = [one for value in found for one in message(value, self.unread)]
+        messages = [one for value in states for one in message(value, self.unread)]
         group, before, t, thread = space.split("|")[-1].split(":")[0] or "agent", self.index, _time(state), "main"
-        if said or group == "agent":
-            thread = self.hold(said, group=group, agent=self.ran_last.get(space), t=t)
+        if messages or group == "agent":
+            thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
         self.unread.add("interrupt of the graph", _interrupts(state))
         taken = _taken(state, following)
         if taken is None:
@@ -166,8 +166,8 @@ def _interrupts(state: State) -> int:
         for task in tasks or ()
         if isinstance(task, dict | list)
     ]
-    lists = [found if isinstance(found, list) else [found] for found in [*asked, state.get("interrupts")]]
-    return sum(bool(item) for found in lists for item in found)
+    lists = [each if isinstance(each, list) else [each] for each in [*asked, state.get("interrupts")]]
+    return sum(bool(item) for each in lists for item in each)
 
 
 def _taken(state: State, following: State | None) -> list[str] | None:

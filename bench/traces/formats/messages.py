@@ -110,16 +110,16 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
     model = text(frame.get("model"))
-    told = messages(frame["messages"], steps.unread)
+    read = messages(frame["messages"], steps.unread)
     waiting: list[Any] = []  # commands, written in text, that still wait for their output
-    for at, said in enumerate(told):
-        if said.role == "user" and waiting and is_observation(said.text):
-            steps.say(observation(waiting.pop(0), said.text))
+    for at, each in enumerate(read):
+        if each.role == "user" and waiting and is_observation(each.text):
+            steps.say(observation(waiting.pop(0), each.text))
             continue
-        reply = told[at + 1] if at + 1 < len(told) else ReadMessage("system")
+        reply = read[at + 1] if at + 1 < len(read) else ReadMessage("system")
         waiting = []
-        if said.role == "assistant" and not said.calls and reply.role == "user" and is_observation(reply.text):
+        if each.role == "assistant" and not each.calls and reply.role == "user" and is_observation(reply.text):
             # a command block is a call only if its output follows: a chat may merely show one
-            waiting = list(calls_in(said.text, steps.index, reply.text))
-            said = replace(said, calls=tuple(waiting))
-        steps.say(said, model=said.model or model)
+            waiting = list(calls_in(each.text, steps.index, reply.text))
+            each = replace(each, calls=tuple(waiting))
+        steps.say(each, model=each.model or model)

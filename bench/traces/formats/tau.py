@@ -52,9 +52,9 @@ class Tau:
         unread = Unread()
         runs = objects_of(document, unread)
         if any("traj" in run for run in runs):
-            spoken = [run for run in runs if dicts(run.get("traj"))]
-            unread.add("run without messages", len(runs) - len(spoken))
-            traces = [_tau_bench(document, run) for run in spoken]
+            answered = [run for run in runs if dicts(run.get("traj"))]
+            unread.add("run without messages", len(runs) - len(answered))
+            traces = [_tau_bench(document, run) for run in answered]
         else:
             traces = [trace for value in runs for trace in _simulations(document, value)]
         if not traces:
@@ -68,9 +68,9 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     steps, info, task = Steps(), dict_in(run, "info"), dict_in(run, "info", "task")
     steps.unread.extra_keys(run, _RUN, "a run")
     steps.unread.extra_keys(info, _INFO, "a run's info")
-    for said in messages(run["traj"], steps.unread):
-        failed = said.role == "tool" and said.text.startswith(_FAILED)
-        steps.say(replace(said, failed=True, error=said.text) if failed else said)
+    for each in messages(run["traj"], steps.unread):
+        failed = each.role == "tool" and each.text.startswith(_FAILED)
+        steps.say(replace(each, failed=True, error=each.text) if failed else each)
     labels = {f"expected_{key}": task[key] for key in ("actions", "outputs") if task.get(key)}
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
@@ -126,10 +126,10 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
         return
     fields = {key: value[key] for key in ("role", "content", "tool_calls", "name") if key in value}
     usage = usage_in(value.get("usage"), steps.unread) if role == "assistant" else None
-    for said in messages([fields], steps.unread):
-        if said.role == "tool":
+    for each in messages([fields], steps.unread):
+        if each.role == "tool":
             failed, call_id = value.get("error") is True, text(value.get("id")) or ""
-            error = (said.text or None) if failed else None
-            said = ReadMessage("tool", said.content, call_id=call_id, name=said.name, failed=failed, error=error)
+            error = (each.text or None) if failed else None
+            each = ReadMessage("tool", each.content, call_id=call_id, name=each.name, failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
-        steps.say(said, t=t, model=model if usage else None, usage=usage)
+        steps.say(each, t=t, model=model if usage else None, usage=usage)
