@@ -34,15 +34,15 @@ def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
     """
-    found: dict[str, _T] = {}
+    values: dict[str, _T] = {}
     for name in parents:
         path: dict[str, None] = {}
-        while name in parents and name not in found and name not in path:
+        while name in parents and name not in values and name not in path:
             path[name] = None
             name = parents[name]
         for inner in reversed(path):
-            found[inner] = value_of(inner, found.get(parents[inner]))
-    return found
+            values[inner] = value_of(inner, values.get(parents[inner]))
+    return values
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class Span:
 def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any) -> Span:
     """A run whose id, name, parent and times are found by whichever of their usual names it has; `own` is what the
     service has elsewhere."""
-    found: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
         "name": text(record.get("name")) or "",
         "start": time_of(first_of(record, _STARTS), unread),
         "end": time_of(first_of(record, _ENDS), unread),
     }
-    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**found, **own})
+    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**usual, **own})
 
 
 class Tree(Prompts):
@@ -119,7 +119,7 @@ class Tree(Prompts):
             else:
                 self._other(span, span in tools)
         self.add_unseen_results()
-        if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
+        if not self.spoke and calls:  # no call has an answer: the longest prompt is what there is
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
     def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
@@ -223,17 +223,17 @@ class Tree(Prompts):
 
 def _each_once(spans: Iterable[Span], unread: Unread) -> list[Span]:
     """Spans without those that stand twice: of one id, the last that has an output."""
-    found: dict[str, Span] = {}
+    latest: dict[str, Span] = {}
     alone: list[Span] = []
     for span in spans:
         if not span.id:
             alone.append(span)
             continue
-        before = found.get(span.id)
+        before = latest.get(span.id)
         unread.add("span that stands twice", before is not None)
         if before is None or span.outputs not in (None, "", {}, []):
-            found[span.id] = span
-    return [*found.values(), *alone]
+            latest[span.id] = span
+    return [*latest.values(), *alone]
 
 
 def _is_function(span: Span, names: set[str]) -> bool:
@@ -260,8 +260,8 @@ def tool_output(output: Any) -> tuple[str, Any, bool]:
         return "", output, False
     _, fields = unwrapped(output)
     artifact, call_id = fields.get("artifact"), fields.get("tool_call_id")
-    shown = artifact if artifact is not None else fields.get("content")
-    return call_id if isinstance(call_id, str) else "", shown, fields.get("status") == "error"
+    output = artifact if artifact is not None else fields.get("content")
+    return call_id if isinstance(call_id, str) else "", output, fields.get("status") == "error"
 
 
 def agent_in(metadata: Mapping[str, Any]) -> str:
@@ -290,21 +290,21 @@ def decoded(value: Any) -> Any:
 def traces_of(
     document: Document, reader: str, runs: Sequence[tuple[Tree, dict[str, Any]]], unread: Unread
 ) -> Iterator[Trace]:
-    """The trees in which something was said, each with what is its own (`meta`, `labels`, …); what was left out of the
+    """The trees that have a message, each with what is its own (`meta`, `labels`, …); what was left out of the
     file, and trees without a message, are counted on the first. TraceError where there is none."""
-    spoken = [run for run in runs if run[0].spoke]
-    if not spoken:
+    complete = [run for run in runs if run[0].spoke]
+    if not complete:
         raise document.fail("holds no model call or tool that said anything — nothing was recorded")
-    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
+    unread.add("tree without a model's or a tool's message", len(runs) - len(complete))
     for what, count in unread.counts.items():
-        spoken[0][0].unread.add(what, count)
-    for tree, own in spoken:
+        complete[0][0].unread.add(what, count)
+    for tree, own in complete:
         yield tree.trace(document, reader, **own)
 
 
 def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:
     """Spans by the tree that each is of, trees in the order in which they began."""
-    found: dict[str, list[Span]] = {}
+    trees: dict[str, list[Span]] = {}
     for name, span in sorted(spans, key=lambda item: item[1].start or 0.0):
-        found.setdefault(name, []).append(span)
-    return found
+        trees.setdefault(name, []).append(span)
+    return trees
