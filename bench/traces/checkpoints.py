@@ -42,7 +42,7 @@ def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[s
     ):
         database.deserialize(document.disk_bytes)
         rows = database.execute(f"SELECT {_COLUMNS} FROM checkpoints ORDER BY checkpoint_id LIMIT {most:d}").fetchall()
-    found = []
+    states = []
     for thread, space, own, kind, checkpoint, metadata in rows:
         state = _unpacked(kind, checkpoint)
         if not isinstance(state, dict):
@@ -50,8 +50,8 @@ def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[s
             continue
         configured = {"thread_id": thread, "checkpoint_ns": space or "", "checkpoint_id": own}
         details = _json(metadata)
-        found.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": as_dict(details)})
-    return found
+        states.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": as_dict(details)})
+    return states
 
 
 def _unpacked(kind: Any, data: Any) -> Any:

@@ -116,9 +116,9 @@ class _Trajectories(Steps):
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
         content = self._blocks(step.get("message")).content
         if source == "agent":
-            made = step.get("llm_call_count", 1)
-            if made != 1:
-                kind = "of several model calls" if made else "without a model call"
+            count = step.get("llm_call_count", 1)
+            if count != 1:
+                kind = "of several model calls" if count else "without a model call"
                 self.unread.add(f"agent step {kind}, read as one")
             metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)

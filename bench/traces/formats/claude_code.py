@@ -184,12 +184,12 @@ class _Session(Steps):
             return
         self._compacted(line, thread)
         result = line.get("toolUseResult", line.get("tool_use_result"))
-        for said in messages:
-            if said.role == "tool":
-                said = replace(said, ran=tool_run(result, said.text))
+        for entry in messages:
+            if entry.role == "tool":
+                entry = replace(entry, ran=tool_run(result, entry.text))
             else:
                 self._went_back(line, thread)
-            self._became(line, self.say(said, *self._place(line, thread)))
+            self._became(line, self.say(entry, *self._place(line, thread)))
 
     def _assistant(self, line: Line, thread: str) -> None:
         """Add an answer, at the first of its lines: the last count of its usage is that of all of it."""

@@ -117,10 +117,10 @@ class _Rollout(Steps):
             return
         if item.get("type") == "agent_message":  # from another agent
             item = {"type": "message", "role": "user", "name": item.get("author"), "content": item.get("content")}
-        for said in messages([item], self.unread):
-            if said.role == "tool":
-                self.ran[said.call_id] = tool_run(said.text, self.ends.get(said.call_id, {}))
-            self.say(said, agent=said.name if said.role == "user" and said.name else "agent", t=t)
+        for message in messages([item], self.unread):
+            if message.role == "tool":
+                self.ran[message.call_id] = tool_run(message.text, self.ends.get(message.call_id, {}))
+            self.say(message, agent=message.name if message.role == "user" and message.name else "agent", t=t)
 
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""
@@ -187,7 +187,7 @@ class _Rollout(Steps):
         if isinstance(history, list):
             turns = (step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn))
             places = {text_of(step.content): step.index for step in turns}
-            texts = [said.text for said in messages(history, self.unread)]
+            texts = [message.text for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
         self.add(ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept))))

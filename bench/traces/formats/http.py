@@ -64,8 +64,10 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
     if isinstance(document.json, list):
         replies = [reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()]
         return [_record(_with_sides(reply)) for reply in replies]
-    whole = as_dict(document.json)
-    listed = as_dict(whole.get("log")).get("entries") or whole.get("interactions") or whole.get("http_interactions")
+    cassette = as_dict(document.json)
+    listed = (
+        as_dict(cassette.get("log")).get("entries") or cassette.get("interactions") or cassette.get("http_interactions")
+    )
     return [item for item in dicts(listed) if "request" in item]
 
 
@@ -74,10 +76,10 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
         value = yaml_value(document.text.replace("\r\n", "\n"))
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
-    whole = as_dict(value)
-    found = dicts(whole.get("interactions") or whole.get("http_interactions"))
-    pairs = zip(dicts(whole.get("requests")), dicts(whole.get("responses")), strict=False)
-    return [*found, *({"request": asked, "response": answered} for asked, answered in pairs)]
+    cassette = as_dict(value)
+    listed = dicts(cassette.get("interactions") or cassette.get("http_interactions"))
+    pairs = zip(dicts(cassette.get("requests")), dicts(cassette.get("responses")), strict=False)
+    return [*listed, *({"request": asked, "response": answered} for asked, answered in pairs)]
 
 
 def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:

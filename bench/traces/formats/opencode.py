@@ -169,8 +169,8 @@ class _Session(Steps):
         due = [(when, index) for when, index in self.cleared if when <= now]
         if due:
             self.cleared = [item for item in self.cleared if item not in due]
-            shown, when = {index: _CLEARED for _, index in due}, max(due)[0]
-            self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=shown))
+            notices, when = {index: _CLEARED for _, index in due}, max(due)[0]
+            self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=notices))
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:

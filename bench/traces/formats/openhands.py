@@ -37,8 +37,8 @@ class OpenHands:
 
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
     usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result is
-    put together and shortened as OpenHands shows it; the whole is kept where it was recorded. A
-    condensation is a ContextReset, a rejected action an Approval. What a recall found is a user turn.
+    put together and shortened as OpenHands shows it; all of it is kept where it was recorded. A
+    condensation is a ContextReset, a rejected action an Approval. Recalled knowledge is a user turn.
     An evaluation's verdict is the outcome, else how the run ended where that is said.
 
     Logged calls of a folder are read together, as the first of them; each conversation is a trace.
@@ -51,7 +51,7 @@ class OpenHands:
     keeps = Keeps(
         results="as shown",
         also=all_but("labels", "routes", "threads"),
-        never="the template around what a recall found; in logged calls: errors of tools, how the run ended",
+        never="the template around recalled knowledge; in logged calls: errors of tools, how the run ended",
         tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
     )
 

@@ -152,7 +152,7 @@ def _agent_name(span: OtelSpan) -> str:
 
 def _metadata(span: OtelSpan) -> dict[str, Any]:
     """LangChain's metadata, as OpenInference or OpenLLMetry keep it."""
-    held = span.attributes.get("metadata")
-    value = strict_json(held) if isinstance(held, str) else held
+    metadata = span.attributes.get("metadata")
+    value = strict_json(metadata) if isinstance(metadata, str) else metadata
     kept = {key.removeprefix(_PROPERTIES): item for key, item in span.attributes.items() if key.startswith(_PROPERTIES)}
     return {**as_dict(value), **kept}

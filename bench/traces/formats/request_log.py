@@ -49,12 +49,12 @@ class RequestLog:
 
 def _others(document: Document) -> list[dict[str, Any]]:
     """The other files of a folder that hold one call each, if this is the first of them; PartOf if it is not."""
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []
         alone = len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
-        if alone and not found and path < document.path:
+        if alone and not records and path < document.path:
             what = f"is one call of a log, read together with {path.name} — name it to read it alone"
             raise PartOf(f"{document.name}: {what}")
-        found += known if alone else []
-    return found
+        records += known if alone else []
+    return records

@@ -117,12 +117,12 @@ class _MiniRun(Steps):
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
-        spoken = [value for value in values if value.get("role") != "exit"]
+        entries = [value for value in values if value.get("role") != "exit"]
         self.in_text = not any(
-            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in spoken
+            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in entries
         )
         for value, following in zip(values, [*values[1:], {}], strict=False):
-            self._add(value, text(following.get("content")) or "", last=value is spoken[-1] if spoken else False)
+            self._add(value, text(following.get("content")) or "", last=value is entries[-1] if entries else False)
 
     def _note(self, fields: Fields, *keys: str) -> None:
         self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
