@@ -1,7 +1,9 @@
-"""Checkpoints of LangGraph in the SQLite file of its `SqliteSaver`, as the states that its other savers give.
+"""Checkpoints of LangGraph in the SQLite file of its `SqliteSaver`, as the states that its other
+savers give.
 
-A row of `checkpoints` holds a checkpoint as msgpack (type `msgpack`) or JSON, and metadata as JSON. Objects are msgpack
-extensions: module, class and fields, packed again. They are read as LangChain dumps objects; no code is imported.
+A row of `checkpoints` holds a checkpoint as msgpack (type `msgpack`) or JSON, and metadata as JSON.
+Objects are msgpack extensions: module, class and fields, packed again. They are read as LangChain
+dumps objects; no code is imported.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ def _json(data: Any) -> Any:
 
 
 def _object(code: int, data: memoryview) -> Any:
-    """An object that the serializer packed, as LangChain dumps it; one of a kind without fields as its arguments."""
+    """An object that the serializer packed, as LangChain dumps it; one of a kind without fields as
+    its arguments."""
     packed = msgspec.msgpack.decode(bytes(data), ext_hook=_object)
     if not isinstance(packed, list) or len(packed) < 3:
         return packed

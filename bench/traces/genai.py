@@ -1,5 +1,5 @@
-"""The messages of model calls in spans: GenAI conventions (attributes and events), OpenInference, OpenLLMetry,
-and Vercel's AI SDK."""
+"""The messages of model calls in spans: GenAI conventions (attributes and events), OpenInference,
+OpenLLMetry, and Vercel's AI SDK."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
 
 
 def answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
-    """The answer of a model call; `[]` where the span does not record it. Further answers are counted."""
+    """The answer of a model call; `[]` where the span does not record it. Further answers are
+    counted."""
     answers = dicts(_decoded(span, "gen_ai.output.messages", unread))
     answers = answers or _spread(span, "llm.output_messages", "gen_ai.completion")
     vercel = {"ai.response.text", "ai.response.toolCalls"} & span.attributes.keys()
@@ -86,8 +87,8 @@ def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 
 
 def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
-    """The messages that are spread over attributes below the first of some keys that is there: OpenInference's
-    `message.…`, or role, content and tool calls side by side."""
+    """The messages that are spread over attributes below the first of some keys that is there:
+    OpenInference's `message.…`, or role, content and tool calls side by side."""
     below = (span.below(key) for key in keys)
     return list(map(_spread_message, next((values for values in below if isinstance(values, list)), [])))
 
@@ -115,13 +116,15 @@ def _block(part: Any) -> Any:
 
 
 def _content_of(details: Attributes) -> Attributes:
-    """The content of an event: its attributes, or the JSON that older instrumentations put into one of them."""
+    """The content of an event: its attributes, or the JSON that older instrumentations put into one
+    of them."""
     inner = details.get("gen_ai.event.content")
     return as_dict(strict_json(inner)) or details if isinstance(inner, str) else details
 
 
 def _message_of(choice: Attributes) -> Attributes:
-    """The message of a choice, which may be JSON within a text; the choice itself where it has none."""
+    """The message of a choice, which may be JSON within a text; the choice itself where it has
+    none."""
     inner = choice.get("message")
     return as_dict(strict_json(inner) if isinstance(inner, str) else inner) or choice
 

@@ -1,4 +1,5 @@
-"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles and Phoenix print them."""
+"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles and Phoenix print
+them."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ _LEVELS = (
 
 @dataclass(frozen=True)
 class OtelSpan:
-    """One span, its attributes decoded; `events` are its own and the log records that name it, each a name and
-    attributes."""
+    """One span, its attributes decoded; `events` are its own and the log records that name it, each
+    a name and attributes."""
 
     trace: str
     id: str
@@ -50,8 +51,8 @@ class OtelSpan:
         return next((value for key in keys if isinstance(value := self.attributes.get(key), str) and value), "")
 
     def below(self, prefix: str) -> Any:
-        """The attributes `prefix.…` as one value: objects by name, lists where all names are numbers; None where there
-        are none."""
+        """The attributes `prefix.…` as one value: objects by name, lists where all names are
+        numbers; None where there are none."""
         values: dict[str, Any] = {}
         for key, value in self.attributes.items():
             if key.startswith(f"{prefix}."):
@@ -73,7 +74,8 @@ def _listed(value: Any) -> Any:
 
 
 def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
-    """Every span of some values (OTLP JSON with its log records, or printed spans) in the order in which they began."""
+    """Every span of some values (OTLP JSON with its log records, or printed spans) in the order in
+    which they began."""
     spans: list[OtelSpan] = []
     records: dict[str, list[tuple[str, Attributes]]] = {}
     for value in values:
@@ -97,13 +99,14 @@ def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[st
 
 
 def _context(span: dict[str, Any], *above: str) -> dict[str, Any]:
-    """The context of a printed span, by Python's name of it or JavaScript's; `{}` where it has none."""
+    """The context of a printed span, by Python's name of it or JavaScript's; `{}` where it has
+    none."""
     return as_dict(first_of(span, above or ("context", "spanContext")))
 
 
 def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it, its
-    attributes nested and the kind of OpenInference beside them."""
+    """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it,
+    its attributes nested and the kind of OpenInference beside them."""
     ids, parent = {**span, **_context(span)}, _context(span, "parent", "parentSpanContext")
     status, events = as_dict(span.get("status")), [_event(event) for event in dicts(span.get("events"))]
     code = first_of(status, ("code", "status_code")) or span.get("status_code")
@@ -171,7 +174,8 @@ def _id(value: Any) -> str:
 
 
 def _time(value: Any, unread: Unread) -> float | None:
-    """Seconds since the epoch from nanoseconds, from seconds and nanoseconds, or from a time as `time_of` reads it."""
+    """Seconds since the epoch from nanoseconds, from seconds and nanoseconds, or from a time as
+    `time_of` reads it."""
     if isinstance(value, list) and [type(part) for part in value] == [int, int]:
         return float(value[0] + value[1] / 1e9)
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value

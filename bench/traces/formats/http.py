@@ -1,4 +1,5 @@
-"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls make runs."""
+"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls
+make runs."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock (`nock.recorder`);
-    the HAR 1.2 specification
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
+    (`nock.recorder`); the HAR 1.2 specification
     """
 
     keeps = Keeps(
@@ -58,7 +59,8 @@ class Http:
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for anything else."""
+    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for
+    anything else."""
     if document.problem is not None or document.is_json_lines:
         return []
     if isinstance(document.json, list):
@@ -98,7 +100,8 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
 
 
 def _body(body: Any) -> str | None:
-    """A body as text; None for one that is no text, or is packed in a way that Python does not know."""
+    """A body as text; None for one that is no text, or is packed in a way that Python does not
+    know."""
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:

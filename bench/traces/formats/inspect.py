@@ -87,7 +87,8 @@ class Inspect:
 
 
 def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
-    """The order of samples in a zip file, which has them as they ended: by epoch, then by id, numbers by value."""
+    """The order of samples in a zip file, which has them as they ended: by epoch, then by id,
+    numbers by value."""
     name = str(sample.get("id"))
     return str(sample.get("epoch")), len(name), name
 

@@ -52,7 +52,8 @@ class Langfuse:
         return certain_if(any(str(item["type"]) in _KINDS for item in placed))
 
     def read(self, document: Document) -> Traces:
-        """The file's traces in the order in which they began; id, name and session are in `meta`."""
+        """The file's traces in the order in which they began; id, name and session are in
+        `meta`."""
         unread = Unread()
         values = objects_of(document, unread)
         frames: dict[str, dict[str, Any]] = {}

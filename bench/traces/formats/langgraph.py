@@ -94,7 +94,8 @@ def _order(state: State) -> tuple[float, float]:
 
 
 def _messages_in(state: State) -> list[State]:
-    """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
+    """The messages of a state: those of the channel `messages`, else of the first channel that
+    holds some."""
     values = _values(state)
     return dicts(values.get("messages") or next(filter(_has_messages, values.values()), None))
 
@@ -110,7 +111,8 @@ def _identity(value: State) -> str:
 
 
 class _Graph(Prompts):
-    """The states of a thread on their way to a trace. What a subgraph hands on is a message of the graph alone."""
+    """The states of a thread on their way to a trace. What a subgraph hands on is a message of the
+    graph alone."""
 
     def __init__(self, states: list[State], unread: Unread) -> None:
         super().__init__()

@@ -65,7 +65,8 @@ class LangSmith:
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs as they are, or put together from batches as clients send them: `post` begins runs, `patch` ends them."""
+    """Runs as they are, or put together from batches as clients send them: `post` begins runs,
+    `patch` ends them."""
     merged: dict[str, dict[str, Any]] = {}
     for value in values:
         batch = "post" in value or "patch" in value

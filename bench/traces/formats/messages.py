@@ -1,4 +1,5 @@
-"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or LangChain's."""
+"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or
+LangChain's."""
 
 from __future__ import annotations
 

@@ -31,12 +31,13 @@ Fields = dict[str, Any]
 
 @register("reader", "opencode")
 class Opencode:
-    """One session a file. Each step of an assistant's message is a turn with its calls; the results follow it.
+    """One session a file. Each step of an assistant's message is a turn with its calls; the results
+    follow it.
 
-    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the first
-    call after that. A message of compaction and its summary are turns, and then a ContextReset that
-    keeps those two. A call that was interrupted failed. The cost is in `meta`. A sub-agent's session
-    is a file of its own. Its storage is read by way of `opencode export`.
+    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the
+    first call after that. A message of compaction and its summary are turns, and then a
+    ContextReset that keeps those two. A call that was interrupted failed. The cost is in `meta`. A
+    sub-agent's session is a file of its own. Its storage is read by way of `opencode export`.
 
     Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
     toModelMessage), `src/cli/cmd/export.ts`

@@ -1,4 +1,5 @@
-"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user, each with its reward."""
+"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user, each with its
+reward."""
 
 from __future__ import annotations
 
@@ -23,13 +24,15 @@ _FAILED = "Error:"
 
 @register("reader", "tau")
 class Tau:
-    """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks, simulations}`.
+    """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
+    simulations}`.
 
-    The expected actions and outputs are labels; the reward is the outcome, and 1 is success. A tool's answer that
-    begins with `Error:` failed. Calls and results of tau2's simulated user are counted: they are not the agent's.
+    The expected actions and outputs are labels; the reward is the outcome, and 1 is success. A
+    tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
+    counted: they are not the agent's.
 
-    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`; github.com/sierra-research/tau2-bench,
-    `src/tau2/data_model/simulation.py`
+    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
+    github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`
     """
 
     keeps = Keeps(
