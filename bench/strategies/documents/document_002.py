@@ -117,9 +117,9 @@ class SeparateCommands(AtShare, Summarising):
 
     A command is a tool call or `execute: <command>`; it and its result are left out of what is
     summarised. Triggered as `summarize_old` is. From then on every prompt ends with the command
-    history, in full while it costs at most `full_below` tokens, else its `last` entries, each result
-    cut at `result_chars` and followed by `...`, as the document does even where nothing was cut.
-    Commands among the last messages are shown in both. Token counts are kept as parts.
+    history, in full while it costs at most `full_below` tokens, else its `last` entries, each
+    result cut at `result_chars` and followed by `...`, as the document does even where nothing was
+    cut. Commands among the last messages are shown in both. Token counts are kept as parts.
 
     Source: 002 Proposed Smart Strategy
 
@@ -196,8 +196,8 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of
     them, and they use at least `rise` more of `max_tokens` than when last summarised; it does not
     count the command message. Old messages that are no command messages are summarised, each cut at
-    `message_chars` first; without one nothing happens. All commands but the last `keep_commands` are
-    summarised from the commands themselves, never from an earlier summary. The new history then
+    `message_chars` first; without one nothing happens. All commands but the last `keep_commands`
+    are summarised from the commands themselves, never from an earlier summary. The new history then
     stands: the command message in it gets no new commands until the next trigger.
 
     A result that comes without the mark `Command result:` is conversation (`is_command`). Where the
