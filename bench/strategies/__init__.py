@@ -40,7 +40,6 @@ from .slots import (
     Edits as Edits,
     Execution as Execution,
     Reply as Reply,
-    Seen as Seen,
     Summary as Summary,
     Window as Window,
     Written as Written,

@@ -11,7 +11,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from types import UnionType
 from typing import Any
@@ -101,7 +100,7 @@ class SlotCall:
         result: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
         return result
 
-    @cached_property
+    @property
     def raw(self) -> dict[str, Any]:
         """The result as the mapping that was recorded."""
         return raw_mapping(self.result)

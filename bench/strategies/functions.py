@@ -54,8 +54,6 @@ class OwnFunction:
             self._records.append(given[0])
         slot = SlotCall(given, self._records)
         answer = self._answer([build(slot) for build in self._builds])
-        if isinstance(given[0], ToolResult) and self._form == "dict":
-            _require_unchanged(slot.raw, given[0])
         if self._kind == "compactor" and slot.bridge is not None and not isinstance(answer, Edits):
             return slot.bridge.back(answer)
         return _read(self._kind, answer, given)
@@ -72,13 +70,6 @@ class OwnFunction:
             raise
         self._answered = True
         return answer
-
-
-def _require_unchanged(raw: Mapping[str, Any], result: ToolResult) -> None:
-    data = result.data
-    if isinstance(data, Mapping) and (raw.keys() != data.keys() or any(raw[key] is not data[key] for key in raw)):
-        what = "the function changed the mapping that it was given"
-        raise StrategyError(f"{what} — copy what a result holds before editing it")
 
 
 # ---------------------------------------------------------------- answers

@@ -38,11 +38,6 @@ def older(items: list[Any], keep_last: int) -> list[Any]:
     return items[: max(0, len(items) - keep_last)]
 
 
-def exchanged(messages: Iterable[Message], instead: Mapping[Message, Message]) -> list[Message]:
-    """A history with some messages exchanged for others."""
-    return [instead.get(message, message) for message in messages]
-
-
 def system_count(messages: Sequence[Message]) -> int:
     """The number of system messages at the start of a history."""
     return next((place for place, message in enumerate(messages) if message.kind != "system"), len(messages))
@@ -65,25 +60,6 @@ def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message
 def worth_summarising(old: Sequence[Message]) -> bool:
     """True if anything old is more than an earlier summary: a summary alone is not summarised again."""
     return any(message.kind != "made" for message in old)
-
-
-def answered(messages: Sequence[Message]) -> int:
-    """The place behind the model's last message, 0 without one; what follows waits to be sent."""
-    return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=0)
-
-
-def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
-    """The place where the longest end of a history within a budget begins.
-
-    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> within(history, 2, lambda message: 1), within(history, 0, lambda message: 1)
-    (1, 3)
-    """
-    cut = len(messages)
-    while cut and tokens(messages[cut - 1]) <= budget:
-        cut -= 1
-        budget -= tokens(messages[cut])
-    return cut
 
 
 def safe_cut(messages: Sequence[Message], cut: int) -> int:

@@ -8,32 +8,47 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from ..model import Record, RouteDecision, UserTurn, text_of
+from ..model import AnyStep, Message, Record, RouteDecision, UserTurn, text_of
 from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
 from ..text.scripts import NONE, Script
-from . import RECORDED, Seen
+from . import RECORDED
 from .forms import execution_mapping
 
 
-def state_of(seen: Seen) -> dict[str, Any]:
-    """The recorded state with the strategy's own records in it, anew for every decision."""
+def state_of(
+    step: AnyStep | None,
+    *,
+    recorded: Mapping[str, Any],
+    meta: Mapping[str, Any],
+    results: int,
+    executions: Sequence[Mapping[str, Any]],
+    evaluations: Sequence[Mapping[str, Any]] | None,
+    summary: Any,
+    output: Any,
+    prompt: Sequence[Message],
+) -> dict[str, Any]:
+    """The recorded state with the strategy's own records in it, anew for every decision.
+
+    `step` is decided on (None: the run is over); `evaluations` are None without an evaluator;
+    `summary` and `output` are of the last result; `prompt` is the history as the strategy shows it.
+    """
     state: dict[str, Any] = {
-        "current_step_index": seen.results,
-        "execution_plan": seen.meta.get("execution_plan", {}),
-        **seen.recorded,
-        "execution_history": [dict(execution) for execution in seen.executions],
-        "step": seen.step,
+        "current_step_index": results,
+        "execution_plan": meta.get("execution_plan", {}),
+        **recorded,
+        "execution_history": [dict(execution) for execution in executions],
+        "step": step,
     }
-    if seen.results:
-        state |= {SUMMARY: seen.summary, OUTPUT: seen.output}
-    if "manifest" in seen.meta:
-        state["manifest"] = seen.meta["manifest"]
-    if seen.evaluations is not None:
-        state["last_step_evaluation"] = seen.evaluations[-1] if seen.evaluations else {}
-        state["step_evaluation_history"] = list(seen.evaluations)
-    if seen.step is not None:
-        state["prompt"] = seen.prompt
+    if results:
+        state |= {SUMMARY: summary, OUTPUT: output}
+    if "manifest" in meta:
+        state["manifest"] = meta["manifest"]
+    if evaluations is not None:
+        state["last_step_evaluation"] = evaluations[-1] if evaluations else {}
+        state["step_evaluation_history"] = list(evaluations)
+    if step is not None:
+        state["prompt"] = prompt
     return state
 
 

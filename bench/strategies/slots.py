@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -51,26 +51,6 @@ class Execution:
 
     result: ToolResult
     summary: Any
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The facts of a replay where a router decides, of which `routing.state_of` makes its state.
-
-    `step` is decided on (None: the run is over). `executions` are as document 004 has them,
-    `evaluations` None without an evaluator. `summary` and `output` are of the last result. `prompt`
-    is the thread's history as the strategy shows it.
-    """
-
-    step: AnyStep | None
-    recorded: Mapping[str, Any]
-    meta: Mapping[str, Any]
-    results: int
-    executions: Sequence[Mapping[str, Any]]
-    evaluations: Sequence[Mapping[str, Any]] | None
-    summary: Any
-    output: Any
-    prompt: Sequence[Message]
 
 
 @dataclass(frozen=True)

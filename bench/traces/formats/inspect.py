@@ -77,17 +77,18 @@ class Inspect:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
         runs = [(sample, _Sample(sample)) for sample in samples]
-        answered = [(sample, run) for sample, run in runs if run.spoke]
-        if not answered:
+        complete = [(sample, run) for sample, run in runs if run.spoke]
+        if not complete:
             what = "holds no samples — they were not logged, or the run ended before the first; run it again"
             raise NoRun(str(document.fail(what)))
-        answered[0][1].unread.add("sample in which nothing was said", len(runs) - len(answered))
-        for sample, run in answered:
+        complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
+        for sample, run in complete:
             yield _trace(document, header, sample, run)
 
 
 def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
-    """The order of samples in a zip file, which has them as they ended: by epoch, then by id, numbers by value."""
+    """The order of samples in a zip file, which has them as they ended: by epoch, then by id,
+    numbers by value."""
     name = str(sample.get("id"))
     return str(sample.get("epoch")), len(name), name
 
@@ -111,12 +112,12 @@ def _trace(document: Document, header: dict[str, Any], sample: dict[str, Any], r
 def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
     """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none;
     None for any other."""
-    value, grader = score.get("value"), f"Inspect's scorer {name!r}"
+    value, said_by = score.get("value"), f"Inspect's scorer {name!r}"
     if isinstance(value, str) and value in _GRADES:
         success, points = _GRADES[value]
-        return Outcome(success=success, score=points, said_by=grader)
+        return Outcome(success=success, score=points, said_by=said_by)
     if isinstance(value, bool | int | float):
-        return Outcome(success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=grader)
+        return Outcome(success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=said_by)
     return None
 
 
@@ -226,13 +227,13 @@ class _Sample(Prompts):
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
             kept = {"role", "content", "tool_calls", "reasoning"}
-            fields = {key: item for key, item in value.items() if key in kept}
+            fields = {key: member for key, member in value.items() if key in kept}
             return message(fields, self.unread)
         error = text(as_dict(value.get("error")).get("message"))
-        content = Blocks().add_all(value.get("content"), self.unread).content or error or ""
+        seen = Blocks().add_all(value.get("content"), self.unread).content or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
         return [
-            ReadMessage("tool", content, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
+            ReadMessage("tool", seen, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
         ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:

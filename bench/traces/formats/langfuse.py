@@ -52,20 +52,21 @@ class Langfuse:
         return certain_if(any(str(item["type"]) in _KINDS for item in placed))
 
     def read(self, document: Document) -> Traces:
-        """The file's traces in the order in which they began; id, name and session are in `meta`."""
+        """The file's traces in the order in which they began; id, name and session are in
+        `meta`."""
         unread = Unread()
         values = objects_of(document, unread)
         frames: dict[str, dict[str, Any]] = {}
-        observations: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for value in values:
             frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
             if frame is not None:
                 frames[str(frame.get("id"))] = frame
             listed = value.get("observations") or (frame or {}).get("observations")
-            observations += dicts(listed) if frame is not None else dicts(value.get("data")) or [value]
+            items += dicts(listed) if frame is not None else dicts(value.get("data")) or [value]
         only = next(iter(frames), None) if len(frames) == 1 else None
-        spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in observations]
-        by_id = {str(item.get("id")): item for item in observations}
+        spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in items]
+        by_id = {str(item.get("id")): item for item in items}
         runs: list[tuple[Tree, dict[str, Any]]] = []
         for name, mine in in_order(spans).items():
             nodes = [node for span in mine if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))]
@@ -85,8 +86,8 @@ def _outcome(scores: dict[str, Any]) -> Outcome | None:
     """The first number or truth value among the scores."""
     for name, value in scores.items():
         if type(value) in (bool, int, float):
-            outcome = {"success": value} if isinstance(value, bool) else {"score": float(value)}
-            return Outcome(**outcome, said_by=f"Langfuse score {name!r}")
+            success, score = (value, None) if isinstance(value, bool) else (None, float(value))
+            return Outcome(success=success, score=score, said_by=f"Langfuse score {name!r}")
     return None
 
 
@@ -124,14 +125,14 @@ def _is_tool(message: Any) -> bool:
 # ---------------------------------------------------------------- messages as integrations write them
 
 
-def _plain(value: Any) -> Any:
+def _plain(listed: Any) -> Any:
     """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool
     named as the role, calls or data as the content."""
-    if not isinstance(value, list):
-        return _message(value)
-    if value and all("toolName" in as_dict(item) for item in value):
-        return {"role": "assistant", "content": [{"type": "tool-call", **item} for item in value]}
-    return [_message(message) for message in value if not _is_tool(message)]
+    if not isinstance(listed, list):
+        return _message(listed)
+    if listed and all("toolName" in as_dict(item) for item in listed):
+        return {"role": "assistant", "content": [{"type": "tool-call", **item} for item in listed]}
+    return [_message(message) for message in listed if not _is_tool(message)]
 
 
 def _message(message: Any) -> Any:

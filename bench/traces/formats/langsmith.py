@@ -53,19 +53,20 @@ class LangSmith:
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [(run, _span(run, parent, unread)) for run, parent in runs]
         top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
-        pairs: list[tuple[Tree, dict[str, Any]]] = []
+        trees: list[tuple[Tree, dict[str, Any]]] = []
         for name, tree in in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans).items():
             root = records.get(name) or records[tree[0].id]
             meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
             labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
             nodes = [node for span in tree if (node := _metadata(records[span.id]).get("langgraph_node"))]
             own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
-            pairs.append((Tree(tree, nodes), own))
-        yield from traces_of(document, "langsmith", pairs, unread)
+            trees.append((Tree(tree, nodes), own))
+        yield from traces_of(document, "langsmith", trees, unread)
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs as they are, or put together from batches as clients send them: `post` begins runs, `patch` ends them."""
+    """Runs as they are, or put together from batches as clients send them: `post` begins runs,
+    `patch` ends them."""
     merged: dict[str, dict[str, Any]] = {}
     for value in values:
         batch = "post" in value or "patch" in value
