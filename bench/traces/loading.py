@@ -142,8 +142,7 @@ class _Readers:
 
     def __init__(self, base: Path, limits: Limits) -> None:
         self._base, self._limits = base, limits
-        self._open: dict[str, Reader] = {}
-        self._own: list[OwnReader] = []
+        self._open: dict[str, Reader | OwnReader] = {}
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""
@@ -155,18 +154,22 @@ class _Readers:
                 except SpecError as error:
                     raise NotOpened(str(error)) from None
             else:
-                self._own.append(OwnReader(name, self._base, self._limits))
-                self._open[name] = self._own[-1]
+                self._open[name] = OwnReader(name, self._base, self._limits)
         return self._open[name]
 
     def close(self) -> None:
-        for reader in self._own:
-            reader.close()
+        """End the processes."""
+        for reader in self._open.values():
+            if isinstance(reader, OwnReader):
+                reader.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
         """The names of the readers (of all, or of one) that are surest of a document; none where all say no."""
         names = entries("reader") if format is None else [format]
-        answers = {name: _sniffed(name, self.open(name), document) for name in names}
+        answers: dict[str, Confidence] = {}
+        for name in names:
+            with _error_of(document, name):
+                answers[name] = self.open(name).sniff(document)
         best = max(answers.values(), default=Confidence.NO)
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
@@ -180,23 +183,28 @@ class _Readers:
             raise _Ambiguous(f"{document.name}: could be {' or '.join(surest)} — name the format: {named}")
         if surest:
             return surest[0]
-        problem = document.problem
-        instead = {
-            ".toml": f"a scenario is run: bench run {document.name}",
-            ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
-        }.get(Path(document.name).suffix)
-        if instead and given.named:
-            raise document.fail(f"no recording — {instead}")
-        if problem is not None and document.is_broken_json:
-            raise problem
-        reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
-        reason = reason if given.format is None else f"not {given.format}"
-        hint = " — `bench list traces` has what is read" if given.named else ""
-        raise _NotRecognised(f"{document.name}: {reason}{hint}")
+        raise _not_recognised(document, given)
+
+
+def _not_recognised(document: Document, given: GivenPath) -> TraceError:
+    """Why no reader takes a document: it is something else, or damaged, or of no format."""
+    problem = document.problem
+    instead = {
+        ".toml": f"a scenario is run: bench run {document.name}",
+        ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
+    }.get(Path(document.name).suffix)
+    if instead and given.named:
+        return document.fail(f"no recording — {instead}")
+    if problem is not None and document.is_broken_json:
+        return problem
+    reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
+    reason = reason if given.format is None else f"not {given.format}"
+    hint = " — `bench list traces` has what is read" if given.named else ""
+    return _NotRecognised(f"{document.name}: {reason}{hint}")
 
 
 class _Known:
-    """The traces so far, and the first file that gave each run, session and content: another's would count twice."""
+    """The runs so far, and the first file that gave each session, content and id: another's would count twice."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
@@ -219,14 +227,12 @@ class _Known:
                 return trace, f"holds run {trace.id!r}, which {first.name} has given already"
             longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
             trace = msgspec.structs.replace(trace, id=longer)
-        first = self._first.setdefault(("id", trace.id), file)
         if trace.id in self._outlines:
-            if first is file:
-                what = f"case id {trace.id[:200]!r} is used by two of its traces"
-                raise TraceError(f"{file.name}: {what} — give each its own id")
-            both = f"by {first.name} and by {file.name}"
-            raise TraceError(f"case id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
-        self._outlines[trace.id] = outline
+            first, what = self._first["id", trace.id], f"case id {trace.id[:200]!r}"
+            if first.path == file.path:
+                raise TraceError(f"{file.name}: {what} is used by two of its traces — give each its own id")
+            raise TraceError(f"{file.name}: {what} is taken by {first.name} — leave one of the two out")
+        self._first["id", trace.id], self._outlines[trace.id] = file, outline
         return trace, ""
 
 
@@ -246,7 +252,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _its_own_error(reader: str, document: Document) -> Iterator[None]:
+def _error_of(document: Document, reader: str) -> Iterator[None]:
     """An error that a reader did not foresee as one of the file that it reads: a TraceError that names both."""
     try:
         yield
@@ -257,13 +263,9 @@ def _its_own_error(reader: str, document: Document) -> Iterator[None]:
         raise document.fail(f"reader {reader} cannot read it: {defect(error)}") from error
 
 
-def _sniffed(name: str, reader: Reader, document: Document) -> Confidence:
-    with _its_own_error(name, document):
-        return reader.sniff(document)
-
-
 def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
-    with _its_own_error(name, document):
+    """The traces that a reader reads in a document, each with an id and with cuts marked."""
+    with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
         raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
@@ -273,7 +275,7 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
         clean, left_out = encodable(own), dict(trace.left_out)
         if clean != own:
             left_out["lone surrogate of its id"] = sum(a != b for a, b in zip(own, clean, strict=True))
-        if trace.source.format != "native":  # what is written there says itself what was cut
+        if trace.source.format != "native":  # what is written there states itself what was cut
             trace = with_marked_cuts(trace)
         changed = clean != trace.id or left_out != trace.left_out
         yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
