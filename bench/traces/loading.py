@@ -22,8 +22,9 @@ from .reader import Confidence, PartOf, Reader
 
 @dataclass(frozen=True)
 class Loaded:
-    """The result of `load`: the traces in order, the files that were left out, each with the reason, those of them
-    that are `damaged` (a recording may be lost), and the sha256 of the file that each trace (by id) was read from."""
+    """The result of `load`: the traces in order, the files that were left out, each with the
+    reason, those of them that are `damaged` (a recording may be lost), and the sha256 of the file
+    that each trace (by id) was read from."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -34,16 +35,19 @@ class Loaded:
 def load(
     paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
 ) -> Loaded:
-    """Every trace of some paths, in the order given; a folder's or pattern's in the order of their names.
+    """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
+    names.
 
-    A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format
-    before a colon (`messages:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and
-    complete. In a folder, what no reader recognises and what is damaged is left out and listed with the reason
-    (`strict`: damaged files are errors); a folder without a trace is an error, and so is a file that two readers are
-    equally sure of. Of several files, one that holds no run, or what another has given, is left out and listed. Cases
-    are named by their files, those of one name by what tells their paths apart. No paths give no traces. A reader of
-    somebody's own (`mine.py:Reader:runs/`) runs in a process of its own and may take what `limits` say for each file;
-    whatever it does there is an error of that file. Raises TraceError, one line with the place and what to do.
+    A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with
+    or without its format before a colon (`messages:runs/a.jsonl`); relative paths start at `base`.
+    A named file must be recognised and complete. In a folder, what no reader recognises and what is
+    damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder
+    without a trace is an error, and so is a file that two readers are equally sure of. Of several
+    files, one that holds no run, or what another has given, is left out and listed. Cases are named
+    by their files, those of one name by what tells their paths apart. No paths give no traces. A
+    reader of somebody's own (`mine.py:Reader:runs/`) runs in a process of its own and may take what
+    `limits` say for each file; whatever it does there is an error of that file. Raises TraceError,
+    one line with the place and what to do.
     """
     source = TraceSource(paths, base, strict=strict, limits=limits)
     traces = tuple(source)
@@ -51,12 +55,14 @@ def load(
 
 
 class TraceSource:
-    """The traces of some paths, read one file at a time while they are iterated: memory holds one file.
+    """The traces of some paths, read one file at a time while they are iterated: memory holds one
+    file.
 
-    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s` (trace id to the
-    sha256 of its file) grow as the iteration goes on and are complete at its end; each iteration starts anew. Errors:
-    those of `load`, raised when met; a missing file or an unknown format before anything is read. With `still` a file
-    that changes before it is read is an error.
+    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s`
+    (trace id to the sha256 of its file) grow as the iteration goes on and are complete at its end;
+    each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
+    unknown format before anything is read. With `still` a file that changes before it is read is an
+    error.
     """
 
     def __init__(
@@ -110,7 +116,8 @@ class TraceSource:
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool) -> list[Trace]:
-        """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged file gives no trace."""
+        """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged
+        file gives no trace."""
         try:
             name = readers.of(document, given)
             return list(_traces_of(name, readers.open(name), document))
@@ -138,7 +145,8 @@ class _NotRecognised(TraceError):
 
 
 class _Readers:
-    """The readers of one reading. Those of somebody's own are opened once, in processes that end with it."""
+    """The readers of one reading. Those of somebody's own are opened once, in processes that end
+    with it."""
 
     def __init__(self, base: Path, limits: Limits) -> None:
         self._base, self._limits = base, limits
@@ -164,7 +172,8 @@ class _Readers:
                 reader.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
-        """The names of the readers (of all, or of one) that are surest of a document; none where all say no."""
+        """The names of the readers (of all, or of one) that are surest of a document; none where
+        all say no."""
         names = entries("reader") if format is None else [format]
         answers: dict[str, Confidence] = {}
         for name in names:
@@ -174,7 +183,8 @@ class _Readers:
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
     def of(self, document: Document, given: GivenPath) -> str:
-        """The name of the reader to read a document with. TraceError where it is damaged, or no reader's."""
+        """The name of the reader to read a document with. TraceError where it is damaged, or no
+        reader's."""
         if given.format is not None and given.named:
             return given.format
         surest = self.surest(document, given.format)
@@ -187,7 +197,8 @@ class _Readers:
 
 
 def _not_recognised(document: Document, given: GivenPath) -> TraceError:
-    """Why no reader takes a document: it is something else, or damaged, or of no format."""
+    """The error of a document that no reader takes: it is something else, or damaged, or of no
+    format."""
     problem = document.problem
     instead = {
         ".toml": f"a scenario is run: bench run {document.name}",
@@ -204,15 +215,16 @@ def _not_recognised(document: Document, given: GivenPath) -> TraceError:
 
 
 class _Known:
-    """The runs so far, and the first file that gave each session, content and id: another's would count twice."""
+    """The runs so far, and the first file that gave each session, content and id: another's would
+    count twice."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
         self._outlines: dict[str, int] = {}
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
-        """A trace under the id that it has among the others, and why it is to be left out (`""`: it is not).
-        TraceError for an id taken twice."""
+        """A trace under the id that it has among the others, and why it is to be left out (`""`: it
+        is not). TraceError for an id taken twice."""
         session, outline = trace.meta.get("session_id"), _outline(trace)
         if isinstance(session, str):  # before the bytes: it says more. Two formats may record one session.
             first = self._first.setdefault(("session", session), file)
@@ -237,7 +249,8 @@ class _Known:
 
 
 def _outline(trace: Trace) -> int:
-    """A number that two recordings of one run share: the kinds of its steps and the sizes of their texts."""
+    """A number that two recordings of one run share: the kinds of its steps and the sizes of their
+    texts."""
     texts = (getattr(step, "content", None) or getattr(step, "seen", None) or "" for step in trace.steps)
     return hash(tuple((type(step), len(str(text))) for step, text in zip(trace.steps, texts, strict=True)))
 
@@ -253,7 +266,8 @@ def _state(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _error_of(document: Document, reader: str) -> Iterator[None]:
-    """An error that a reader did not foresee as one of the file that it reads: a TraceError that names both."""
+    """An error that a reader did not foresee as one of the file that it reads: a TraceError that
+    names both."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -288,7 +302,7 @@ def _none_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
 
 
 def _without_name(reason: str, name: str) -> str:
-    """Why a file was left out, without the file's own name before it, which is listed beside it."""
+    """The reason why a file was left out, without the file's own name, which is listed beside it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

@@ -1,7 +1,8 @@
 """Streamed answers: the events of one as the answer that the provider would have sent at once.
 
-Each interface has a row: a test for one of its events, the answer before the first event, and a function that gives the
-pieces of the answer that events hold. The answer is all pieces, joined by `grown`.
+Each interface has a row: a test for one of its events, the answer before the first event, and a
+function that gives the pieces of the answer that events hold. The answer is all pieces, joined by
+`grown`.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def events_of(text: str) -> list[Event]:
 
 
 def assembled(events: Iterable[Any]) -> Event | None:
-    """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's or Gemini's;
-    None where they are none of these. An answer whose stream broke off ends with the reason `stream_cut`.
+    """The answer that events make up, in the form of OpenAI's chat or Responses interface,
+    Anthropic's or Gemini's; None where they are none of these. An answer whose stream broke off
+    ends with the reason `stream_cut`.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -57,8 +59,8 @@ def assembled(events: Iterable[Any]) -> Event | None:
 
 
 def grown(before: Any, more: Any, key: str = "") -> Any:
-    """A value with a further piece of it: objects by member, listed objects by their `index`, texts that come in
-    pieces as one. Of anything else the last that is not empty.
+    """A value with a further piece of it: objects by member, listed objects by their `index`, texts
+    that come in pieces as one. Of anything else the last that is not empty.
 
     >>> grown([{"index": 0, "name": "f", "id": "c"}], [{"name": "g"}, {"index": 1}])
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
