@@ -92,7 +92,8 @@ def time_of(value: Any, unread: Unread) -> float | None:
 
 
 def seconds_between(start: float | None, end: float | None) -> float | None:
-    """The seconds from one time to another; None where one is not known, or they are not in order."""
+    """The seconds from one time to another; None where one is not known, or they are not in
+    order."""
     return None if start is None or end is None or end < start else round(end - start, 6)
 
 
