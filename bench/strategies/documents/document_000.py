@@ -154,10 +154,10 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
     path = summary.get("type") if isinstance(summary, Mapping) else None
     if path not in _SHOWN:
         return "text", f"{ran}: {as_text(summary)}"
-    did, unit, tab, keys = _SHOWN[path]
+    did, unit, tab, shown = _SHOWN[path]
     body = summary.get(path)
     counts = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top
-    first: list[Any] = next((counts[key] for key in keys if isinstance(counts.get(key), list)), [])
+    first: list[Any] = next((counts[key] for key in shown if isinstance(counts.get(key), list)), [])
     count = counts.get(f"{unit}_count", len(first))
     listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
     what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."

@@ -176,9 +176,9 @@ class SeparateCommands(AtShare, Summarising):
         # The results have been counted as messages: above twice the limit the whole need not be.
         results = (window.count(entry.result) for entry in entries) if self._full_fits else ()
         if self._full_fits and sum(results) <= 2 * self.full_below:
-            full = _history(entry.text() for entry in entries)
-            if window.count(full) <= self.full_below:
-                return (full,)
+            whole = _history(entry.text() for entry in entries)
+            if window.count(whole) <= self.full_below:
+                return (whole,)
         self._full_fits = False  # entries only join: it never fits again
         return (_history(entry.text(self.result_chars) for entry in _last(entries, self.last)),)
 

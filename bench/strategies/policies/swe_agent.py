@@ -72,8 +72,8 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         parts = {"output_head": head, "output_tail": tail, "elided_chars": elided}
         return {**mapping, **parts, "warning": "Output too long."}
     tagged = (("output_head", head), ("elided_chars", f"{elided} characters elided"), ("output_tail", tail))
-    ends = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
-    return text[: opened.start()] + ends + text[closed.end() :] if opened and closed else ends
+    shown = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
+    return text[: opened.start()] + shown + text[closed.end() :] if opened and closed else shown
 
 
 def _mapping(result: ToolResult) -> dict[str, Any] | None:
