@@ -95,7 +95,7 @@ class Strategy:
         texts = {
             slot: tuple(str(plugin.spec) for plugin in plugins) for slot, plugins in self.plugins.items() if plugins
         }
-        filled = ((slot, found[0] if len(found) == 1 else format_value(found)) for slot, found in texts.items())
+        filled = ((slot, items[0] if len(items) == 1 else format_value(items)) for slot, items in texts.items())
         return self.written or "+".join(map("=".join, filled))
 
     @property
@@ -200,8 +200,8 @@ def reference(name: str) -> Strategy:
         slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
         meant = f" — write {name}={slots}" if slots else f"{nearest(name, known)} (or {HOW})"
         raise SpecError(f"unknown strategy {name!r}{meant}")
-    found = compose(name, known[name].target())
-    return Strategy(name, found.plugins, reference=True)
+    strategy = compose(name, known[name].target())
+    return Strategy(name, strategy.plugins, reference=True)
 
 
 def _slot_of(name: str) -> str:
@@ -223,8 +223,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
         first = item.partition("=")[0].strip()
-        found = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
-        return found if name is None or found.name == name else replace(found, name=name, reference=False)
+        strategy = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
+        return strategy if name is None or strategy.name == name else replace(strategy, name=name, reference=False)
     if callable(item):
         return compose(
             name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base

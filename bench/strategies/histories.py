@@ -20,8 +20,8 @@ def callers(messages: Iterable[Message]) -> dict[str, tuple[Message, ToolCall]]:
 
 def tool_name(message: Message, calls: Calls) -> str | None:
     """The tool that gave a result; None where its call is not known."""
-    found = calls.get(message.call_id or "")
-    return None if found is None else found[1].name
+    call = calls.get(message.call_id or "")
+    return None if call is None else call[1].name
 
 
 def results_of(messages: Iterable[Message]) -> dict[str | None, Message]:

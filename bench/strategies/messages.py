@@ -154,9 +154,9 @@ class AnthropicMessages(OpenAIMessages):
         results, used, texts = (
             [block for block in content if block["type"] == kind] for kind in ("tool_result", "tool_use", "text")
         )
-        found = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
+        messages = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
         calls = tuple(ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used)
-        return found if found and not (calls or texts) else [*found, _written(role, text_in(texts), calls)]
+        return messages if messages and not (calls or texts) else [*messages, _written(role, text_in(texts), calls)]
 
 
 class LangChainMessages(OpenAIMessages):

@@ -152,5 +152,5 @@ def _first(kind: str, counted: str, items: Sequence[Any], limit: int, words: tup
     count = {counted: len(items)}
     if words is None:
         return {"type": kind, **count}
-    (key, message), shown = words, list(items[:limit])
-    return {"type": kind, "message": message.format(count=len(items), shown=len(shown)), kind: {**count, key: shown}}
+    (key, message), first = words, list(items[:limit])
+    return {"type": kind, "message": message.format(count=len(items), shown=len(first)), kind: {**count, key: first}}

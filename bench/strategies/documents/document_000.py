@@ -51,10 +51,10 @@ def first_result_line(result: ToolResult) -> Summary:
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
 
-    def shown(lines: list[str]) -> Sequence[str]:
+    def first_marked(lines: list[str]) -> Sequence[str]:
         return [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]
 
-    return _by_revision(result, STATUS, 2, shown)
+    return _by_revision(result, STATUS, 2, first_marked)
 
 
 @register("summarizer", "headers_preview")
@@ -75,7 +75,7 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
 
 
 def _by_revision(
-    result: ToolResult, noise: tuple[str, ...], preview: int, shown: Callable[[list[str]], Sequence[str]]
+    result: ToolResult, noise: tuple[str, ...], preview: int, select: Callable[[list[str]], Sequence[str]]
 ) -> Summary:
     """The summary of the first table, else of the console lines that do not start with noise."""
     output, notes = script_output(result), tuple[str, ...]()
@@ -92,7 +92,7 @@ def _by_revision(
     results = [line for line in lines if not line.startswith(noise)]
     own = [line.replace("SUMMARY:", "").strip() for line in results if line.strip().startswith("SUMMARY:")]
     if results:
-        text = {"summary_text": " ".join(own)} if own else {"preview": list(shown(results))}
+        text = {"summary_text": " ".join(own)} if own else {"preview": list(select(results))}
         return Summary({"type": "console", "line_count": len(results), **text}, notes)
     status = next((line for line in lines if line.startswith(MARKS)), None)
     if status is None:
@@ -104,7 +104,7 @@ def _by_revision(
 # ---------------------------------------------------------------- the agent's reply
 
 
-_SHOWN = {
+_WORDING = {
     "table": ("returned a table of", "row", "Table", ("truncated_rows_json", "truncated_rows")),
     "console": ("printed", "line", "Console", ("truncated_lines",)),
 }
@@ -152,12 +152,12 @@ def task_state(execution: Execution) -> dict[str, Any]:
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
     ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
     path = summary.get("type") if isinstance(summary, Mapping) else None
-    if path not in _SHOWN:
+    if path not in _WORDING:
         return "text", f"{ran}: {as_text(summary)}"
-    did, unit, tab, shown = _SHOWN[path]
+    did, unit, tab, keys = _WORDING[path]
     body = summary.get(path)
     counts = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top
-    first: list[Any] = next((counts[key] for key in shown if isinstance(counts.get(key), list)), [])
+    first: list[Any] = next((counts[key] for key in keys if isinstance(counts.get(key), list)), [])
     count = counts.get(f"{unit}_count", len(first))
     listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
     what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."

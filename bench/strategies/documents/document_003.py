@@ -215,8 +215,8 @@ def _action(words: Iterable[str]) -> str | None:
 
 
 def _objects(words: Iterable[str]) -> set[str]:
-    found = {word for word in words if word not in _ACTION_OF and word not in FUNCTION_WORDS}
-    return {word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word for word in found}
+    objects = {word for word in words if word not in _ACTION_OF and word not in FUNCTION_WORDS}
+    return {word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word for word in objects}
 
 
 @register("router", "select_script.semantic", at="user_turn")

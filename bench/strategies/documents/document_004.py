@@ -37,8 +37,8 @@ _COUNT = re.compile(
 
 def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
     """The findings of an enrichment result by method; `{}` where it is no mapping."""
-    found = value if isinstance(value, Mapping) else {}
-    return {name: found[name] for name in methods if isinstance(found.get(name), Mapping)}
+    by_name = value if isinstance(value, Mapping) else {}
+    return {name: by_name[name] for name in methods if isinstance(by_name.get(name), Mapping)}
 
 
 def brief(value: Any, limit: int) -> str:
@@ -256,8 +256,8 @@ def _process_cells(value: Any) -> dict[str, Any]:
         try:
             value = parse_prefix(value)[0]
         except NothingParsed:
-            found = _DISCOVERED.search(value)
-            types = [part.strip(" .\r") for part in found["types"].split(",")] if found else []
+            match = _DISCOVERED.search(value)
+            types = [part.strip(" .\r") for part in match["types"].split(",")] if match else []
     if isinstance(value, Mapping):
         types = _list(value.get("discovered_cell_types"))
     discovered = bool(types) or "discovered" in text.lower()
@@ -298,8 +298,8 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
     if record.function != ENRICHMENT or not record.success:
         return None
     if record.result_type == "structured":
-        found = methods_of(record.value, READ)
-        return {name: _read(method, top, _NOTHING) for name, method in found.items()}
+        methods = methods_of(record.value, READ)
+        return {name: _read(method, top, _NOTHING) for name, method in methods.items()}
     text = "" if record.value is None else as_text(record.value)
     try:
         parsed = parse_prefix(text)[0]
@@ -311,13 +311,13 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
 
 
 def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
-    held = {**missing, **method}
+    fields = {**missing, **method}
     findings: dict[str, Any] = {}
     for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):
-        if isinstance(held.get(key), list):
-            findings[name] = held[key][:top]
-    if "total_significant" in held:
-        findings["total_significant"] = held["total_significant"]
+        if isinstance(fields.get(key), list):
+            findings[name] = fields[key][:top]
+    if "total_significant" in fields:
+        findings["total_significant"] = fields["total_significant"]
     return findings
 
 

@@ -38,8 +38,8 @@ class LangGraphRouter:
         file, _, name = graph.partition(":")
         if not (file.endswith(".py") and name.isidentifier()):
             raise SpecError(f"router 'langgraph': graph={graph!r} names no graph — write graph=file.py:name")
-        found = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
-        compiled = found() if callable(found) else found
+        loaded = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
+        compiled = loaded() if callable(loaded) else loaded
         if compiled is None or not hasattr(compiled, "builder"):
             what = f"{graph}: is no compiled StateGraph"
             raise SpecError(f"{what} — name what .compile() gave, or a function that gives it")
@@ -60,10 +60,10 @@ class LangGraphRouter:
             self.node = went[0] if len(went) == 1 else None
         if node is None:
             return None
-        found = list(self._ways(node, state))
-        if not found:
+        routes = list(self._ways(node, state))
+        if not routes:
             return None
-        names = [label if labelled else way for label, way in found]
+        names = [label if labelled else way for label, way in routes]
         return "+".join(sorted(names)), {"node": node}
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

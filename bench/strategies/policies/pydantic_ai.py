@@ -127,8 +127,8 @@ class PydanticAiSummarize(RequestWindow, Summary):
         limit, mark = self.tool_return_max_chars, "[...]"
         if limit is None or message.kind != "result" or len(message.text) <= limit:
             return message
-        shown = message.text[: limit - len(mark)] + mark if limit > len(mark) else mark[:limit]
-        return self.rewritten(message, shown)
+        text = message.text[: limit - len(mark)] + mark if limit > len(mark) else mark[:limit]
+        return self.rewritten(message, text)
 
 
 def pydantic_ai_tokens(messages: Sequence[Message]) -> int:
