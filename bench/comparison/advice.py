@@ -45,7 +45,6 @@ def advise(
     today: str = "recorded",
     floor: str = "floor",
     specs: Mapping[str, str] | None = None,
-    codes: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
     rates: Mapping[Rule, FalseAlarms] | None = None,
@@ -54,7 +53,7 @@ def advise(
 ) -> Advice:
     """The decision among strategies (without the references), against what runs `today`.
 
-    `specs` and `codes` are what the table shows of each. `portfolio`: one was chosen among these, so the price stated
+    `specs` are what the table shows of each. `portfolio`: one was chosen among these, so the price stated
     for it is the leave-one-task-out one. `rates`, `limits` as in `rules.results_of`; `failed_gates` counts them by
     strategy. The order of strategies and runs changes nothing.
     """
@@ -90,7 +89,6 @@ def advise(
                 far_recall=runs.share(name, "needed.recall.far").value,
                 rules=rules,
                 spec=specs.get(name, ""),
-                code=(codes or {}).get(name, ""),
             )
         )
     here = next(item for item in ranked if item.strategy == today)

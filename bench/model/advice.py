@@ -57,7 +57,6 @@ class Ranked(Value, frozen=True, kw_only=True):
     far_recall: float | None = None
     rules: tuple[RuleResult, ...] = ()
     spec: str = ""
-    code: str = ""
 
 
 class Advice(Value, frozen=True, kw_only=True):

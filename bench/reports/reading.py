@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..comparison.rules import TABLE
+from ..comparison.rules import TABLE, filled
 from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
+from ..model.errors import SpecError
 from ..model.metric import MetricInfo
-from ..model.scores import Number, Score
+from ..model.scores import Number, Rule, Score
+from ..plugins.spec import parse_value
 from .charts import Mark
 from .numbers import count, of, per_run, value_of
 
@@ -74,6 +78,30 @@ class Reading:
         """The number of runs and of tasks, in words."""
         runs = len(self.compared.runs) or self.advice.runs
         return of(runs, "run") + (f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else "")
+
+    def scenario_line(self, strategy: str) -> str:
+        """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
+
+        Routers are a list, every other slot is one spec.
+        """
+        parts = []
+        try:
+            for slot, spec in filled(f"{strategy}={self.spec(strategy)}").items():
+                value = parse_value(spec, spec) if spec.startswith("[") else spec
+                parts.append(f"{slot} = {json.dumps(value, ensure_ascii=False)}")
+        except SpecError:
+            return ""
+        name = strategy if re.fullmatch(r"[\w-]+", strategy, re.ASCII) else json.dumps(strategy)
+        return f"{name} = {{ {', '.join(parts)} }}" if parts else ""
+
+    def limit(self, rule: Rule) -> float | None:
+        """The limit of a rule, the same for every strategy; None where it was not asked."""
+        limits = (result.limit for item in self.ranked for result in item.rules if result.rule == rule)
+        return next((limit for limit in limits if limit is not None), None)
+
+    def far(self, item: Ranked) -> float | None:
+        """The share of needed facts from far back that a strategy keeps."""
+        return item.far_recall if item.far_recall is not None else self.value(item.strategy, FAR)
 
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
@@ -214,13 +242,19 @@ class Reading:
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the folders that all share, by id.
+    """Ids without the beginning that all share, up to the last sign in it, by id.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a/1.json', 'tau/b/1.json': 'b/1.json'}
+    >>> short_names(["tasks00-29#4", "tasks00-29#31"]).values()
+    dict_values(['#4', '#31'])
+    >>> short_names(["tau/a/1.json"])
+    {'tau/a/1.json': '1.json'}
     """
-    parts = [name.split("/") for name in ids]
-    shared = 0
-    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
-        shared += 1
-    return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}
+    if len(ids) < 2:
+        return {name: name.rpartition("/")[2] or name for name in ids}
+    pairs = enumerate(zip(min(ids), max(ids), strict=False))
+    equal = next((at for at, (a, b) in pairs if a != b), 0)
+    slash, sign = (min(ids).rfind(letter, 0, equal) for letter in "/#")
+    start = sign if sign > slash else slash + 1
+    return {name: name[start:] for name in ids}

@@ -123,7 +123,8 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
-    for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), response)):
+    alone = {key: value for key, value in response.items() if key not in _USAGES}  # which are read once
+    for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), alone)):
         if "role" in value or is_langchain(value) or "parts" in value:
             read = message(value, unread, "assistant")
             turns = [item for item in read if item.role == "assistant"]

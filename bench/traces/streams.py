@@ -42,8 +42,9 @@ def assembled(events: Iterable[Any]) -> Event | None:
     """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's or Gemini's;
     None where they are none of these. An answer whose stream broke off ends with the reason `stream_cut`.
 
-    >>> assembled([{"choices": [{"delta": {"content": "36 "}}]}, {"choices": [{"delta": {"content": "walls"}}]}])
-    {'choices': [{'index': 0, 'finish_reason': 'stream_cut', 'message': {'content': '36 walls'}}]}
+    >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
+    >>> assembled(chunks)["choices"][0]["message"]
+    {'content': '36 walls'}
     """
     objects = [event for event in events if isinstance(event, dict)]
     try:
