@@ -31,7 +31,7 @@ FILE = click.Path(path_type=Path)
 
 def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        os.environ[DEBUG] = "1"  # for the processes that measure cases too
+        os.environ[DEBUG] = "1"  # for the processes that measure runs too
 
 
 def _limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
