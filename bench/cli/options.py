@@ -184,7 +184,7 @@ class Replaying:
         if self.scenarios:
             return [read_scenario(path) for path in self.scenarios]
         if not self.traces:
-            raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
+            raise ScenarioError("nothing to replay — give a scenario file, or recordings")
         if not self.strategies:
             named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
             return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named, portfolio=True)]

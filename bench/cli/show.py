@@ -149,7 +149,7 @@ def step_in_full(trace: Trace, index: int) -> Iterator[str]:
     known = {step.index: step for step in trace.steps}
     if index not in known:
         known_steps = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
-        raise TraceError(f"trace {trace.id!r}: no step {index} — {known_steps}")
+        raise TraceError(f"run {trace.id!r}: no step {index} — {known_steps}")
     fields = plain(known[index])
     yield f"{visible(trace.id)} step {index}: {fields['kind']}"
     for name, value in fields.items():

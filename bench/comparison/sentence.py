@@ -21,9 +21,11 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
     "loses too much": ("loses too much", "lose too much"),
 }
 _QUALITY = {
-    "stored": "{name} keeps {share} of the stored values",
-    "judged": "{name} leads to the same judgement for {share} of the results",
-    "routed": "{name} takes the expected route in {share} of the decisions",
+    "loss.leaf_recall.stored": "{name} stores {share} of the values",
+    "probes.recall": "{name} answers {share} of the questions",
+    "findings.agreement": "{name} leads to the same judgement for {share} of the results",
+    "routing.accuracy": "{name} takes the expected route in {share} of the decisions",
+    "routing.selection_top1": "{name} ranks the expected script first for {share} of the requests",
 }
 
 
@@ -166,7 +168,9 @@ def _of_quality(advice: Advice, answers: str) -> str:
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
         if rule is not None and item.strategy != advice.today and rule.value is not None:
-            parts.append((item, rule.value, _QUALITY[answers].format(name=item.strategy, share=percent(rule.value))))
+            parts.append(
+                (item, rule.value, _QUALITY[rule.metric].format(name=item.strategy, share=percent(rule.value)))
+            )
     if not parts:
         return "Nothing that these strategies fill could be measured."
     parts.sort(key=lambda one: (-one[1], one[0].strategy))

@@ -38,7 +38,7 @@ BAD_FILES = {
 RUN = "run runs --strategy keep_all"
 MISTAKES = [
     # what is run
-    ("run", "--strategy"),
+    ("run", "recordings"),
     ("run --strategy keep_all", ""),
     ("run none.toml", "none.toml"),
     ("run broken.toml", "broken.toml"),

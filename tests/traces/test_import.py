@@ -116,7 +116,7 @@ def test_several_traces_in_one_file_come_back_in_order(folder):
     write_traces(traces, "all.jsonl")
     assert load(["all.jsonl"]).traces == traces
     write_traces(traces[:1] * 2, "twice.jsonl")
-    with pytest.raises(TraceError, match="used by two of its traces"):
+    with pytest.raises(TraceError, match="give each its own id"):
         load(["twice.jsonl"])
 
 
