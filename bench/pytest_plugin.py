@@ -296,7 +296,7 @@ def _key(path: Path, name: str) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reports = [report for found in terminalreporter.stats.values() for report in found]
+    reports = [report for group in terminalreporter.stats.values() for report in group]
     properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     for name, heading in SECTIONS.items():
         if lines := {value for given, value in properties if given == name}:

@@ -132,14 +132,14 @@ class SweepLine:
     @property
     def points(self) -> list[tuple[float, float, Mark]]:
         """The place and the mark of each value; rejected where it is beyond the limit."""
-        found: list[tuple[float, float, Mark]] = []
+        points: list[tuple[float, float, Mark]] = []
         for place, value in enumerate(self.values):
             if value is not None:
                 limit = value if self.limit is None else self.limit
                 over = value > limit if self.bad == "above" else value < limit
                 at = 100 * (place + 0.5) / len(self.values)
-                found.append((at, self.down(value), "rejected" if over else "other"))
-        return found
+                points.append((at, self.down(value), "rejected" if over else "other"))
+        return points
 
 
 @dataclass(frozen=True)

@@ -71,11 +71,11 @@ def _without_numbers(text: str) -> str:
     ('{\\n  }', '7: a\\nb')
     """
     lines = text.rstrip().split("\n")
-    found = [match for line in lines if (match := _NUMBERED.match(line))]
-    numbers = [int(match[1][:9]) for match in found]
+    matches = [match for line in lines if (match := _NUMBERED.match(line))]
+    numbers = [int(match[1][:9]) for match in matches]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         return text
-    return "\n".join(line[match.end() :] for line, match in zip(lines, found, strict=True))
+    return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
 
 
 def _without_legend(text: str) -> tuple[dict[str, str], str]:

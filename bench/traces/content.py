@@ -52,8 +52,8 @@ class Blocks:
     @property
     def content(self) -> Content:
         """The texts as one, a line each, or the parts where some are no text."""
-        shown = tuple(part for part in self.parts if part != TextPart(text=""))
-        return text_of(shown) if all(isinstance(part, TextPart) for part in shown) else shown
+        parts = tuple(part for part in self.parts if part != TextPart(text=""))
+        return text_of(parts) if all(isinstance(part, TextPart) for part in parts) else parts
 
     @property
     def reasoning(self) -> str | None:
@@ -125,8 +125,8 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
         case "functionCall" | "function_call" | "toolUse":
             return {**value, "type": "tool_call", "arguments": value.get("args", value.get("input", {}))}
         case "functionResponse" | "function_response":
-            shown, failed = _unwrapped(value.get("response"))
-            return {**value, "type": "tool_call_response", "output": as_text(shown), "is_error": failed}
+            content, failed = _unwrapped(value.get("response"))
+            return {**value, "type": "tool_call_response", "output": as_text(content), "is_error": failed}
         case "toolResult":
             texts = [item.get("text", item.get("json", item)) for item in dicts(value.get("content")) if item]
             return {**value, "type": "tool_call_response", "output": "\n".join(map(as_text, texts))}
@@ -140,9 +140,9 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
             return {"type": "image", "source": {"media_type": media, "data": data}}
         case "guardContent":
             return {"type": "text", "text": as_dict(value.get("text")).get("text")}
-    shown = part.get("text")
-    if isinstance(shown, str) or part.get("thought") is True:
-        return {"type": "thought" if part.get("thought") is True else "text", "text": shown}
+    content = part.get("text")
+    if isinstance(content, str) or part.get("thought") is True:
+        return {"type": "thought" if part.get("thought") is True else "text", "text": content}
     unread.add("part of no known kind", not part.keys() <= BLOCK_KEYS | _NOTHING)
     return {}
 
@@ -161,13 +161,13 @@ def part_of(block: Any) -> Part:
     if isinstance(block, str):
         return TextPart(text=block)
     kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
-    shown = block.get(_TEXTS[kind]) if kind in _TEXTS else None
-    if kind == "text" and shown is None:
-        shown = as_text(block.get("content") or "")
+    content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
+    if kind == "text" and content is None:
+        content = as_text(block.get("content") or "")
     if kind == "document" and source.get("type") == "text":
-        shown = source.get("data")
-    if isinstance(shown, str):
-        return TextPart(text=shown)
+        content = source.get("data")
+    if isinstance(content, str):
+        return TextPart(text=content)
     if (address := _address(block, kind, source)) is not None:
         return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
@@ -238,7 +238,7 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
     )
 
 
-_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
+_CONTENT_TYPES = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
 
 
 def output_of(value: Any) -> Content:
@@ -253,4 +253,4 @@ def output_of(value: Any) -> Content:
 
 
 def _is_visible(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") in _SHOWN
+    return isinstance(part, dict) and part.get("type") in _CONTENT_TYPES

@@ -105,7 +105,7 @@ class TraceSource:
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
             if len(self.sha256s) == traces and not given.named:
-                raise TraceError(_none_found(given, self.skipped[skipped:]))
+                raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not self.sha256s:
             raise TraceError(": ".join(self.skipped[0]))
 
@@ -279,7 +279,7 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
         yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
 
 
-def _none_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
+def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))  # the nearest to a trace
     files = f"none of {len(given.files)} files is a trace (" if len(given.files) > 1 else "is no trace ("
     return f"{given.text}: {files}{first}: {reason}) — check the folder or name the format"

@@ -108,22 +108,22 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
     def answer(request: bytes) -> bytes:
         document = Document(*about)
         try:
-            found = _answer(act, document, spec, base)
+            result = _answer(act, document, spec, base)
         except MemoryError:
             raise
         except BenchError as error:
             message = one_line(error)
             if act != "open" and document.name not in message:
                 message = f"{document.name}: {message}"
-            found = _Answer(error=message, is_part=isinstance(error, PartOf))
+            result = _Answer(error=message, is_part=isinstance(error, PartOf))
         except BaseException as error:
             debugged(error)
             place = raised_at(error)
             what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
             fault = f"reader {spec} cannot read it: {what}"
             opening = f"reader {spec} cannot be loaded: {what}"
-            found = _Answer(error=opening if act == "open" else str(document.fail(fault)))
-        return msgspec.msgpack.encode(found)
+            result = _Answer(error=opening if act == "open" else str(document.fail(fault)))
+        return msgspec.msgpack.encode(result)
 
     return answer
 

@@ -131,17 +131,17 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
 
 def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
     """The files of a folder and of those in it, in the order of their names, hidden entries left out."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def unread(error: OSError) -> None:  # listed as a file is: reading it says why it is left out
-        found.append(Path(error.filename).relative_to(folder).as_posix())
+        paths.append(Path(error.filename).relative_to(folder).as_posix())
 
     for place, folders, files in os.walk(folder, onerror=unread):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-        _require_few(len(found), name or "/")
-    for file in sorted(found):
+        paths.extend((below / name).as_posix() for name in files if not name.startswith("."))
+        _require_few(len(paths), name or "/")
+    for file in sorted(paths):
         yield InputFile(folder / file, f"{name}/{file}", file)
 
 

@@ -73,6 +73,10 @@ class Threads:
         """The first conversation of a group."""
         return next((thread for thread in self._all if thread.group == group), None)
 
+    def named(self, name: str) -> Thread | None:
+        """The conversation of a name; None where there is none."""
+        return next((thread for thread in self._all if thread.name == name), None)
+
     def changed(self, thread: Thread) -> None:
         """List a conversation that has grown or was cut."""
         for mark in thread.marks():
@@ -149,9 +153,13 @@ class Prompts(Steps):
         Gives the name of its thread. `agent` is who answers, where that is not what the group is called."""
         who = agent or group
         known = _as_thread(prompt or (), group)
-        thread = self._threads.first(group) if prompt is None else self._threads.continued(known)
+        added_to = self._added_to(known)
+        thread = self._threads.first(group) if prompt is None else added_to or self._threads.continued(known)
         thread = thread or self._threads.begin(group)
-        if prompt is not None:
+        if added_to is not None:
+            for key, message in zip(known.keys, prompt or (), strict=True):
+                thread.add(key, message.text.strip(), self.say(message, thread.name, who, asked))
+        elif prompt is not None:
             self._update(thread, prompt, known, who, asked)
         if tools is not None:
             self.tools(tools, thread.name, who)
@@ -162,6 +170,16 @@ class Prompts(Steps):
             thread.add(key_of(result), result.text.strip(), self.say(result, thread.name, who, answered))
         self._threads.changed(thread)
         return thread.name
+
+    def _added_to(self, prompt: Thread) -> Thread | None:
+        """The conversation to which a prompt only adds, because the server keeps the rest: the prompt begins with the
+        result of a call that waits there, and holds nothing of it. None for any other prompt."""
+        first = prompt.keys[0] if prompt.keys else None
+        if not isinstance(first, tuple) or first[0] != "tool" or len(first) != 2:
+            return None
+        name, _ = self.place_of(first[1])
+        thread = self._threads.named(name) if any(call.id == first[1] for call in self.waiting(name)) else None
+        return None if thread is None or set(prompt.keys) & set(thread.keys) else thread
 
     def hold(
         self, messages: Sequence[ReadMessage], *, group: str = "agent", agent: str | None = None, t: float | None = None

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.model import Trace
+from bench.model.errors import TraceError
 from bench.traces import load
 
 
@@ -66,3 +69,33 @@ def test_old_lines_of_claude_code_are_no_messages_of_langchain(tmp_path: Path) -
     answer = {"role": "assistant", "id": "m", "content": "36 walls", "stop_reason": "end_turn"}
     trace = read(tmp_path, "\n".join([asked, line(2, type="assistant", message=answer), *hooks]), "s.jsonl")
     assert (trace.source.format, len(trace.steps), trace.left_out) == ("claude_code", 2, {})
+
+
+def test_prompts_of_which_the_server_keeps_the_beginning(tmp_path: Path) -> None:
+    def generation(number: int, asked: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        return {"id": f"g{number}", "traceId": "t", "type": "GENERATION", "name": "chat", "input": [asked],
+                "startTime": f"2026-01-01T00:00:0{number}Z", "output": [answer]}  # fmt: skip
+
+    call = {"type": "tool_call", "id": "c1", "name": "walls", "arguments": {}}
+    result = {"type": "tool_call_response", "id": "c1", "response": "36"}
+    first = generation(1, {"role": "user", "parts": [{"type": "text", "content": "How many walls?"}]},
+                       {"role": "assistant", "parts": [call]})  # fmt: skip
+    second = generation(2, {"role": "tool", "parts": [result]},
+                        {"role": "assistant", "parts": [{"type": "text", "content": "36 walls"}]})  # fmt: skip
+    trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [first, second]})
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
+    assert {step.thread for step in trace.steps} == {"main"}
+
+
+def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) -> None:
+    def line(role: str, *blocks: dict[str, Any]) -> str:
+        return json.dumps({"role": role, "message": {"content": list(blocks)}})
+
+    call = {"type": "tool_use", "id": "c1", "name": "walls", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "36"}
+    lines = [line("user", {"type": "text", "text": "How many walls?"}), line("assistant", call), line("user", result)]
+    trace = read(tmp_path, "\n".join(lines), "cursor.jsonl")
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult"]
+    (tmp_path / "empty.json").write_text(json.dumps({"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {}}))
+    with pytest.raises(TraceError, match="not recognised"):
+        load([(tmp_path / "empty.json").as_posix()])

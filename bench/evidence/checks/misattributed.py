@@ -82,7 +82,7 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
     """Yield the words that the lines of a summary put behind a role, each with that role."""
     for line in own.text.split("\n") if own.result is None else ():
-        found = _QUOTE.fullmatch(line)
-        if found and found["words"].count(" ") + 1 >= _FEWEST_WORDS:
-            speaker = found["speaker"].casefold()
-            yield next(role for role, names in _SPEAKERS.items() if speaker in names), found["words"]
+        quoted = _QUOTE.fullmatch(line)
+        if quoted and quoted["words"].count(" ") + 1 >= _FEWEST_WORDS:
+            speaker = quoted["speaker"].casefold()
+            yield next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]
