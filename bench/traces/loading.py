@@ -240,10 +240,11 @@ class _Known:
             longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
             trace = msgspec.structs.replace(trace, id=longer)
         if trace.id in self._outlines:
-            first, what = self._first["id", trace.id], f"case id {trace.id[:200]!r}"
+            first, own = self._first["id", trace.id], repr(trace.id[:200])
             if first.path == file.path:
-                raise TraceError(f"{file.name}: {what} is used by two of its traces — give each its own id")
-            raise TraceError(f"{file.name}: {what} is taken by {first.name} — leave one of the two out")
+                raise TraceError(f"{file.name}: two of its runs have the id {own} — give each its own id")
+            both = f"by {first.name} and by {file.name}"
+            raise TraceError(f"run id {own} is taken twice: {both} — leave one of the two out")
         self._first["id", trace.id], self._outlines[trace.id] = file, outline
         return trace, ""
 

@@ -41,6 +41,9 @@ _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _FINISHED = ("finish_reason", "stop_reason")
 
 
+_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS, *_REASONING}
+
+
 def is_langchain(value: Any) -> bool:
     """True for a message of LangChain's: in its own serialization, as `{type, data}`, or flat with
     type and content."""
@@ -73,11 +76,11 @@ def is_item(value: Any) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """True for a message in any form: a known role with something beside it, a message of
+    """True for a message in any form: a known role with contents beside it, a message of
     LangChain's, or an item."""
     if not isinstance(value, dict):
         return False
-    known = isinstance(value.get("role"), str) and value["role"] in ROLES and len(value) > 1
+    known = isinstance(value.get("role"), str) and value["role"] in ROLES and not _CONTENTS.isdisjoint(value)
     return known or is_langchain(value) or is_item(value)
 
 
@@ -163,6 +166,9 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         kind, value = str(value["id"][-1]), as_dict(value.get("kwargs"))
     elif isinstance(value.get("data"), dict) and "content" in value["data"] and "role" not in value:
         value = value["data"]
+    inner = value.get("message")
+    if "role" in value and isinstance(inner, dict) and "content" not in value:  # as Cursor keeps them
+        value = {**inner, **{key: member for key, member in value.items() if key != "message"}}
     role = value.get("role")
     if isinstance(role, str) and role and (not isinstance(kind, str) or kind == "message" or role.lower() in ROLES):
         return role, value

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.model import Trace
+from bench.model.errors import TraceError
 from bench.traces import load
 
 
@@ -82,3 +85,17 @@ def test_prompts_of_which_the_server_keeps_the_beginning(tmp_path: Path) -> None
     trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [first, second]})
     assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
     assert {step.thread for step in trace.steps} == {"main"}
+
+
+def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) -> None:
+    def line(role: str, *blocks: dict[str, Any]) -> str:
+        return json.dumps({"role": role, "message": {"content": list(blocks)}})
+
+    call = {"type": "tool_use", "id": "c1", "name": "walls", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "36"}
+    lines = [line("user", {"type": "text", "text": "How many walls?"}), line("assistant", call), line("user", result)]
+    trace = read(tmp_path, "\n".join(lines), "cursor.jsonl")
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult"]
+    (tmp_path / "empty.json").write_text(json.dumps({"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {}}))
+    with pytest.raises(TraceError, match="not recognised"):
+        load([(tmp_path / "empty.json").as_posix()])
