@@ -168,7 +168,7 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
         limits = " ".join(f"{name}={value}" for name, value in rule.settings.items())
-        limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
+        limit = f"{rule.metric} {limits}" + (" worst_run" if rule.over == "worst_run" else "")
         names = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
         for strategy in names or around or [rule.strategy]:
@@ -343,7 +343,7 @@ class Bench:
         """One metric over all of the recordings.
 
         What was not measured, and a strategy that failed or is unstable, fails the test with the reason: that is never 0 or 1. Raises
-        TraceError for a damaged file: it may have held the case that fails.
+        TraceError for a damaged file: it may have held the run that fails.
         """
         from . import compare
         from .metrics import metric_of

@@ -27,7 +27,7 @@ def audit(
     from ..model.compared import Skipped
     from ..plugins.worker import Limits
     from ..reports import format_of
-    from ..reports.audit import audit_rendered, require_form
+    from ..reports.audit import audit_rendered, audit_report, require_form
     from ..run.audits import audit as audited
 
     forms = {path: require_form(format_of(path)) for path in outputs}
@@ -36,7 +36,8 @@ def audit(
     with progress_bar("runs") as progress:
         audits = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
-    say(audit_rendered(audits.sessions, "text", skipped).rstrip(), coloured=True)
+    text = audit_rendered(audits.sessions, "text", skipped).rstrip()
+    say(f"{text}\n\n{audit_report(audits.sessions, skipped).verdict}", coloured=True)
     write_together(
         {
             path: audit_rendered(audits.sessions, form, skipped).encode("utf-8", "replace")

@@ -105,15 +105,15 @@ def _is_there(target: Path, trace: Trace) -> bool:
     raise BenchError(f"{target}: {what} — give another folder")
 
 
-def _file_name(case: str) -> str:
-    """A case id as a path below the output: folders stay, what leads out of it, hides in it or that a file system refuses does not.
+def _file_name(run: str) -> str:
+    """A run's id as a path below the output: folders stay, what leads out of it, hides in it or that a file system refuses does not.
 
     >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name(".."), _file_name(".git/x")
     ('runs/r2', 'etc/x', 'a_b_1', 'trace', 'git/x')
     """
     parts = [
         "".join(char if char.isalnum() or char in "._- " else "_" for char in part).lstrip(". ")[:120]
-        for part in case.split("/")
+        for part in run.split("/")
     ]
     return "/".join(filter(None, parts)) or "trace"
 

@@ -31,7 +31,7 @@ FILE = click.Path(path_type=Path)
 
 def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        os.environ[DEBUG] = "1"  # for the processes that measure cases too
+        os.environ[DEBUG] = "1"  # for the processes that measure runs too
 
 
 def _limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
@@ -184,7 +184,7 @@ class Replaying:
         if self.scenarios:
             return [read_scenario(path) for path in self.scenarios]
         if not self.traces:
-            raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
+            raise ScenarioError("nothing to replay — give a scenario file, or recordings")
         if not self.strategies:
             named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
             return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named, portfolio=True)]

@@ -67,7 +67,7 @@ Show = Callable[[int, int | None], None]
 
 
 @contextmanager
-def progress_bar(what: str = "cases", after: str = "comparing") -> Iterator[Show | None]:
+def progress_bar(what: str = "runs", after: str = "comparing") -> Iterator[Show | None]:
     """A bar of so many things done, of how many (None: nobody knows); None where nobody looks. It is gone when the block ends.
 
     `what` is counted; `after` is what goes on once all are done.

@@ -1,4 +1,4 @@
-"""`bench show`: the steps of a trace, or one of them whole."""
+"""`bench show`: the steps of a run, or one of them in full."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ WIDTH = 70
 
 @click.command()
 @click.argument("trace", metavar="[FORMAT:]PATH")
-@click.option("--step", "index", type=int, metavar="N", help="Print one step whole: its index in the trace.")
-@click.option("--case", "case", metavar="ID", help="Of a file or folder with several traces, only this one.")
-def show(trace: str, index: int | None, case: str | None) -> None:
-    """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
+@click.option("--step", "index", type=int, metavar="N", help="Print one step in full, by its number.")
+@click.option("--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one.")
+def show(trace: str, index: int | None, run: str | None) -> None:
+    """Print the steps of a run (or of every run of a folder) with their tokens, or one step in full."""
     from ..model.errors import visible
     from ..traces import load
     from ..traces.summary import summary_of
 
     loaded = load([trace])
     traces = loaded.traces
-    if case is not None:
+    if run is not None:
         ids = [item.id for item in traces]
-        if case not in ids:
-            raise TraceError(f"{trace}: holds no trace {case!r}{nearest(case, ids)}")
-        traces = tuple(item for item in traces if item.id == case)
+        if run not in ids:
+            raise TraceError(f"{trace}: holds no run {run!r}{nearest(run, ids)}")
+        traces = tuple(item for item in traces if item.id == run)
     if index is not None and len(traces) > 1:
-        raise TraceError(f"{trace}: holds {len(traces)} traces, --step shows one — add --case {traces[0].id}")
+        raise TraceError(f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}")
     for item in traces:
         for line in step_lines(item) if index is None else step_in_full(item, index):
             say(line)
@@ -149,7 +149,7 @@ def step_in_full(trace: Trace, index: int) -> Iterator[str]:
     known = {step.index: step for step in trace.steps}
     if index not in known:
         known_steps = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
-        raise TraceError(f"trace {trace.id!r}: no step has index {index} — {known_steps}")
+        raise TraceError(f"run {trace.id!r}: no step {index} — {known_steps}")
     fields = plain(known[index])
     yield f"{visible(trace.id)} step {index}: {fields['kind']}"
     for name, value in fields.items():

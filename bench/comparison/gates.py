@@ -65,11 +65,11 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     if info.unit == "fraction" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
         raise ScenarioError(f"{where}: no value of {metric} can fail that")
     over = table.get("over", "all")
-    if over not in ("all", "worst_case"):
-        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_case")
+    if over not in ("all", "worst_run"):
+        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_run")
     gate = "limits" if {*LIMITS} & settings.keys() else "regression"
-    if over == "worst_case" and gate == "regression":
-        raise ScenarioError(f"{where}: over = 'worst_case' goes with min and max")
+    if over == "worst_run" and gate == "regression":
+        raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
     strategy = table.get("strategy", "*")
     if not isinstance(strategy, str):
         raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")

@@ -198,11 +198,13 @@ def _share(
             return None
         passed = share.reason == "nothing to measure" and asked.rule == "far"
         reason = () if passed else (Finding(None, share.reason),)
-        return RuleResult(rule=asked.rule, passed=passed, limit=limits.get(asked.rule, asked.limit), findings=reason)
+        limit = limits.get(asked.rule, asked.limit)
+        return RuleResult(rule=asked.rule, passed=passed, metric=metric, limit=limit, findings=reason)
     value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
     return RuleResult(
         rule=asked.rule,
+        metric=metric,
         passed=value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING,
         value=value,
         limit=limit,

@@ -16,8 +16,9 @@ from ..model.errors import SpecError
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule, Score
 from ..plugins.spec import parse_value
+from ..text.wording import per_run
 from .charts import Mark
-from .numbers import count, of, per_run, value_of
+from .numbers import count, of, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -123,12 +124,12 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        by_name = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
         if self.counts_tokens:
             return 1, "a run"
-        today = by_name.get(self.compared.today)
-        prices = [today] if today is not None else [*by_name.values()]
-        return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
+        today = self.by_name.get(self.compared.today)
+        prices = [self.price(item) for item in ([today] if today else []) + [*self.ranked]]
+        finite = [price.per_run for price in prices if price and math.isfinite(price.per_run)]
+        return per_run(finite[0]) if finite else (1, "a run")
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not."""

@@ -222,10 +222,10 @@ class _Known:
         first = self._first.setdefault(("id", trace.id), file)
         if trace.id in self._outlines:
             if first is file:
-                what = f"case id {trace.id[:200]!r} is used by two of its traces"
+                what = f"two of its runs have the id {trace.id[:200]!r}"
                 raise TraceError(f"{file.name}: {what} — give each its own id")
             both = f"by {first.name} and by {file.name}"
-            raise TraceError(f"case id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
+            raise TraceError(f"run id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
         self._outlines[trace.id] = outline
         return trace, ""
 
