@@ -3,8 +3,6 @@ record of a log or a proxy they stand."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import replace
 from typing import Any
@@ -16,7 +14,7 @@ from .messages import answer_of_items, is_langchain, is_message, message, messag
 from .parts import Unread
 from .records import text
 from .steps import ReadMessage
-from .streams import assembled, events_of
+from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -236,8 +234,8 @@ def answer_in(record: Any) -> Any:
     for keys in _ANSWERS:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":
-            value = _unpacked(value)
-        if isinstance(value, str) and "data:" in value[:2000]:
+            value = unpacked(value)
+        if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
         value = _decoded(value)
         if isinstance(value, list):
@@ -257,13 +255,6 @@ def _inside(value: Any, keys: tuple[str, ...]) -> Any:
 
 def _decoded(value: Any) -> Any:
     return strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
-
-
-def _unpacked(value: Any) -> str | None:
-    try:
-        return base64.b64decode(value, validate=True).decode()
-    except (binascii.Error, TypeError, ValueError):
-        return None
 
 
 def session_in(record: Any) -> str:
