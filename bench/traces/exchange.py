@@ -231,7 +231,7 @@ def answer_in(record: Any) -> Any:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":
             value = unpacked(value)
-        if isinstance(value, str) and "data:" in value[:2000]:
+        if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
         value = _decoded(value)
         if isinstance(value, list):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
-import json
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -29,16 +28,10 @@ Event = dict[str, Any]
 
 
 def events_of(text: str) -> list[Event]:
-    """The JSON objects of a stream of server-sent events; `[]` for any other text."""
-    events: list[Event] = []
-    for line in re.split(r"\r\n|\n|\r", text):  # as events are; a JSON text may hold other breaks
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data.startswith("{"):
-            try:
-                events.append(json.loads(data))
-            except (ValueError, RecursionError):
-                continue
-    return events
+    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any other text."""
+    lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
+    data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
+    return dicts([strict_json(line) for line in data])
 
 
 def events_of_frames(data: bytes) -> list[Event]:
@@ -180,5 +173,6 @@ _FORMS: tuple[_Form, ...] = (
         {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": CUT},
         _converse,
     ),
+    (lambda event: "done" in event and "message" in event, {"done_reason": CUT}, iter),
     (_is_chunk, {"choices": [{"index": 0, "finish_reason": CUT}]}, _chat),
 )

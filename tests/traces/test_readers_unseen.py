@@ -128,3 +128,20 @@ def test_streams_in_frames_of_aws(tmp_path: Path) -> None:
     assert [(call.name, call.arguments) for call in turn.tool_calls] == [("walls", {"level": 2})]
     assert turn.usage is not None
     assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (7, 3)
+
+
+def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
+    chunks = [
+        {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
+        for text in ("36 ", "walls")
+    ]
+    end = {"model": "qwen3", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop",
+           "prompt_eval_count": 9, "eval_count": 2}  # fmt: skip
+    body = "\n".join(map(json.dumps, [*chunks, end]))
+    asked = {"model": "qwen3", "messages": [{"role": "user", "content": "How many walls?"}]}
+    (turn,) = read(
+        tmp_path, [{"scope": "http://ollama", "path": "/api/chat", "body": asked, "response": body}]
+    ).model_turns
+    assert (turn.content, turn.finish_reason) == ("36 walls", "stop")
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
