@@ -158,8 +158,8 @@ class Reading:
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364".
 
-        "" where it is no share, or where that of some strategy does not come out even: its weight is
-        then no number of things.
+        "" where it is no share, or where that of some strategy does not come out even: its weight
+        is then no number of things.
         """
         if self.unit(metric) != "fraction":
             return ""
@@ -243,7 +243,8 @@ class Reading:
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the folders that all share, at their beginnings and ends, and the name before a number, by id.
+    """Ids without the folders that all share, at their beginnings and ends, and the name before a
+    number, by id.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
