@@ -178,11 +178,6 @@ def part_of(block: Any) -> Part:
     return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
 
 
-def parts_of(blocks: list[Any]) -> list[Part]:
-    """Blocks as parts; what is neither a text nor an object is none."""
-    return [part_of(block) for block in blocks if isinstance(block, str | dict)]
-
-
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:
     """The address of a picture, which may hold the picture itself; None for a block that is none."""
     if kind in ("image_url", "input_image", "computer_screenshot"):
