@@ -26,7 +26,7 @@ class Probe(Value, frozen=True, kw_only=True):
     """
 
     question: str
-    case: str = "*"
+    run: str = "*"
     result: int | str | None = None
     path: str | None = None
     expected: Any = None

@@ -1,7 +1,7 @@
 """The slots of a strategy and what fills them.
 
 A plug-in is a function, or a class whose constructor takes the settings and whose method does the
-work (state lives for one case). Settings are keyword-only parameters with types and defaults; they
+work (state lives for one run). Settings are keyword-only parameters with types and defaults; they
 are what a spec string sets.
 
 | slot | function form | class method | gives |

@@ -41,7 +41,7 @@ def _of_program(program: Program, kind: str, given: tuple[Any, ...]) -> Any:
 
 
 class OwnFunction:
-    """One function in one slot, for one case."""
+    """One function in one slot, for one run."""
 
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call

@@ -26,7 +26,7 @@ _DASHES = re.compile(r"(?:[-*•]\s+)+")
 _NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-_FOLDED = re.compile(r"\\\n\s*(?:\\(?= ))?")
+_FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _MOST_DEPTH = 60
 
 
@@ -88,7 +88,7 @@ def _without_legend(text: str) -> tuple[dict[str, str], str]:
 
 
 def unfolded(text: str) -> str:
-    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text.
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text; none behind a line number.
 
     >>> unfolded('a: "one\\\\\\n  \\\\ two"')
     'a: "one two"'

@@ -97,7 +97,6 @@ class Tree(Prompts):
         if unread is not None:
             self.unread = unread
         self.nodes = {*map(str, nodes), "__end__"}
-        spans = _each_once(spans, self.unread)
         tree = sorted(spans, key=lambda span: span.start or 0.0)
         by_id = {span.id: span for span in tree}
 
@@ -223,21 +222,6 @@ class Tree(Prompts):
         output = "" if ran.output is None else as_text(ran.output)
         thread, agent = self.place_of(waiting[0].id)
         self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
-
-
-def _each_once(spans: Iterable[Span], unread: Unread) -> list[Span]:
-    """Spans without those that stand twice: of one id, the last that has an output."""
-    latest: dict[str, Span] = {}
-    alone: list[Span] = []
-    for span in spans:
-        if not span.id:
-            alone.append(span)
-            continue
-        before = latest.get(span.id)
-        unread.add("span that stands twice", before is not None)
-        if before is None or span.outputs not in (None, "", {}, []):
-            latest[span.id] = span
-    return [*latest.values(), *alone]
 
 
 def _is_function(span: Span, names: set[str]) -> bool:

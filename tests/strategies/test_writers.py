@@ -90,6 +90,3 @@ def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
     assert summaries(ran(trace_of(), strategy))[0] == "my notes"
-
-
-# ---------------------------------------------------------------- what a scenario may not do

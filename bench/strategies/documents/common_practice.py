@@ -226,7 +226,7 @@ class External:
     def resolve(self, handle: str) -> Any:
         """The value behind a handle; StrategyError for a handle that this store never gave."""
         if handle not in self._values:
-            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one case only")
+            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one run only")
         return self._values[handle]
 
 

@@ -9,15 +9,18 @@ import zlib
 from typing import Any
 from urllib.parse import unquote
 
+from ...model import compact_json
 from ...text.wording import counted
 from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
+from ..streams import assembled, events_of_frames
 from ..yaml_values import YamlError, yaml_value
 
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
+_HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 
@@ -86,8 +89,10 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
 
 def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
     """A reply as nock records it, as an interaction of a cassette."""
-    request = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}
-    return {"request": request, "response": {"parsed_body": reply["response"]}}
+    request, response = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}, reply["response"]
+    if reply.get("responseIsBinary") is True and isinstance(response, str) and _HEX.fullmatch(response):
+        return {"request": request, "response": {"body": bytes.fromhex(response)}}
+    return {"request": request, "response": {"parsed_body": response}}
 
 
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
@@ -105,8 +110,9 @@ def _body(body: Any) -> str | None:
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:
-            unpacked = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
-            inner = unpacked.decode("utf-8", "replace")
+            data = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
         except (OSError, EOFError, zlib.error):
             return None
+        streamed = assembled(events_of_frames(data))
+        inner = data.decode("utf-8", "replace") if streamed is None else compact_json(streamed)
     return inner if isinstance(inner, str) else None
