@@ -2,7 +2,7 @@
 
     PYTHONPATH=.:tests python benchmarks/validity.py [RECORDINGS...]
 
-RECORDINGS are judged in place of the shipped ones. Takes about a minute.
+RECORDINGS are judged in place of the shipped ones. Takes two minutes.
 """
 
 from __future__ import annotations
@@ -36,14 +36,16 @@ def needs() -> list[tuple[Any, ...]]:
     return [(*row, f"{row[2] / row[1]:.1%}" if row[1] else "") for row in judged(labels, Corpus(None))]
 
 
-def strategies(traces: Sequence[Trace]) -> tuple[Any, ...]:
-    """Harmful strategies that act on some runs and those that pass; honest ones and those refused; their names."""
+def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
+    """Harmful strategies that act on some runs and those that pass, honest ones and those refused; who is judged wrongly."""
     harmful, harmless = ({**refusals(traces, kind)} for kind in (HARMFUL, HARMLESS))
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
-    passed = [name for name, rules in harmful.items() if not rules]
-    refused = [f"{name} ({', '.join(item.rule for item in rules)})" for name, rules in harmless.items() if rules]
-    return len(harmful), len(passed), len(harmless), len(refused), "; ".join(passed + refused)
+    passed = [f"{name} passed" for name, rules in harmful.items() if not rules]
+    refused = [
+        f"{name} refused by {', '.join(item.rule for item in rules)}" for name, rules in harmless.items() if rules
+    ]
+    return (len(harmful), len(passed), len(harmless), len(refused)), passed + refused
 
 
 def false_alarms() -> list[tuple[Any, ...]]:
@@ -83,11 +85,15 @@ def main() -> None:
     recordings = {name: bench.load(name).traces[:MOST_RUNS] for name in given or SHIPPED}
     if not given:
         recordings = {"customer service (made up)": tuple(map(service, range(MOST_RUNS))), **recordings}
+    judgements = {name: strategies(traces) for name, traces in recordings.items()}
     show(
         "Strategies with a label: harmful ones must be refused, honest ones must pass",
-        ("recordings", "runs", "harmful", "passed", "honest", "refused", "judged wrongly"),
-        [(name, len(traces), *strategies(traces)) for name, traces in recordings.items()],
+        ("recordings", "runs", "harmful", "passed", "honest", "refused"),
+        [(name, len(recordings[name]), *counts) for name, (counts, _) in judgements.items()],
     )
+    for name, (_, wrongly) in judgements.items():
+        if wrongly:
+            print(f"\n  {name}: {'; '.join(wrongly)}")
     show(
         "Rules that read prose, on honest texts (bench/evidence/false_alarms.toml)",
         ("rule", "text", "texts", "flagged", "share", "95% bound"),

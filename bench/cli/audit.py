@@ -16,9 +16,11 @@ from .saying import progress_bar, say
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
 @of_model
 def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None) -> None:
-    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read twice, where the cache broke.
+    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read
+    twice, where the cache broke.
 
-    PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format that is read. No strategy is needed.
+    PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format
+    that is read. No strategy is needed.
     """
     from ..files.writing import write_together
     from ..model.compared import Skipped

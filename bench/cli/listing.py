@@ -29,7 +29,10 @@ NAMES = {"number": "metric"}
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
 def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
-    """Print what there is, a line each; without an argument the kinds with counts. WORDs: only what holds all of them."""
+    """Print what there is, a line each; without an argument the kinds with counts.
+
+    WORDs: only what holds all of them.
+    """
     from ..plugins.registry import entries
     from ..text.wording import counted
 
@@ -79,7 +82,9 @@ def _summary(entry: Any) -> str:
 
 
 def _placeholders(entry: Any) -> str:
-    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none; "" for other plug-ins."""
+    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none;
+    "" for other plug-ins.
+    """
     places = entry.meta.get("places", ()) if entry.kind == "number" else ()
     named = f".{'|'.join(filter(None, places))}" if any(places) else ""
     return f"[{named}]" if named and "" in places else named

@@ -65,13 +65,15 @@ of_model = click.option(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------- outputs held against inputs
+# ---------------------------------------------------------------- outputs that are no inputs
 
 
 def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], growing: Mapping[Path, str] | None = None) -> None:  # fmt: skip
-    """Raise BenchError where a file to be written is one that is read, by whatever name, or a link or pipe itself.
+    """Raise BenchError where a file to be written is one that is read, by whatever name, or a link
+    or pipe itself.
 
-    `inputs` are the files that are read, each with what it is; `growing` those that are added to in their place, which may be links.
+    `inputs` are the files that are read, each with what it is; `growing` those that are added to in
+    their place, which may be links.
 
     >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
     Traceback (most recent call last):
@@ -94,7 +96,8 @@ def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], g
 def inputs_of(plans: Sequence[Scenario], outputs: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """The files that scenarios are made of: themselves, their baselines, their traces.
 
-    A file inside a folder of traces counts where it is a recording, or may be a damaged one: a report written there before is none.
+    A file inside a folder of traces counts where it is a recording, or may be a damaged one: a
+    report written there before is none.
     """
     from ..traces import files_of
 

@@ -89,7 +89,8 @@ def run(
     verbose: bool,
     allow_inconclusive: bool,
 ) -> None:  # fmt: skip
-    """Replay scenarios (TOML files), or recordings under every --strategy; print what to run, and judge the gates.
+    """Replay scenarios (TOML files), or recordings under every --strategy; print what to run, and
+    judge the gates.
 
     TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
 
@@ -149,7 +150,8 @@ def run(
 def _plans(
     scenarios: Sequence[Path], traces: tuple[str, ...], strategies: Sequence[str], changed: Mapping[str, Any]
 ) -> list[Scenario]:
-    """The scenarios of the files, or the one of the traces and strategies, with some settings changed.
+    """The scenarios of the files, or the one of the traces and strategies, with some settings
+    changed.
 
     Raises ScenarioError for neither or both.
     """
@@ -178,7 +180,9 @@ def _plans(
 
 
 def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The scenarios and the traces among the paths of a command line. `-` is a trace on standard input; it is kept until the command ends.
+    """The scenarios and the traces among the paths of a command line.
+
+    `-` is a trace on standard input; it is kept until the command ends.
 
     >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json"])
     ((PosixPath('a.toml'),), ('runs/*.jsonl', 'native:b.json'))
@@ -232,7 +236,9 @@ def _executors(engine: str) -> dict[str, Any]:
 
 
 def _require_sense(model: str | None, named: bool, *, accept: bool, required: bool, against: str | None) -> None:
-    """Raise ScenarioError for a baseline without a scenario file (`named`), or that the scenario alone would not give again."""
+    """Raise ScenarioError for a baseline without a scenario file (`named`), or that the scenario
+    alone would not give again.
+    """
     if accept and model:
         raise ScenarioError("--update-baseline with --model: write it into the scenario, then accept")
     for option, given in (("--update-baseline", accept), ("--require-baseline", required)):
@@ -245,7 +251,9 @@ def _require_sense(model: str | None, named: bool, *, accept: bool, required: bo
 def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
-    """The comparisons held against themselves as their baselines, which go into `beside`; what moved is said."""
+    """The comparisons held against themselves as their baselines, which go into `beside`; what
+    moved is said.
+    """
     from ..comparison.gates import accepted
 
     renewed = []

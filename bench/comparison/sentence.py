@@ -163,7 +163,9 @@ def _unit(advice: Advice) -> str:
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
-    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that counts."""
+    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that
+    counts.
+    """
     parts = []
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)

@@ -15,7 +15,10 @@ from .reading import short_names
 
 @dataclass(frozen=True)
 class AuditReading:
-    """Some sessions as the sections read them: names, prices, sums. Nothing here measures anything."""
+    """Some sessions as the sections read them: names, prices, sums.
+
+    Nothing here measures anything.
+    """
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[Skipped, ...] = ()

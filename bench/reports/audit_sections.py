@@ -1,4 +1,6 @@
-"""The sections of an audit: costs by use, session, turn, part and result; cache breaks, cuts, rereads, trust."""
+"""The sections of an audit: costs by use, session, turn, part and result; cache breaks, cuts,
+rereads, trust.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a sweep."""
+    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a
+    sweep.
+    """
 
     alt: str
     points: tuple[Point, ...]
@@ -104,7 +106,9 @@ class Histogram:
 
 @dataclass(frozen=True)
 class SweepLine:
-    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it forbids."""
+    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it
+    forbids.
+    """
 
     title: str
     values: tuple[float | None, ...]

@@ -78,7 +78,9 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class RuleWords:
-    """A rule in words: how its value is given, its measure, and the start of a refusal for one and for many."""
+    """A rule in words: how its value is given, its measure, and the start of a refusal for one and
+    for many.
+    """
 
     kind: Literal["count", "rate", "share", "floor", "ratio"]
     measure: str

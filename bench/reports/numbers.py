@@ -1,4 +1,6 @@
-"""Numbers as text for reports: changes and values with their units; the rest is `bench.text.wording`."""
+"""Numbers as text for reports: changes and values with their units; the rest is
+`bench.text.wording`.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,9 @@ def prompts_of(detail: ReplayDetail, today: ReplayDetail | None, step: int, toda
 
 
 def _differing(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> Iterator[_Both]:
-    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong together."""
+    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong
+    together.
+    """
     rest = list(after)
     for old in before:
         new = next((item for item in rest if (item.step, item.kind) == (old.step, old.kind)), None)

@@ -44,7 +44,9 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price against today by run, as shares; runs without a price are left out."""
+    """The change of a strategy's price against today by run, as shares; runs without a price are
+    left out.
+    """
     metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
     metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
     prices = [
@@ -100,7 +102,9 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
 
 
 def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
-    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies by value."""
+    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies
+    by value.
+    """
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)

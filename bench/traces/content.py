@@ -1,5 +1,6 @@
-"""The content of messages, in the form of any provider or library, sorted by purpose: parts to show, calls, reasoning,
-results of tools. What is of no known kind is kept as size and hash, and counted where it becomes a step.
+"""The content of messages, in the form of any provider or library, sorted by purpose: parts to
+show, calls, reasoning, results of tools. What is of no known kind is kept as size and hash, and
+counted where it becomes a step.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ _KEYED = ("functionCall", "function_call", "toolUse", "functionResponse", "funct
 
 
 def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
-    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}` for none."""
+    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}`
+    for none."""
     key = next((key for key in _KEYED if part.get(key) is not None), "")
     value = as_dict(part.get(key))
     match key:
@@ -148,7 +150,8 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
 
 
 def _unwrapped(response: Any) -> tuple[Any, bool]:
-    """A tool's output out of the object that Gemini's interface wants around it, and True for an error."""
+    """A tool's output out of the object that Gemini's interface wants around it, and True for an
+    error."""
     if isinstance(response, dict) and len(response) == 1 and response.keys() <= _WRAPPED:
         ((key, value),) = response.items()
         if isinstance(value, str):
@@ -157,7 +160,8 @@ def _unwrapped(response: Any) -> tuple[Any, bool]:
 
 
 def part_of(block: Any) -> Part:
-    """One block as a part: text, a picture as size and hash, or anything else as its type, size and hash."""
+    """One block as a part: text, a picture as size and hash, or anything else as its type, size and
+    hash."""
     if isinstance(block, str):
         return TextPart(text=block)
     kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
@@ -172,11 +176,6 @@ def part_of(block: Any) -> Part:
         return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
     return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
-
-
-def parts_of(blocks: list[Any]) -> list[Part]:
-    """Blocks as parts; what is neither a text nor an object is none."""
-    return [part_of(block) for block in blocks if isinstance(block, str | dict)]
 
 
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:
@@ -209,8 +208,8 @@ def _id(block: dict[str, Any]) -> str:
 
 
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
-    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that the server runs is
-    named by its kind."""
+    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
+    the server runs is named by its kind."""
     inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
     name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)
@@ -242,7 +241,8 @@ _CONTENT_TYPES = {*_TEXTS, "image", "image_url", "input_image", "document", "aud
 
 
 def output_of(value: Any) -> Content:
-    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else as compact JSON."""
+    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
+    as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):

@@ -1,7 +1,8 @@
 """Streamed answers: the events of one as the answer that the provider would have sent at once.
 
-Each interface has a row: a test for one of its events, the answer before the first event, and a function that gives the
-pieces of the answer that events hold. The answer is all pieces, joined by `grown`.
+Each interface has a row: a test for one of its events, the answer before the first event, and a
+function that gives the pieces of the answer that events hold. The answer is all pieces, joined by
+`grown`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
-import json
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -29,16 +29,10 @@ Event = dict[str, Any]
 
 
 def events_of(text: str) -> list[Event]:
-    """The JSON objects of a stream of server-sent events; `[]` for any other text."""
-    events: list[Event] = []
-    for line in re.split(r"\r\n|\n|\r", text):  # as events are; a JSON text may hold other breaks
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data.startswith("{"):
-            try:
-                events.append(json.loads(data))
-            except (ValueError, RecursionError):
-                continue
-    return events
+    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any other text."""
+    lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
+    data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
+    return dicts([strict_json(line) for line in data])
 
 
 def events_of_frames(data: bytes) -> list[Event]:
@@ -71,8 +65,9 @@ def unpacked(value: Any) -> str | None:
 
 
 def assembled(events: Iterable[Any]) -> Event | None:
-    """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's, Gemini's or
-    Converse's; None where they are none of these. An answer whose stream broke off ends with the reason `stream_cut`.
+    """The answer that events make up, in the form of OpenAI's chat or Responses interface,
+    Anthropic's, Gemini's, Converse's or Ollama's; None where they are none of these. An answer
+    whose stream broke off ends with the reason `stream_cut`.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -89,8 +84,8 @@ def assembled(events: Iterable[Any]) -> Event | None:
 
 
 def grown(before: Any, more: Any, key: str = "") -> Any:
-    """A value with a further piece of it: objects by member, listed objects by their `index`, texts that come in
-    pieces as one. Of anything else the last that is not empty.
+    """A value with a further piece of it: objects by member, listed objects by their `index`, texts
+    that come in pieces as one. Of anything else the last that is not empty.
 
     >>> grown([{"index": 0, "name": "f", "id": "c"}], [{"name": "g"}, {"index": 1}])
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
@@ -180,5 +175,6 @@ _FORMS: tuple[_Form, ...] = (
         {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": CUT},
         _converse,
     ),
+    (lambda event: "done" in event and "message" in event, {"done_reason": CUT}, iter),
     (_is_chunk, {"choices": [{"index": 0, "finish_reason": CUT}]}, _chat),
 )

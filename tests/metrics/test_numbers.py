@@ -17,7 +17,7 @@ from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
 from bench.metrics import metric_of, metrics, numbers_of
-from bench.model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import AnyStep, Approval, Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
@@ -210,6 +210,24 @@ def test_selection_by_hand() -> None:
     found = numbers_of(CheckedReplay(TraceSession(labelled, index_trace(labelled)), replay))
     assert found["routing.selection_top1"].value == pytest.approx(1 / 3)
     assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
+
+
+def test_scripts_that_nobody_approved_by_hand() -> None:
+    """Approved, never asked, refused and not run, refused and run all the same."""
+    answers = {"yes": True, "no": False, "ignored": False}
+    steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
+    for call_id in ("yes", "unasked", "no", "ignored"):
+        if call_id in answers:
+            steps.append(Approval(index=len(steps), call_id=call_id, approved=answers[call_id]))
+        steps.append(
+            ToolResult(
+                index=len(steps), call_id=call_id, function="run_script_by_name", seen="x", success=call_id != "no"
+            )
+        )
+    trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    assert found["routing.unapproved_executions"].value == 2.0
 
 
 # ---------------------------------------------------------------- prompts that a provider refuses

@@ -202,3 +202,8 @@ def test_numbers_with_their_places_are_all_numbers(text: str) -> None:
     assert len(found) == sum(
         1 + len(part.split(",")) * ("," in part) for part in {span: text[slice(*span)] for _, span in found}.values()
     )
+
+
+def test_a_quoted_word_of_two_letters_says_nothing() -> None:
+    quoted = [fact for kind, fact in find_facts("'ab', 'a1b', 'abc' and 'a-b-c'") if kind == "quoted"]
+    assert quoted == ["abc", "a-b-c"]

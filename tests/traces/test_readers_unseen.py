@@ -128,3 +128,33 @@ def test_streams_in_frames_of_aws(tmp_path: Path) -> None:
     assert [(call.name, call.arguments) for call in turn.tool_calls] == [("walls", {"level": 2})]
     assert turn.usage is not None
     assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (7, 3)
+
+
+def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
+    chunks = [
+        {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
+        for text in ("36 ", "walls")
+    ]
+    end = {"model": "qwen3", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop",
+           "prompt_eval_count": 9, "eval_count": 2}  # fmt: skip
+    body = "\n".join(map(json.dumps, [*chunks, end]))
+    asked = {"model": "qwen3", "messages": [{"role": "user", "content": "How many walls?"}]}
+    (turn,) = read(
+        tmp_path, [{"scope": "http://ollama", "path": "/api/chat", "body": asked, "response": body}]
+    ).model_turns
+    assert (turn.content, turn.finish_reason) == ("36 walls", "stop")
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
+
+
+def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
+    def answer(number: int, reason: str, *content: dict[str, Any]) -> dict[str, Any]:
+        usage = {"input": 5, "output": 1, "cost": {"total": 0.25}}
+        message = {"role": "assistant", "content": list(content), "stopReason": reason, "usage": usage}
+        return {"type": "message", "id": f"m{number}", "message": message}
+
+    asked = {"type": "message", "id": "m0", "message": {"role": "user", "content": "How many walls?"}}
+    text = {"type": "text", "text": "36 walls"}
+    lines = [{"type": "session", "id": "s"}, asked, answer(1, "aborted"), answer(2, "stop", text)]
+    trace = read(tmp_path, "\n".join(map(json.dumps, lines)), "s.jsonl")
+    assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)

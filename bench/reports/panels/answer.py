@@ -99,7 +99,7 @@ def _today(reading: Reading) -> Price | None:
 
 
 def _savings(reading: Reading) -> Figures:
-    """What the best strategy saves and misses, and the cheapest that was rejected, beside the chart."""
+    """The saving and the misses of the best strategy, the cheapest rejected one, the chart."""
     item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised

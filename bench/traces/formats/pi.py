@@ -133,6 +133,9 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         blocks, usage = self._blocks(message.get("content")), message.get("usage", {})
+        cost = dict_in(usage, "cost").get("total")
+        if isinstance(cost, int | float):
+            self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
         if message.get("stopReason") in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")
             return
@@ -145,9 +148,6 @@ class _Session(Steps):
             finish_reason=message.get("stopReason"),
             usage=usage_in(counts | hour, self.unread),
         )
-        cost = dict_in(usage, "cost").get("total")
-        if isinstance(cost, int | float):
-            self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
 
     def _blocks(self, content: Any) -> Blocks:
         """The blocks of a content; calls and pictures have names of pi's own."""
