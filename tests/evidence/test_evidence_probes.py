@@ -55,7 +55,7 @@ def test_a_probe_is_written_down_with_what_was_set_and_nothing_that_came_later()
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
-    [({"result": "f"}, None), ({"result": "ff"}, "call or function 'ff'"), ({"case": "u", "result": "f"}, "no case")],
+    [({"result": "f"}, None), ({"result": "ff"}, "call or function 'ff'"), ({"run": "u", "result": "f"}, "no run")],
 )
 def test_a_probe_that_no_result_answers_is_refused_once_all_was_seen(
     fields: dict[str, str], problem: str | None
