@@ -30,7 +30,6 @@ def compared(
     asks: str = "",
     today: str = "recorded",
     skipped: Sequence[Skipped] = (),
-    codes: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
     rates: Mapping[Rule, FalseAlarms] | None = None,
@@ -41,7 +40,8 @@ def compared(
 ) -> Compared:
     """Everything that reports and gates see. `base` is what it is held against, called `against`.
 
-    `required`: a missing baseline, and what was loosened or is gone since, fails. The other settings are those of `advise`.
+    `required`: a missing baseline, and what was loosened or is gone since, fails. The other
+    settings are those of `advise`.
     """
     known = tuple(sorted(runs, key=lambda run: run.id))
     own = {name: specs[name] for name in (*strategies, *references) if name in specs}
@@ -68,7 +68,6 @@ def compared(
         strategies,
         today=today,
         specs=own,
-        codes=codes,
         basis=basis,
         portfolio=portfolio,
         rates=rates,

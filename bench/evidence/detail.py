@@ -1,21 +1,32 @@
-"""One strategy on one run in detail, for a report that shows it: its prompts, what turns missed, and the values that are gone."""
+"""One strategy on one run in detail, for a report: its prompts, the facts that turns missed, the
+fields left out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..model import Message
 from ..model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
+from ..text.omissions import says_omission
 from .checks import CheckedReplay
 
 MOST_CALLS = 120
-"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss most."""
+"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss
+most.
+"""
 
 _MESSAGE_CHARS, _ALL_CHARS, _FEWEST_CHARS = 6_000, 300_000, 60
 _MOST_CHANGES, _MOST_MISSED = 200, 500
 _VALUE_CHARS = 200
 
 
-def detail_of(evidence: CheckedReplay) -> ReplayDetail:
-    """The detail of one replay. Bounded in size, whatever the run: long messages are cut, and what is left out is counted.
+def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] | None = None) -> ReplayDetail:
+    """The detail of one replay, of bounded size: long messages are cut, and what is left out is
+    counted.
+
+    `missed_from`: facts by the step of the result that gave them; a long message is cut around
+    these.
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example())
@@ -53,7 +64,7 @@ def detail_of(evidence: CheckedReplay) -> ReplayDetail:
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
-        messages=_shortened([evidence.messages.messages[number] for number in used]),
+        messages=_shortened(evidence, used, missed_from or {}),
         calls=tuple(calls),
         missed=tuple(
             MissedFact(
@@ -94,25 +105,57 @@ def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]
     return by_message
 
 
-def _shortened(messages: list[Message]) -> tuple[ShownMessage, ...]:
+def missed_by_origin(evidence: CheckedReplay) -> dict[int, list[str]]:
+    """The facts that turns of a replay missed, by the step of the result that gave them."""
+    by_step: dict[int, list[str]] = {}
+    for item in evidence.walked.missed:
+        by_step.setdefault(item.need.origin_step, []).append(evidence.index.facts[item.need.fact])
+    return by_step
+
+
+def _shortened(
+    evidence: CheckedReplay, used: Sequence[int], missed_from: Mapping[int, Sequence[str]]
+) -> tuple[ShownMessage, ...]:
     """Messages with their calls as text, each cut so that all together are not too many characters."""
-    texts = [
-        "\n".join(filter(None, (item.text, *(f"→ {call.name} {call.command}" for call in item.tool_calls))))
-        for item in messages
-    ]
+    recorded = evidence.messages.messages[: evidence.messages.recorded]
+    originals = {item.step: item.text for item in recorded if item.kind == "result"}
+    texts = {number: _text(evidence.messages.messages[number]) for number in used}
     chars = _MESSAGE_CHARS
-    while chars > _FEWEST_CHARS and sum(min(len(text), chars) for text in texts) > _ALL_CHARS:
+    while chars > _FEWEST_CHARS and sum(min(len(text), chars) for text in texts.values()) > _ALL_CHARS:
         chars = max(_FEWEST_CHARS, chars * 4 // 5)
-    return tuple(
-        ShownMessage(
-            role=item.role, kind=item.kind, step=item.step, text=text[:chars], left_out=max(0, len(text) - chars)
+    messages = []
+    for number, text in texts.items():
+        item = evidence.messages.messages[number]
+        places = [at for fact in missed_from.get(item.step or 0, ()) if (at := text.find(fact)) >= 0]
+        original = originals.get(item.step, text) if item.kind == "result" else text
+        focus = min(places) if places else 0 if original == text else _place_of_cut(text, original)
+        start = max(0, min(focus - chars // 4, len(text) - chars))
+        cut = text[start : start + chars]
+        left_out = len(text) - len(cut)
+        messages.append(
+            ShownMessage(
+                role=item.role, kind=item.kind, step=item.step, text=cut, focus=focus - start, left_out=left_out
+            )
         )
-        for item, text in zip(messages, texts, strict=True)
-    )
+    return tuple(messages)
+
+
+def _place_of_cut(text: str, original: str) -> int:
+    """The place in a text where it says that it leaves something out, else where it first differs."""
+    if words := says_omission(text, original):
+        return text.find(words)
+    pairs = enumerate(zip(text, original, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(text), len(original)))
+
+
+def _text(message: Message) -> str:
+    return "\n".join(filter(None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))))
 
 
 def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
-    """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
+    """The fields of structured results that the first prompt after them lacks, those that later
+    turns needed first.
+    """
     needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
     changes: list[RecordChange] = []
     for kept in evidence.fields_kept["shown"]:

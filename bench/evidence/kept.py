@@ -109,10 +109,10 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def _fields_in(evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]) -> KeptShare:
-    fields = evidence.messages.table(result.index).fields
+    labels = evidence.messages.table(result.index).labels
     kept = frozenset[int]().union(*(evidence.messages.fields_in(result.index, text) for text in texts))
-    lost = tuple(f"{item.key}: {item.text}" for at, item in enumerate(fields) if at not in kept)
-    return KeptShare(result, len(kept), len(fields), lost)
+    lost = tuple(label for place, label in enumerate(labels) if place not in kept)
+    return KeptShare(result, len(kept), len(labels), lost)
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:

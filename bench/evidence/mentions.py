@@ -24,6 +24,7 @@ class Mentions:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
         self._verbatim: dict[str, bool] = {}
+        self._roles: dict[str, frozenset[str]] = {}
         self._instructions: dict[str, bool] = {}
 
     @property
@@ -48,8 +49,8 @@ class Mentions:
     @cached_property
     def _by_word(self) -> dict[str, frozenset[int]]:
         """The numbers of the rows that have a word."""
-        found = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
-        return {word: frozenset(numbers) for word, numbers in found.items()}
+        by_word = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
+        return {word: frozenset(numbers) for word, numbers in by_word.items()}
 
     def number(self, number: str) -> bool:
         """True if a message says a number, alone or as the digits of an identifier or a date."""
@@ -76,6 +77,15 @@ class Mentions:
     def _turns(self) -> list[str]:
         recorded = self._messages.messages[: self._messages.recorded]
         return [self._texts.flat(message.text) for message in recorded if message.kind in ("user", "system", "model")]
+
+    def roles_of(self, text: str) -> frozenset[str]:
+        """The roles and kinds of the messages in which the words of a text stand in a row."""
+        words = flat(text)
+        if text not in self._roles:
+            recorded = self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
+            holders = (message for message in recorded if words in self._texts.flat(message.text))
+            self._roles[text] = frozenset(name for message in holders for name in (message.role, message.kind))
+        return self._roles[text]
 
     def verbatim(self, text: str) -> bool:
         """True if the words of a text stand in a row in one message, its label (`tool: `) or its last word left out."""

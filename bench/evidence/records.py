@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..text.common_words import COMMON_WORDS
 from ..text.facts import is_number, number_value, occurs
 from ..text.fields import FieldTable
+from ..text.quantities import same_value
 
 _FEWEST_CHARS = 3
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
@@ -86,6 +87,22 @@ class RecordValues:
                 for contradiction in self._contradictions_of(words, identities)
             )
         return self._contradictions[line]
+
+    def contradicted(self, pairs: Iterable[tuple[str, str]], values: Iterable[str]) -> Iterator[Contradiction]:
+        """Yield the pairs of a record written as data, with `values`, that no record of one of its identities has.
+
+        >>> records = RecordValues([FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])])
+        >>> [item.stated for item in records.contradicted([("id", "W12"), ("status", "sent")], ["w12", "sent"])]
+        ['sent']
+        """
+        numbers = {number for item in values for number in self.by_identity.get(item, ())}
+        for key, text in pairs:
+            own = {item for number in numbers for item in self._records[number].get(key.casefold(), ())}
+            plain = _plain(text)
+            if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
+                continue
+            if not any(same_value(plain, item) for item in own):
+                yield Contradiction(f"{key}: {text}"[:200], plain, min(own))
 
     def numbers_near(self, text: str) -> Iterator[list[str]]:
         """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""

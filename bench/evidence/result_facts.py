@@ -49,7 +49,7 @@ class ResultFacts:
         """By fact of a result the recorded messages, other than its untruncated one, that hold it."""
         if result.index not in self._others:
             own = frozenset({self._messages.index.full[result.index]})
-            holders = {fact: self._holders.get(fact, frozenset()) - own for fact in self.of(result)}
+            holders = {fact: self._holders[fact] - own for fact in self.of(result) if fact in self._holders}
             self._others[result.index] = {fact: numbers for fact, numbers in holders.items() if numbers}
         return self._others[result.index]
 
@@ -85,9 +85,16 @@ class ResultFacts:
 
     @cached_property
     def _holders(self) -> dict[str, frozenset[int]]:
-        """By fact the recorded messages that hold it."""
+        """By fact the recorded messages that hold it, but for the untruncated result that alone has it."""
+        alone: dict[str, int] = {}
+        for step in self._results:
+            full = self._messages.index.full[step]
+            for fact in self.of(self._results[step]):
+                alone[fact] = full if alone.get(fact, full) == full else -1
         holders: dict[str, list[int]] = defaultdict(list)
+        results = frozenset(alone.values())
         for number in range(self._messages.recorded):
-            for fact in self.facts_of(number):
-                holders[fact].append(number)
+            for fact in self.facts_of(number) if results - {number} else ():
+                if alone[fact] != number:
+                    holders[fact].append(number)
         return {fact: frozenset(numbers) for fact, numbers in holders.items()}

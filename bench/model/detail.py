@@ -17,12 +17,17 @@ class MissedFact(Value, frozen=True, kw_only=True):
 
 
 class ShownMessage(Value, frozen=True, kw_only=True):
-    """One message of a prompt as a page shows it, cut at some thousand characters; `left_out` counts the rest."""
+    """One message of a prompt as a page shows it: some thousand characters around `focus`.
+
+    `focus` is where a missed fact stands, or where the text differs from the recorded one;
+    `left_out` counts the characters that are not in `text`.
+    """
 
     role: str
     kind: str
     step: int | None
     text: str
+    focus: int = 0
     left_out: int = 0
 
 
@@ -40,12 +45,11 @@ class ShownCall(Value, frozen=True, kw_only=True):
 
 
 class RecordChange(Value, frozen=True, kw_only=True):
-    """One value of a structured result that is gone or differs: its path, before and after (None: gone)."""
+    """One value of a structured result that the prompt after it lacks: its path, and the value."""
 
     step: int
     path: str
     before: str
-    after: str | None = None
 
 
 class ReplayDetail(Value, frozen=True, kw_only=True):

@@ -122,9 +122,9 @@ class Resolved(Value, frozen=True, kw_only=True):
 
 
 class Failure(Value, frozen=True, kw_only=True):
-    """A strategy that raised: recorded as the failure of its case, not the end of the run.
+    """A strategy that raised: recorded as the failure of that run, not the end of the comparison.
 
-    The slot "process" is none of a strategy's: the process that measured the case died, whichever
+    The slot "process" is none of a strategy's: the process that measured the run died, whichever
     strategy it was at.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,25 +11,13 @@ from ..model.audit import SessionAudit
 from ..model.base import json_bytes
 from ..model.compared import Skipped
 from ..model.errors import BenchError, nearest
-from . import audit_costs as costs, audit_events as events
 from .audit_reading import AuditReading
-from .blocks import Block, Report, Section
+from .audit_sections import sections
+from .blocks import Report
+from .numbers import listed, of
 
 FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
 """The formats of an audit beside JSON: the module that writes each."""
-
-_Part = Callable[[AuditReading], Iterable[Block]]
-_PARTS: tuple[tuple[str, str, str, _Part], ...] = (
-    ("cost", "Cost", "", costs.cost),
-    ("turns", "By turn", "Cost by turn", costs.turns),
-    ("contents", "Prompts", "Parts of the prompts", costs.contents),
-    ("dearest", "Dearest results", "The ten dearest results", costs.dearest),
-    ("cache", "Cache breaks", "Cache breaks", events.cache),
-    ("shortened", "Shortened", "History that was shortened, results that were cut", events.shortened),
-    ("rereads", "Read twice", "Results that were read twice", events.rereads),
-    ("trust", "Trust", "Trust", events.trust),
-)
-"""The sections: anchor, short name, heading, blocks."""
 
 
 def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()) -> str:
@@ -53,10 +41,9 @@ def require_form(form: str) -> str:
 
 def audit_report(sessions: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
     """The audit of some sessions as a report; without any, the files that could not be read."""
-    audit = AuditReading(sessions, skipped)
-    sections = [
-        Section(anchor, name, heading, blocks)
-        for anchor, name, heading, part in _PARTS
-        if (blocks := tuple(part(audit)))
-    ]
-    return Report(audit.title, audit.about, audit.verdict, tuple(sections))
+    audit = AuditReading(tuple(sessions), tuple(skipped))
+    one = sessions[0].id if len(sessions) == 1 else of(len(sessions), "session")
+    formats = sorted({one.format for one in sessions if one.format})
+    models = sorted({one.model for one in sessions if one.model})
+    about = [*(listed(names, 3) for names in (formats, models) if names), of(audit.calls, "model call")]
+    return Report(f"Where did the tokens of {one} go?", " · ".join(about), audit.verdict, tuple(sections(audit)))

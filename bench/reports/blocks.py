@@ -1,7 +1,4 @@
-"""The content of a report, free of any format: sections of blocks.
-
-Panels make them, renderers show them.
-"""
+"""The content of a report, free of any format: panels make blocks, each format shows them."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Gauge, Histogram, Interval, Mark, Shares
+from .charts import Chart, Histogram, Mark, Range
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
+Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
 TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
 """The tone of a text about a strategy, by its mark."""
@@ -20,7 +18,7 @@ TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", 
 
 @dataclass(frozen=True)
 class Span:
-    """Some words of a text with a look of their own; `lost` marks a value that is gone."""
+    """Some words of a text with a look of their own; `lost` marks a missing value."""
 
     text: str
     tone: Tone = ""
@@ -43,7 +41,9 @@ def plain(text: Text) -> str:
     return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
 
 
-# ---------------------------------------------------------------- blocks
+def code(text: str, tone: Tone = "") -> Text:
+    """A text in the type of code; "–" for an empty one."""
+    return (Span(text, tone, code=True),) if text else "–"
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,33 @@ class Prose:
     text: Text
 
 
+def muted(text: str) -> Prose:
+    """A paragraph in the second colour."""
+    return Prose((Span(text, "muted"),))
+
+
 @dataclass(frozen=True)
 class Heading:
     """A heading inside a section."""
 
     text: Text
+
+
+@dataclass(frozen=True)
+class Code:
+    """A line to copy, and what it is for."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart with a title and a note."""
+
+    chart: Chart
+    title: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,22 +102,35 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Three figures side by side.
-
-    With a `chart`, it stands beside them under `title`, explained by `note`.
-    """
+    """Three figures side by side, or one under the other beside a chart."""
 
     items: tuple[Figure, ...]
-    title: str = ""
-    chart: Chart | None = None
-    note: str = ""
+    drawing: Drawing | None = None
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Small charts side by side, each with a mark, a name and a line of text."""
+
+    items: tuple[tuple[Mark, str, str, Histogram], ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that a page shows on request, under a line that says what they are."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+# ---------------------------------------------------------------- tables
 
 
 @dataclass(frozen=True)
 class Column:
     """A column: its title, and whether numbers stand in it.
 
-    `card`: its name on a phone's card ("" : the title).
+    `card` is its name on a phone's card ("": the title; "-": only a wide page shows the column).
     """
 
     title: str
@@ -114,7 +149,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Interval | Shares | None = None
+    chart: Range | None = None
     heat: int | None = None
 
 
@@ -134,14 +169,19 @@ class Row:
 class Table:
     """A table with a name.
 
-    On a phone `cards` turn rows into cards, `grid` and `numbers` scroll beside the first column.
+    `look`: rows become cards on a phone, a grid of tinted counts, many numbers that scroll, words,
+    long texts side by side.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    look: Literal["cards", "grid", "numbers", "plain"] = "plain"
+    look: Look = "plain"
     caption: str = ""
+
+
+Cells = Sequence[Cell | Text]
+"""The cells of a row; a text becomes a cell."""
 
 
 def number(title: str, card: str = "") -> Column:
@@ -154,16 +194,12 @@ def columns(*heads: Column | str) -> tuple[Column, ...]:
     return tuple(Column(head) if isinstance(head, str) else head for head in heads)
 
 
-Cells = Sequence[Cell | Text]
-"""The cells of a row; a text becomes a cell."""
-
-
 def table(
     name: str,
     heads: Sequence[Column],
     rows: Iterable[Row | Cells],
     *,
-    look: Literal["cards", "grid", "numbers", "plain"] = "cards",
+    look: Look = "cards",
     most: int = 1_000,
     noun: str = "row",
     note: str = "",
@@ -173,106 +209,15 @@ def table(
     >>> table("Sizes", columns("run", number("size")), [["a", "1"], ["b", "2"]], most=1, noun="run").caption
     '1 more run.'
     """
-    all_rows = [row if isinstance(row, Row) else Row(tuple(map(as_cell, row))) for row in rows]
-    more = f"{of(len(all_rows) - most, f'more {noun}')}." if len(all_rows) > most else ""
-    return Table(name, tuple(heads), tuple(all_rows[:most]), look, " ".join(filter(None, [more, note])))
+    built = [
+        row if isinstance(row, Row) else Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row))
+        for row in rows
+    ]
+    more = f"{of(len(built) - most, f'more {noun}')}." if len(built) > most else ""
+    return Table(name, tuple(heads), tuple(built[:most]), look, " ".join(filter(None, [more, note])))
 
 
-def as_cell(content: Cell | Text) -> Cell:
-    """A cell; a text becomes one."""
-    return content if isinstance(content, Cell) else Cell(content)
-
-
-def code(text: str, tone: Tone = "") -> Text:
-    """A text in the type of code; "–" for an empty one."""
-    return (Span(text, tone, code=True),) if text else "–"
-
-
-def muted(text: str) -> Prose:
-    """A paragraph in the second colour."""
-    return Prose((Span(text, "muted"),))
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A chart with a title and a note beside it."""
-
-    chart: Chart
-    title: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """Small charts side by side, each with a mark, a name and a line of text."""
-
-    items: tuple[tuple[Mark, str, str, Histogram], ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a side: `sign` "-" (gone), "+" (new) or "" (kept), who said it, the text."""
-
-    sign: Literal["", "-", "+"]
-    who: str
-    text: Text
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """Two texts compared; only `left` where there is no other side."""
-
-    left_title: str
-    left: tuple[Line, ...]
-    right_title: str = ""
-    right: tuple[Line, ...] = ()
-
-
-@dataclass(frozen=True)
-class Gate:
-    """One gate: its name in words, the metric, the condition, what changed."""
-
-    name: str
-    metric: str
-    condition: str
-    change: str
-    counts: str
-    passed: bool
-    gauge: Gauge | None = None
-
-
-@dataclass(frozen=True)
-class Gates:
-    """Gates, one under the other."""
-
-    items: tuple[Gate, ...]
-
-
-@dataclass(frozen=True)
-class Code:
-    """A line to copy, and what it is for."""
-
-    label: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Blocks that a page shows on request, under a line that says what they are."""
-
-    title: str
-    blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two columns of blocks."""
-
-    left: tuple[Block, ...]
-    right: tuple[Block, ...]
-
-
-Block = Sentence | Prose | Heading | Figures | Table | Drawing | Gallery | SideBySide | Gates | Code | Fold | Pair
+Block = Sentence | Prose | Heading | Figures | Table | Drawing | Gallery | Code | Fold
 
 
 @dataclass(frozen=True)
@@ -287,9 +232,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One comparison (or audit) as a report.
-
-    A heading, what it is about, the verdict, the sections in order.
+    """One comparison or audit: a heading, its subject in a line, the verdict, the sections in
+    order.
     """
 
     title: str

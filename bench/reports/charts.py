@@ -1,4 +1,4 @@
-"""Charts as values with their geometry in percent of their box; the page draws them, texts show `alt`."""
+"""Charts as values, their geometry in percent of their box; the page draws them, texts show `alt`."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from .numbers import change, percent, quantity
+from .numbers import percent, quantity
 
 Mark = Literal["advised", "today", "rejected", "other"]
-"""The sign of a strategy, a shape and a colour.
-
-Filled circle, filled square, hollow circle, grey dot.
-"""
+"""The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
 Side = Literal["above", "below"]
 
 
 @dataclass(frozen=True)
 class Point:
-    """One strategy on a scatter chart."""
+    """One strategy on a scatter chart; `row` is the number of its row in the table."""
 
     name: str
     x: float
     y: float
     mark: Mark
     title: str = ""
+    row: int = 0
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y).
-
-    Above `limit` is forbidden; `lines` join the settings of a sweep.
+    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a
+    sweep.
     """
 
     alt: str
@@ -45,15 +42,19 @@ class Scatter:
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A change with its bounds on a scale that all rows of a table share; today is 0."""
+class Range:
+    """A value and the range that it belongs to, on a scale, in a cell of a table.
+
+    `line` is the value to compare with: today's, or with `bad` a limit and its forbidden side.
+    """
 
     alt: str
-    low: float
     value: float
-    high: float
+    ends: tuple[float, float]
     scale: tuple[float, float]
     mark: Mark
+    line: float | None = None
+    bad: Side | None = None
 
     def at(self, value: float) -> float:
         """The place of a value in percent; what is outside the scale is at its end."""
@@ -65,8 +66,8 @@ class Interval:
 class Histogram:
     """Counts (or values of `unit`) by bin.
 
-    `labels` are by bin or by edge, "" for none; `now` is the edge where nothing changes. `values`:
-    every bar has its value above it, not only the highest. `wide`: as wide as the page.
+    `labels` are by bin or by edge, "" for none; `now` is the edge where nothing changes; `wide`:
+    as wide as the page.
     """
 
     alt: str
@@ -75,47 +76,50 @@ class Histogram:
     marks: tuple[Mark, ...]
     now: int | None = None
     unit: str = "count"
-    values: bool = False
     wide: bool = False
 
     @property
     def bars(self) -> list[tuple[float, float, Mark, str]]:
-        """The place and the height in percent, the mark and the text of each bar."""
+        """The place and the height in percent, the mark and the text of each bar.
+
+        Only the highest bar has a text.
+        """
         largest = max([*self.counts, 1e-12])
-        texts = [
-            quantity(number, self.unit) if number and (self.values or number == largest) else ""
-            for number in self.counts
+        first = next((at for at, number in enumerate(self.counts) if number == largest), None)
+        return [
+            (
+                100 * (at + 0.5) / len(self.counts),
+                100 * number / largest,
+                mark,
+                quantity(number, self.unit) if at == first else "",
+            )
+            for at, (number, mark) in enumerate(zip(self.counts, self.marks, strict=True))
         ]
-        if not self.values:
-            texts = [text if text not in texts[:place] else "" for place, text in enumerate(texts)]
-        many, rows = len(self.counts), zip(self.counts, self.marks, texts, strict=True)
-        return [(100 * (at + 0.5) / many, 100 * n / largest, mark, text) for at, (n, mark, text) in enumerate(rows)]
 
     @property
-    def axis(self) -> list[tuple[float, str, str]]:
-        """The labels: place in percent, text, look."""
+    def axis(self) -> list[tuple[float, str]]:
+        """The labels: place in percent, text."""
         bins = len(self.counts)
         middle = 0.0 if len(self.labels) > bins else 0.5
-        return [(100 * (place + middle) / bins, text, "mut") for place, text in enumerate(self.labels) if text]
+        return [(100 * (place + middle) / bins, text) for place, text in enumerate(self.labels) if text]
 
 
 @dataclass(frozen=True)
 class SweepLine:
-    """One measure over the settings of a sweep; `limit` and the side that it forbids."""
+    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it
+    forbids.
+    """
 
     title: str
-    unit: str
     values: tuple[float | None, ...]
     limit: float | None = None
+    limit_name: str = ""
     bad: Side = "above"
-    dashed: tuple[float | None, ...] = ()
-    names: tuple[str, str] = ("", "")
 
     @property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest value of the panel, with some room."""
-        limit = [] if self.limit is None else [self.limit]
-        values = [*limit, *(value for value in (*self.values, *self.dashed) if value is not None)]
+        values = [value for value in (*self.values, self.limit) if value is not None]
         room = (max(values) - min(values)) * 0.12 or 0.01
         return min(values) - room, max(values) + room
 
@@ -124,40 +128,22 @@ class SweepLine:
         low, high = self.ends
         return 100 * (high - value) / (high - low)
 
-    def text(self, value: float) -> str:
-        """A value in words."""
-        return change(1 + value) if self.unit == "change" else percent(value)
-
     @property
     def scale(self) -> list[tuple[float, str]]:
         """The lines of the scale: place and text."""
-        return [(self.down(value), self.text(value)) for value in ticks(*self.ends, 3)]
-
-    def points(self, dashed: bool = False) -> list[tuple[float, float, Mark, str]]:
-        """Place, mark and text of each value; rejected where it is beyond the limit."""
-        series = self.dashed if dashed else self.values
-        points: list[tuple[float, float, Mark, str]] = []
-        for place, value in enumerate(series):
-            if value is not None:
-                limit = self.limit if self.unit != "change" and self.limit is not None else value
-                over = value > limit if self.bad == "above" else value < limit
-                mark: Mark = "rejected" if over else "other"
-                points.append((100 * (place + 0.5) / len(series), self.down(value), mark, self.text(value)))
-        return points
+        return [(self.down(value), percent(value)) for value in ticks(*self.ends, 3)]
 
     @property
-    def beside(self) -> list[tuple[float, str, str]]:
-        """Texts at the right ends of lines, pushed apart: place, text, look."""
-        ends = [(self.points()[-1][1], self.names[0], "mut"), (self.points(True)[-1][1], self.names[1], "mut")] if self.dashed else []  # fmt: skip
-        if self.limit is not None:
-            today = self.unit == "change"
-            text = "today" if today else f"limit {percent(self.limit)}"
-            ends.append((self.down(self.limit), text, "mut" if today else "rej"))
-        last, placed = -math.inf, []
-        for at, text, look in sorted(ends):
-            last = max(at, last + 18)
-            placed.append((last, text, look))
-        return placed
+    def points(self) -> list[tuple[float, float, Mark]]:
+        """The place and the mark of each value; rejected where it is beyond the limit."""
+        points: list[tuple[float, float, Mark]] = []
+        for place, value in enumerate(self.values):
+            if value is not None:
+                limit = value if self.limit is None else self.limit
+                over = value > limit if self.bad == "above" else value < limit
+                at = 100 * (place + 0.5) / len(self.values)
+                points.append((at, self.down(value), "rejected" if over else "other"))
+        return points
 
 
 @dataclass(frozen=True)
@@ -170,105 +156,14 @@ class Sweep:
     lines: tuple[SweepLine, ...]
 
     @property
-    def labels(self) -> list[tuple[float, str, str]]:
-        """The settings that have room for their text on a phone: place, text, look."""
+    def labels(self) -> list[tuple[float, str]]:
+        """The settings that have room for their text on a phone: place, text."""
         many = len(self.settings)
         every = math.ceil(many * (9 * max(map(len, self.settings)) + 8) / 190)
-        places = range(0, many, every)
-        return [(100 * (place + 0.5) / many, self.settings[place], "mut") for place in places]
+        return [(100 * (place + 0.5) / many, self.settings[place]) for place in range(0, many, every)]
 
 
-@dataclass(frozen=True)
-class Arcs:
-    """Arcs from the result that gave a value to the turn that needed it: (result, turn, values)."""
-
-    alt: str
-    results: tuple[int, ...]
-    arcs: tuple[tuple[int, int, int], ...]
-
-    @property
-    def turns(self) -> list[int]:
-        """The turns that needed something, in order."""
-        return sorted({turn for _, turn, _ in self.arcs})
-
-    def at(self, step: int) -> float:
-        """The place of a step in percent."""
-        steps = [*self.results, *self.turns]
-        return 2 + 96 * (step - min(steps)) / max(max(steps) - min(steps), 1)
-
-    @property
-    def paths(self) -> list[tuple[str, float]]:
-        """The curve of each arc in a box of 100 by 100, and its width in pixels; the widest reaches the top."""
-        widest, paths = max(abs(self.at(end) - self.at(start)) for start, end, _ in self.arcs) or 1.0, []
-        for start, end, values in self.arcs:
-            a, b = self.at(start), self.at(end)
-            top = 100 - max(abs(b - a) / widest * 128, 30)
-            paths.append((f"M{a:.4g} 100C{a:.4g} {top:.4g} {b:.4g} {top:.4g} {b:.4g} 100", min(1 + values * 0.5, 4)))
-        return paths
-
-    @property
-    def labels(self) -> list[tuple[float, int, str]]:
-        """The steps that have room for their number: place, step, look. Turns come first."""
-        sources = sorted({start for start, _, _ in self.arcs})
-        placed: list[tuple[float, int, str]] = []
-        for step, look in [*((turn, "rej") for turn in self.turns), *((start, "mut") for start in sources)]:
-            at = self.at(step)
-            if all(abs(at - other) > 9 for other, _, _ in placed):
-                placed.append((at, step, look))
-        return placed
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A value before and now beside its limit; `bad` is the forbidden side."""
-
-    alt: str
-    value: float
-    unit: str
-    before: float | None = None
-    limit: float | None = None
-    bad: Side = "above"
-    failed: bool = True
-
-    def at(self, value: float) -> float:
-        """The place of a value in percent."""
-        values = [value for value in (self.before, self.value, self.limit) if value is not None]
-        low, high = min(values), max(values)
-        room = (high - low) * 0.4 or abs(high) * 0.2 or 1.0
-        return 100 * (value - low + room) / (high - low + 2 * room)
-
-    @property
-    def labels(self) -> list[tuple[float, str, str]]:
-        """Place, text and side of the values: the lower one stands left of its mark, the higher one right of it."""
-        values = sorted({value for value in (self.before, self.value) if value is not None})
-        sides = ("left", "right") if len(values) > 1 else ("middle",)
-        return [(self.at(value), quantity(value, self.unit), side) for value, side in zip(values, sides, strict=True)]
-
-    @property
-    def limit_text(self) -> str:
-        """The limit in words."""
-        return f"limit {quantity(self.limit, self.unit)}"
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Parts of a whole as one bar: better, the same, worse."""
-
-    alt: str
-    better: int
-    same: int
-    worse: int
-
-
-@dataclass(frozen=True)
-class Bars:
-    """A bar by item: name, length from 0 to 1, its text, the mark."""
-
-    alt: str
-    items: tuple[tuple[str, float, str, Mark], ...]
-
-
-Chart = Scatter | Interval | Histogram | Sweep | Arcs | Gauge | Shares | Bars
+Chart = Scatter | Range | Histogram | Sweep
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
-from .blocks import Block, Cell, Fold, Heading, Prose, Report, Span, Table, Text, plain
-from .outline import DOTS, Items, Lines, Part, outline
+from .blocks import Block, Cell, Fold, Heading, Prose, Report, Span, Table, Text
+from .outline import DOTS, Items, Part, outline
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -44,13 +44,9 @@ def code(text: str) -> str:
     '``a`b\\\\|c``'
     """
     flat = " ".join(visible(text).split()).replace("|", "\\|")
-    fence = "`" * _ticks(flat, 1)
+    fence = "`" * max([1, *(len(run) + 1 for run in re.findall("`+", flat))])
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat or ' '}{pad}{fence}"
-
-
-def _ticks(text: str, least: int) -> int:
-    return max([least, *(len(run) + 1 for run in re.findall("`+", text))])
 
 
 def _rich(text: Text) -> str:
@@ -76,11 +72,6 @@ def _part(part: Part) -> str:
             return "\n".join(f"- {_rich(text)}" for text in texts)
         case Table():
             return _table(part)
-        case Lines(lines):
-            flat = [" ".join(visible(f"{line.who} {plain(line.text)}").split()) for line in lines]
-            inner = "\n".join(f"{line.sign or ' '} {text}" for line, text in zip(lines, flat, strict=True))
-            fence = "`" * _ticks(inner, 3)
-            return f"{fence}diff\n{inner}\n{fence}"
         case Fold(title, blocks):
             return f"<details><summary>{escape(title)}</summary>\n\n{markdown(blocks)}\n\n</details>"
 

@@ -23,7 +23,7 @@ from .blocks import (  # fmt: skip
     number,
     table,
 )
-from .charts import Interval
+from .charts import Range
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -143,7 +143,7 @@ def _row(reading: Reading, report: Report, place: int, group: str) -> Row:
         price, mark = reading.price(item), reading.mark(item.strategy)
         ratio = price.ratio if price else None
         at = 0.0 if ratio is None else ratio - 1
-        chart = None if ratio is None else Interval(change(ratio), min(at, 0), at, max(at, 0), (-1.0, 0.2), mark)
+        chart = None if ratio is None else Range(change(ratio), at, (min(at, 0), max(at, 0)), (-1.0, 0.2), mark, 0.0)
         missed = Cell("–" if item.missed_turns is None else percent(item.missed_turns), f"over {reading.size}")
         cells = [Cell(change(ratio) or "–", item.strategy, TONE_OF[mark]), Cell("", chart=chart), missed]
     return Row((question, *cells, last), group=group)

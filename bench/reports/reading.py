@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..comparison.rules import TABLE
+from ..comparison.rules import TABLE, filled
 from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
+from ..model.errors import SpecError
 from ..model.metric import MetricInfo
-from ..model.scores import Number, Score
+from ..model.scores import Number, Rule, Score
+from ..plugins.spec import parse_value
+from ..text.wording import per_run
 from .charts import Mark
-from .numbers import count, of, per_run, value_of
+from .numbers import count, of, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -75,6 +80,30 @@ class Reading:
         runs = len(self.compared.runs) or self.advice.runs
         return of(runs, "run") + (f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else "")
 
+    def scenario_line(self, strategy: str) -> str:
+        """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
+
+        Routers are a list, every other slot is one spec.
+        """
+        parts = []
+        try:
+            for slot, spec in filled(f"{strategy}={self.spec(strategy)}").items():
+                value = parse_value(spec, spec) if spec.startswith("[") else spec
+                parts.append(f"{slot} = {json.dumps(value, ensure_ascii=False)}")
+        except SpecError:
+            return ""
+        name = strategy if re.fullmatch(r"[\w-]+", strategy, re.ASCII) else json.dumps(strategy)
+        return f"{name} = {{ {', '.join(parts)} }}" if parts else ""
+
+    def limit(self, rule: Rule) -> float | None:
+        """The limit of a rule, the same for every strategy; None where it was not asked."""
+        limits = (result.limit for item in self.ranked for result in item.rules if result.rule == rule)
+        return next((limit for limit in limits if limit is not None), None)
+
+    def far(self, item: Ranked) -> float | None:
+        """The share of needed facts from far back that a strategy keeps."""
+        return item.far_recall if item.far_recall is not None else self.value(item.strategy, FAR)
+
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
         mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
@@ -95,12 +124,12 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        by_name = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
         if self.counts_tokens:
             return 1, "a run"
-        today = by_name.get(self.compared.today)
-        prices = [today] if today is not None else [*by_name.values()]
-        return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
+        today = self.by_name.get(self.compared.today)
+        prices = [self.price(item) for item in ([today] if today else []) + [*self.ranked]]
+        finite = [price.per_run for price in prices if price and math.isfinite(price.per_run)]
+        return per_run(finite[0]) if finite else (1, "a run")
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not."""
@@ -129,8 +158,8 @@ class Reading:
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364".
 
-        "" where it is no share, or where that of some strategy does not come out even: its weight is
-        then no number of things.
+        "" where it is no share, or where that of some strategy does not come out even: its weight
+        is then no number of things.
         """
         if self.unit(metric) != "fraction":
             return ""
@@ -214,13 +243,26 @@ class Reading:
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the folders that all share, by id.
+    """Ids without the folders that all share, at their beginnings and ends, and the name before a
+    number, by id.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
-    {'tau/a/1.json': 'a/1.json', 'tau/b/1.json': 'b/1.json'}
+    {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
+    >>> short_names(["tasks00-29#4", "tasks00-29#31"]).values()
+    dict_values(['#4', '#31'])
+    >>> short_names(["tau/a/1.json"])
+    {'tau/a/1.json': '1.json'}
     """
-    parts = [name.split("/") for name in ids]
-    shared = 0
-    while parts and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
-        shared += 1
-    return {name: "/".join(part[shared:]) for name, part in zip(ids, parts, strict=True)}
+    if len(ids) < 2:
+        return {name: name.rpartition("/")[2] or name for name in ids}
+    parts = [name.replace("#", "/#").split("/") for name in ids]
+    most = min(map(len, parts)) - 1
+    first = _shared(parts, most)
+    last = _shared([part[::-1] for part in parts], most - first)
+    joined = ["/".join(part[first : len(part) - last]).replace("/#", "#") for part in parts]
+    return dict(zip(ids, joined, strict=True))
+
+
+def _shared(parts: Sequence[Sequence[str]], most: int) -> int:
+    """The number of first parts that are the same in all."""
+    return next((at for at in range(most) if len({part[at] for part in parts}) > 1), most)

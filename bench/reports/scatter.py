@@ -1,4 +1,6 @@
-"""Price against missed turns, the chart of the first screen, laid out for one width: text never scales."""
+"""Price against missed turns, the chart of the first screen, laid out for one width: text never
+scales.
+"""
 
 from __future__ import annotations
 
@@ -9,142 +11,175 @@ from itertools import pairwise
 
 from .charts import Mark, Point, Scatter, ticks
 from .numbers import count, dollars, percent
-from .places import Box, placed, width_of
 
-LONGEST = 26
-"""The letters of a name that a chart shows."""
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels."""
 
-_ORDER: tuple[Mark, ...] = ("other", "rejected", "today", "advised")  # the last one lies on top
-_LOOKS: dict[Mark, str] = {"advised": "a", "today": "s", "rejected": "r", "other": ""}
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 14, 26, 64
+_LONGEST = 26  # letters of a name
+_LOOKS: dict[Mark, str] = {"advised": "h a", "today": "h s", "rejected": "h r", "other": "h"}
 
 
 @dataclass
 class Layout:
     """A scatter chart in pixels: what is drawn, from the back to the front."""
 
+    chart: Scatter
     width: int
-    height: int
-    zone: Box | None = None
     lines: list[tuple[float, float, float, float, str]] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
     texts: list[tuple[float, float, str, str, str]] = field(default_factory=list)
     marks: list[tuple[float, float, Mark, str]] = field(default_factory=list)
-    taken: list[Box] = field(default_factory=list)
 
-    def text(
-        self, x: float, y: float, text: str, look: str = "m", anchor: str = "start", *, keep: bool = False
-    ) -> None:
-        """A text at its baseline; `keep`: no label may cover it."""
-        self.texts.append((x, y, text, look, anchor))
-        if keep:
-            self.taken.append((x - 4, y - 16, x + 4 + width_of(text), y + 6))
+    def __post_init__(self) -> None:
+        """The box between the axes, and the values at its ends."""
+        xs = [point.x for point in self.chart.points]
+        room = (max(xs) - min(xs)) * 0.09 or abs(xs[0]) * 0.1 or 1.0
+        self.height = 410 if self.width > 500 else 380
+        self.left, self.top, self.right, self.base = 50, 26, self.width - 14, self.height - 64
+        self.ends = min(xs) - room, max(xs) + room
+        most = max(point.y for point in self.chart.points) * 1.08
+        self.most = max(most, (self.chart.limit or 0.0) * 1.5, 0.01)
+
+    def across(self, value: float) -> float:
+        """The place of a price."""
+        low, high = self.ends
+        return self.left + (value - low) / (high - low) * (self.right - self.left)
+
+    def down(self, value: float) -> float:
+        """The place of a share."""
+        return self.top + (1 - value / self.most) * (self.base - self.top)
+
+    @property
+    def zone(self) -> Box | None:
+        """The forbidden side of the limit."""
+        limit = self.chart.limit
+        return None if limit is None else (self.left, self.top, self.right, self.down(limit))
 
 
 def layout(chart: Scatter, width: int) -> Layout:
-    """The chart: the limit as a line, its forbidden side tinted, each mark with its name."""
-    drawn = Layout(width, 410 if width > 500 else 380)
-    xs, right, base = [point.x for point in chart.points], width - _RIGHT, drawn.height - _BOTTOM
-    pad = (max(xs) - min(xs)) * 0.09 or abs(xs[0]) * 0.1 or 1.0
-    low, high = min(xs) - pad, max(xs) + pad
-    top_value = max(max(point.y for point in chart.points) * 1.08, (chart.limit or 0.0) * 1.5, 0.01)
-
-    def across(value: float) -> float:
-        return _LEFT + (value - low) / (high - low) * (right - _LEFT)
-
-    def down(value: float) -> float:
-        return _TOP + (1 - value / top_value) * (base - _TOP)
-
-    places = {point.name: (across(point.x), down(point.y)) for point in chart.points}
-    limit = chart.limit
-    for value in ticks(0.0, top_value, 4):
-        if limit is None or abs(down(value) - down(limit)) > 12:
-            drawn.lines.append((_LEFT, down(value), right, down(value), "ax"))
-            drawn.text(_LEFT - 8, down(value) + 5, percent(value), anchor="end")
-    if limit is not None:
-        at = down(limit)
-        drawn.zone = (_LEFT, _TOP, right, at)
-        drawn.lines.append((_LEFT, at, right, at, "lim"))
-        drawn.taken.append((_LEFT, at - 2, right, at + 2))
-        drawn.text(_LEFT - 8, at + 5, percent(limit), anchor="end")
-        drawn.text(_LEFT + 6, at - 6, f"limit {percent(limit)}", "r", keep=True)
-        wide = width_of("loses too much")
-        high_up = [x for x, y in places.values() if y < _TOP + 30]
-        high_up += [across(point.x) for point in chart.points if point.mark == "today"]
-        for start in (right - 6 - wide, _LEFT + 6.0, (_LEFT + right - wide) / 2):
-            if not any(start - 12 < x < start + wide + 12 for x in high_up):
-                drawn.text(start, _TOP + 16, "loses too much", "r", keep=True)
-                break
-    marked = ticks(low, high, 4 if width > 500 else 3)
-    for value in marked:
-        if _LEFT + 16 < across(value) < right - 16:
-            step = marked[1] - marked[0] if len(marked) > 1 else 0.0
-            drawn.text(across(value), base + 38, _axis(value, chart.x_unit, step), anchor="middle")
-    drawn.text(right, drawn.height - 4, chart.x_title, anchor="end")
-    drawn.text(_LEFT, 14, chart.y_title)
-    for x in [across(point.x) for point in chart.points if point.mark == "today"]:
-        drawn.lines.append((x, _TOP, x, base + 16, "now"))
-        drawn.taken.append((x - 2, _TOP, x + 2, base - 10))
+    """The chart: the limit as a line, its forbidden side tinted, each mark with its name or its
+    row.
+    """
+    drawn = Layout(chart, width)
+    places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
+    _add_prices(drawn)
+    taken = [*_add_shares(drawn, [*places.values()])]
+    for x in (drawn.across(point.x) for point in chart.points if point.mark == "today"):
+        drawn.lines.append((x, drawn.top, x, drawn.base + 16, "now"))
+        taken.append((x - 2, drawn.top, x + 2, drawn.base - 10))
     for names in chart.lines:
         joined = [places[name] for name in names if name in places]
-        drawn.paths.append(" ".join(f"{x:.4g},{y:.4g}" for x, y in joined))
-        drawn.taken += [box for start, end in pairwise(joined) for box in _along(start, end)]
-    _add_marks(drawn, chart.points, places, (_LEFT + 2.0, _TOP, width - 2.0, base + 22.0))
+        drawn.lines += [(*start, *end, "ld") for start, end in pairwise(joined)]
+    _add_marks(drawn, taken)
     return drawn
 
 
-def _along(start: tuple[float, float], end: tuple[float, float]) -> Iterator[Box]:
-    """Small boxes on a straight line, so that no label stands on it."""
-    steps = max(1, round(math.dist(start, end) / 6))
-    for step in range(1, steps):
-        x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
-        yield x - 1, y - 1, x + 1, y + 1
+def _add_prices(drawn: Layout) -> None:
+    steps = ticks(*drawn.ends, 4 if drawn.width > 500 else 3)
+    step = steps[1] - steps[0] if len(steps) > 1 else 0.0
+    for value in steps:
+        if drawn.left + 16 < drawn.across(value) < drawn.right - 16:
+            text = _price(value, drawn.chart.x_unit, step)
+            drawn.texts.append((drawn.across(value), drawn.base + 38, text, "m", "middle"))
+    drawn.texts.append((drawn.right, drawn.height - 4, drawn.chart.x_title, "m", "end"))
 
 
-def _axis(value: float, unit: str, step: float) -> str:
+def _add_shares(drawn: Layout, marks: Sequence[tuple[float, float]]) -> Iterator[Box]:
+    """Adds the lines of the shares and the limit; yields the boxes that no name may cover."""
+    left, right, limit = drawn.left, drawn.right, drawn.chart.limit
+    drawn.texts.append((left, 14, drawn.chart.y_title, "m", "start"))
+    for value in ticks(0.0, drawn.most, 4):
+        y = drawn.down(value)
+        if limit is None or abs(y - drawn.down(limit)) > 12:
+            drawn.lines.append((left, y, right, y, "ax"))
+            drawn.texts.append((left - 8, y + 5, percent(value), "m", "end"))
+    if limit is None:
+        return
+    text, y = f"above {percent(limit)}: loses too much", drawn.down(limit)
+    wide = width_of(text)
+    covered = any(x < left + wide + 14 and y - 28 < at < y + 8 for x, at in marks)
+    start = right - wide if covered else left + 6
+    drawn.lines.append((left, y, right, y, "lim"))
+    drawn.texts += [(left - 8, y + 5, percent(limit), "m", "end"), (start, y - 6, text, "r", "start")]
+    yield left, y - 2, right, y + 2
+    yield start - 4, y - 20, start + wide + 4, y
+
+
+def _price(value: float, unit: str, step: float) -> str:
+    if unit == "usd" and 0 < step < 1:
+        return f"${value:,.{max(0, -math.floor(math.log10(step)))}f}"
     if unit == "usd":
-        return (
-            f"${value:,.{max(0, -math.floor(math.log10(step or 1)))}f}"
-            if 0 < step < 1
-            else dollars(value).removesuffix(".00")
-        )
+        return dollars(value).removesuffix(".00")
     if abs(value) >= 1e6 and step >= 1e5:
         return f"{value / 1e6:g}M"
     return f"{value / 1e3:g}k" if abs(value) >= 1e4 else count(value)
 
 
-def _add_marks(drawn: Layout, points: Sequence[Point], places: dict[str, tuple[float, float]], inside: Box) -> None:
-    """Marks with their names.
+# ---------------------------------------------------------------- marks and their names
 
-    Those at one place share a label; where no name fits, the row of the table stands.
+
+def _add_marks(drawn: Layout, taken: list[Box]) -> None:
+    """Marks with their names, the rows of the table where there is no room for a name.
+
+    Marks at one place share a label. The advised strategy and today's are placed first and lie on
+    top.
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
-    for point in points:
-        x, y = places[point.name]
-        groups.setdefault((round(x / 5), round(y / 5), point.mark), []).append(point)
-    ordered = sorted(groups.values(), key=lambda group: (-_ORDER.index(group[0].mark), group[0].x))
-    rows = {point.name: str(place) for place, point in enumerate(points, 1)}
-    crowded = drawn.width < 500 and len(ordered) > 9
-    spots = [places[group[0].name] for group in ordered]
-    bold = [group[0].mark in ("advised", "today") for group in ordered]
-    texts = []
-    for group, strong in zip(ordered, bold, strict=True):
-        row = [rows[group[0].name]] if len(points) > 12 else []
-        texts.append([*([] if crowded and not strong and row else _names(group)), *row])
-    labels = placed(spots, texts, bold, inside, drawn.taken)
-    for group, (x, y), label in reversed([*zip(ordered, spots, labels, strict=True)]):
+    for point in drawn.chart.points:
+        place = round(drawn.across(point.x) / 5), round(drawn.down(point.y) / 5), point.mark
+        groups.setdefault(place, []).append(point)
+    ordered = sorted(groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row))
+    spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
+    taken += [(x - 7, y - 7, x + 7, y + 7) for x, y in spots]
+    for (x, y), group in zip(spots, ordered, strict=True):
+        mark = group[0].mark
+        label = _label(drawn, x, y, _names(group), taken)
         if label is not None:
-            drawn.lines += [(x, y, *label.leader, "ld")] if label.leader is not None else []
-            drawn.text(label.x, label.y, label.text, f"h {_LOOKS[group[0].mark]}".strip())
-        drawn.marks.append((x, y, group[0].mark, "; ".join(point.title or point.name for point in group)))
+            text, box = label
+            taken.append(box)
+            drawn.texts.append((box[0] + 3, box[1] + 14, text, _LOOKS[mark], "start"))
+        title = "; ".join(point.title or point.name for point in group)
+        drawn.marks.insert(0, (x, y, mark, title))
 
 
 def _names(group: Sequence[Point]) -> list[str]:
-    """The texts to try for marks at one place, the fullest first."""
-    first = group[0].name if len(group[0].name) <= LONGEST else group[0].name[: LONGEST - 1] + "…"
-    ship = f"{first}: ship" if group[0].mark == "advised" else first
+    """The texts to try for marks at one place: the names, the first of them, the rows."""
+    first = group[0].name if len(group[0].name) <= _LONGEST else group[0].name[: _LONGEST - 1] + "…"
     if len(group) == 1:
-        return list(dict.fromkeys([ship, first]))
-    every = ", ".join(point.name for point in group)
-    short = [every] if len(every) < 2 * LONGEST else []
-    return [*short, f"{first} and {len(group) - 1} more", f"{first} +{len(group) - 1}"]
+        texts = [f"{first}: ship", first] if group[0].mark == "advised" else [first]
+    else:
+        every = ", ".join(point.name for point in group)
+        texts = [*([every] if len(every) <= _LONGEST else []), f"{first} +{len(group) - 1}"]
+    rows = sorted(point.row for point in group if point.row)
+    return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
+
+
+def _label(drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]) -> tuple[str, Box] | None:
+    """The first text that has room beside a mark, above or below it, with its box; None where none
+    has.
+    """
+    own = (x - 7, y - 7, x + 7, y + 7)
+    for text in texts:
+        wide = width_of(text)
+        for left, top in (
+            (x + 9, y - 9), (x - 9 - wide, y - 9), (x - wide / 2, y - 26), (x - wide / 2, y + 9),
+            (x + 2, y - 26), (x - 2 - wide, y - 26), (x - 8, y + 9), (x + 8 - wide, y + 9), (x - 8, y - 43),
+        ):  # fmt: skip
+            box = (left, top, left + wide, top + 17)
+            inside = drawn.left < left and box[2] < drawn.width and drawn.top < top and box[3] <= drawn.base + 26
+            if inside and not any(_overlap(box, other) for other in taken if other != own):
+                return text, box
+    return None
+
+
+def width_of(text: str) -> float:
+    """The width of a text of 14 pixels with 3 pixels at each side, a little above what fonts need.
+
+    >>> width_of("mask_1") > width_of("mask")
+    True
+    """
+    narrow, wide = (sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−"))
+    return 6 + (len(text) - narrow - wide) * 9.2 + narrow * 5.0 + wide * 13.0
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

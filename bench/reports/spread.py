@@ -5,34 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.advice import Ranked
+from ..model.advice import Price, Ranked
 from .blocks import Block, Drawing, Fold, Gallery, Prose, Section
 from .charts import Histogram, Mark, Sweep, SweepLine
-from .numbers import MINUS, change, count, listed, of, percent
-from .reading import FAR, REFUSED, Reading
+from .numbers import change, count, listed, of, percent
+from .reading import REFUSED, Reading
 
 _WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _BINS = 12
 _OPEN = 8  # histograms; more are folded
 _FEWEST = 4  # runs; with fewer the table says it all
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
+
 _Item = tuple[Mark, str, str, Histogram]
-
-
-def changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price against today, a share, by run.
-
-    Runs without a price are left out.
-    """
-    metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
-    metric, differences = metrics.get(reading.advice.basis, "cost.prompt_tokens"), []
-    for run in reading.compared.runs:
-        now, before = (reading.at(run.id, name, metric) for name in (strategy, reading.compared.today))
-        if now is not None and before:
-            differences.append(now / before - 1)
-    return differences
 
 
 def per_run_section(reading: Reading) -> Iterator[Section]:
@@ -41,7 +28,7 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     A strategy that changes no price has no histogram.
     """
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
-    by_name = {name: values for name in names if any(values := changes(reading, name))}
+    by_name = {name: values for name in names if any(values := _changes(reading, name))}
     if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
     width, first, bins = _scale([value for values in by_name.values() for value in values if value])
@@ -54,6 +41,19 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
         title = of(len(items) - _OPEN, "more strategy", "more strategies")
         blocks.append(Fold(title, (Gallery(items[_OPEN:]),)))
     yield Section("runs", "Per run", "Change per run", tuple(blocks))
+
+
+def _changes(reading: Reading, strategy: str) -> list[float]:
+    """The change of a strategy's price against today by run, as shares; runs without a price are
+    left out.
+    """
+    metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
+    metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
+    prices = [
+        [reading.at(run.id, name, metric) for name in (strategy, reading.compared.today)]
+        for run in reading.compared.runs
+    ]
+    return [now / before - 1 for now, before in prices if now is not None and before]
 
 
 def _in_words(name: str, values: Sequence[float]) -> str:
@@ -88,7 +88,7 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
     labels, today = [""] * (bins + 1), -first
     for edge in (0, bins // 2, bins):
         if abs(edge - today) > 2:
-            labels[edge] = (MINUS if edge < today else "+") + percent(abs((edge + first) * width))
+            labels[edge] = change(1 + (edge + first) * width)
     if 0 <= today <= bins:
         labels[today] = "today"
     less, more = sum(value < 0 for value in values), sum(value > 0 for value in values)
@@ -101,10 +101,9 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
 # ---------------------------------------------------------------- sweeps
 
 
-def swept(reading: Reading) -> tuple[tuple[str, tuple[tuple[float, str], ...]], ...]:
-    """The settings that some strategies differ in alone.
-
-    Its name with whose it is, and (value, strategy) by value.
+def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
+    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies
+    by value.
     """
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
@@ -113,7 +112,7 @@ def swept(reading: Reading) -> tuple[tuple[str, tuple[tuple[float, str], ...]], 
             rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
             groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
     large = [
-        (f"{name} of {_owner(rest)}", tuple(sorted(values.items())))
+        (f"{name} of {_owner(rest)}", dict(sorted(values.items())))
         for (name, rest), values in groups.items()
         if len(values) > 2
     ]
@@ -126,52 +125,44 @@ def _owner(rest: str) -> str:
     >>> _owner("store=csv+compactor=mask_observations:keep_last=*")
     'mask_observations'
     """
-    owners = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
-    return owners[-1] if owners else rest.split("=")[0]
+    names = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
+    return names[-1] if names else rest.split("=")[0]
 
 
 def sweep_sections(reading: Reading) -> Iterator[Section]:
-    """Price, missed turns and far recall over each setting that is swept."""
-    for place, (setting, swept_items) in enumerate(swept(reading), 1):
-        items = [(value, reading.by_name[name]) for value, name in swept_items if name in reading.by_name]
-        ranked = [item for _, item in items]
-        prices = _prices(reading, ranked)
-        far = [item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR) for item in ranked]
-        missed = SweepLine(
-            "missed turns", "fraction", tuple(item.missed_turns for item in ranked), _limit(ranked, "needed")
-        )
-        kept = SweepLine("kept from six or more turns back", "fraction", tuple(far), _limit(ranked, "far"), "below")
-        lines = tuple(line for line in (prices, missed, kept) if sum(value is not None for value in line.values) > 1)
+    """Both prices, missed turns and far recall over each setting that is swept."""
+    for place, (setting, strategies) in enumerate(swept(reading), 1):
+        items = {value: reading.by_name[name] for value, name in strategies.items() if name in reading.by_name}
+        lines = _lines(reading, [*items.values()])
         if not lines:
             continue
-        words = [f"{value:g}: {change(1 + price) if price is not None else 'not priced'}"
-                 for (value, _), price in zip(items, prices.values, strict=True)]  # fmt: skip
-        within = [f"{value:g}" for value, item in items if item.verdict not in REFUSED]
+        words = [f"{value:g}: {_change(reading.price(item))}" for value, item in items.items()]
+        within = [f"{value:g}" for value, item in items.items() if item.verdict not in REFUSED]
         note = f"Within all limits: {listed(within)}." if within else "No setting is within all limits."
-        drawn = Sweep(
-            f"Over {setting}: {'; '.join(words)}.",
-            tuple(f"{value:g}" for value, _ in items),
-            setting.split(" of ")[0],
-            lines,
-        )
+        alt = f"Over {setting}: {'; '.join(words)}."
+        sweep = Sweep(alt, tuple(f"{value:g}" for value in items), setting.split(" of ")[0], lines)
         name = f"Sweep {place}" if place > 1 else "Sweep"
-        yield Section(f"sweep{place}", name, f"Sweep of {setting}", (Drawing(drawn, note=note),))
+        yield Section(f"sweep{place}", name, f"Sweep of {setting}", (Drawing(sweep, note=note),))
 
 
-def _prices(reading: Reading, items: Sequence[Ranked]) -> SweepLine:
-    """The change of the price that decides, the other one dashed where it differs."""
-    both = [(item.cached, item.uncached) for item in items]
-    cached, uncached = (
-        tuple(price.ratio - 1 if price and price.ratio is not None else None for price in side)
-        for side in zip(*both, strict=True)
-    )
-    main, other, names = cached, uncached, ("with cache", "without cache")
-    if reading.advice.basis == "uncached" or not any(value is not None for value in cached):
-        main, other, names = uncached, cached, ("without cache", "with cache")
-    dashed = other if other != main and any(value is not None for value in other) else ()
-    return SweepLine("price against today", "change", main, 0.0, "above", dashed, names)
+def _lines(reading: Reading, items: Sequence[Ranked]) -> tuple[SweepLine, ...]:
+    """The measures that at least two settings have."""
+    prices = {"with cache": [item.cached for item in items], "without cache": [item.uncached for item in items]}
+    if reading.counts_tokens:
+        prices = {"in tokens": [reading.price(item) for item in items]}
+    lines: list[SweepLine] = []
+    for name, costs in prices.items():
+        ratios = tuple(price.ratio - 1 if price and price.ratio is not None else None for price in costs)
+        lines.append(SweepLine(f"price {name}", ratios, 0.0, "today"))
+    for title, values, rule in (
+        ("missed turns", [item.missed_turns for item in items], "needed"),
+        ("kept from six or more turns back", [reading.far(item) for item in items], "far"),
+    ):
+        limit = reading.limit(rule)  # type: ignore[arg-type]
+        name = "" if limit is None else f"limit {percent(limit)}"
+        lines.append(SweepLine(title, tuple(values), limit, name, "below" if rule == "far" else "above"))
+    return tuple(line for line in lines if sum(value is not None for value in line.values) > 1)
 
 
-def _limit(items: Sequence[Ranked], rule: str) -> float | None:
-    limits = (result.limit for item in items for result in item.rules if result.rule == rule)
-    return next((limit for limit in limits if limit is not None), None)
+def _change(price: Price | None) -> str:
+    return change(price.ratio) if price and price.ratio is not None else "not priced"

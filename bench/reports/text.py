@@ -8,13 +8,15 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Code, Fold, Gates, Heading, Prose, Report, Table, plain
-from .outline import DOTS, Items, Lines, Part, outline
+from .blocks import Block, Cell, Code, Fold, Heading, Prose, Report, Table, plain
+from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
+_NAME = 26  # columns of a name or a number that is never broken
 
 
 def render(reports: Sequence[Report]) -> Iterator[str]:
@@ -59,12 +61,10 @@ def _failed(compared: Compared) -> bool:
 
 
 def _first_screen(report: Report) -> list[Block]:
-    """The table and the line to copy, then the gates that failed."""
-    kinds = {"answer": (Table, Code), "gates": (Gates,)}
+    """The table and the line to copy, then what changed and the gates that failed."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    return [
-        block for anchor, wanted in kinds.items() for block in sections.get(anchor, ()) if isinstance(block, wanted)
-    ]
+    blocks = (*sections.get("answer", ()), *sections.get("gates", ()))
+    return [block for block in blocks if isinstance(block, Table | Code)]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
@@ -85,9 +85,6 @@ def _part(part: Part, width: int) -> Iterator[str]:
                 yield from _wrapped(plain(text), width, "  ")
         case Table():
             yield from _table(part, width)
-        case Lines(lines):
-            for line in lines:
-                yield from _wrapped(f"{line.sign or ' '} {line.who} {plain(line.text)}", width, "    ")
         case Fold(title, blocks):
             yield from [*_wrapped(title, width), *lines_of(blocks, width)[:-1]]
 
@@ -106,13 +103,19 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
     keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for place in keep:
-        column = table.columns[place]
-        drawn.add_column(RichText(column.title), justify="right" if column.number else "left", overflow="fold")
-    for row in table.rows:
+    rows = [[_cell(row.cells[at], table.columns[at].number, at == keep[0]) for at in keep] for row in table.rows]
+    for place, at in enumerate(keep):
+        column = table.columns[at]
+        justify: Literal["left", "right"] = "right" if column.number else "left"
+        groups = [row.group for row in table.rows] if place == 0 else []
+        words = [*(cells[place] for cells in rows), *column.title.split(), *groups]
+        wide = max(map(len, words), default=0) if place == 0 or column.number else None
+        fixed = None if wide is None or wide > _NAME else wide
+        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
+    for row, cells in zip(table.rows, rows, strict=True):
         if row.group:
             drawn.add_row(RichText(row.group))
-        drawn.add_row(*(RichText(_cell(row.cells[at], table.columns[at].number, at == keep[0])) for at in keep))
+        drawn.add_row(*map(RichText, cells))
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={})
     with console.capture() as capture:
         console.print(drawn)

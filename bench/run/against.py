@@ -31,13 +31,13 @@ _SETTINGS = ("model", "calibrate", "cache")
 class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the recordings and labels of now.
 
-    `gone` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
+    `missing` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
     """
 
     sha: str
     plan: Scenario
     given: Declared
-    gone: tuple[str, ...]
+    missing: tuple[str, ...]
     unused: tuple[str, ...]
 
 
@@ -69,9 +69,9 @@ def earlier(plan: Scenario, revision: str, running: Running, now: Sequence[Strat
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
         try:
-            gone = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
+            missing = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
             unused = sorted(_imported(given.strategies, files) - _imported(now, top))
-            yield Earlier(sha, moved, given, gone, tuple(unused))
+            yield Earlier(sha, moved, given, missing, tuple(unused))
         finally:
             stop(given.strategies)
 

@@ -224,15 +224,15 @@ def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Map
         labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
         _require_about(labels, trace, where)
         yield trace, {**labels, **({LABEL: probes} if probes else {})}
-    for case in plan.labels:
-        if case not in ids:
-            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, ids)}")
+    for run in plan.labels:
+        if run not in ids:
+            raise ScenarioError(f"{where}: labels for a run that is not there: {run!r}{nearest(run, ids)}")
     questions.require_asked()
 
 
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
     """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
-    place = f"{where}: labels for case {trace.id!r}"
+    place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
         close = nearest(name, READ)
         if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics

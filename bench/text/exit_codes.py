@@ -7,7 +7,7 @@ import re
 _EXIT_CODE = re.compile(
     r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
 )
-_WORDS = ("code", "Code", "CODE", "status", "Status", "STATUS")
+_WORDS = ("eturn", "ETURN", "xit", "XIT")  # behind the letter that the pattern begins with
 
 
 def exit_codes(text: str) -> tuple[int, ...]:
@@ -21,7 +21,7 @@ def exit_codes(text: str) -> tuple[int, ...]:
     for word in _WORDS:
         position = text.find(word)
         while position >= 0:
-            for match in _EXIT_CODE.finditer(text, max(0, position - 12), position + 40):
-                codes[match.start()] = int(match.group(1))
+            if position and (match := _EXIT_CODE.match(text, position - 1)):
+                codes[position] = int(match.group(1))
             position = text.find(word, position + 1)
     return tuple(code for _, code in sorted(codes.items()))

@@ -76,6 +76,11 @@ class FieldTable:
                     self.fields.append(Field(key, text, number))
 
     @cached_property
+    def labels(self) -> list[str]:
+        """Each field as it is shown, by its place."""
+        return [f"{item.key}: {item.text}" for item in self.fields]
+
+    @cached_property
     def _by_word(self) -> dict[str, list[Field]]:
         return by_word((item.text, item) for item in self.fields)
 

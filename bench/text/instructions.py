@@ -22,6 +22,7 @@ _OPENING = re.compile(
     r"|(?:if|when|whenever|before|after|once|unless|under|at all times|in any case)\b[^,]{0,120},\s+)+",
     re.IGNORECASE,
 )
+_REPORTED = re.compile(r"^it (?:was|is|has been) (?:\w+ly )?\w+ed that\s+", re.IGNORECASE)
 _TALK = re.compile(
     r"^\W*(?:i|we|they|he|she|it|my|our|his|her|there|this|that|these|those|let me|let['’]s)\b|\?\W*$|^\W*(?:never mind|you never know)\b"
     r"|^don['’]t (?:worry|sweat|mind|know|think)\b",
@@ -47,6 +48,7 @@ _COMMANDS, _STATUTES = (
             r"(?:must|should|shall|may (?:not|only)|can['’]t|cannot|can only|have to|need to|(?:are|is) not allowed|(?:are|is) to)\b",
             r"\b(?:under no (?:circumstances|condition)|at all times|no matter what|in no case|in all cases|under all circumstances"
             r"|(?:hard|standing) (?:constraint|rule|instruction))\b",
+            r"\b(?:may|can|allowed to|free to)\b.{0,60}\bwithout (?:\w+ ){0,2}(?:ask|approv|confirm|permission|consent|check)",
             r"(?:^|[:,;]\s*)no (?:\w+ ){1,3}(?:without|until|before)\b|^no \w+s on\b",
         ),
         (
@@ -158,7 +160,7 @@ def is_order(sentence: str) -> bool:
 def _bare(sentence: str) -> str:
     """A sentence without its bullet and label; "" for what is too short, too long, a question, or talk of oneself."""
     text = _BULLET.sub("", " ".join(sentence.split()))
-    bare = _LABEL.sub("", text)
+    bare = _REPORTED.sub("", _LABEL.sub("", text))
     long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
     return bare if long_enough and not _TALK.search(bare) else ""
 

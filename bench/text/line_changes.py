@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
@@ -11,8 +12,9 @@ from html import unescape
 
 from ..model import grouped
 from .quantities import same_value
+from .texts import Remembered
 
-_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°<>≤≥≠=]|[✓✔✗✘✅❌]")
+_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
@@ -21,6 +23,7 @@ _DENIALS = frozenset(
 _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
+_SHARE = frozenset("%‰")
 _MARK = re.compile(
     r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
     re.IGNORECASE,
@@ -31,6 +34,8 @@ _SAME = 0.6
 """The share of words, in order, by which a line is taken for one of the result."""
 
 _FEWEST_CHARS = 3
+_FEW_QUESTIONS = 30
+"""So many lines are looked for by searching; who asks more often is worth an index."""
 _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 3, 200, 200, 5
 
 
@@ -52,6 +57,7 @@ class ResultLines:
     def __init__(self, lines: Iterable[str]) -> None:
         self._known = dict.fromkeys(lines)
         self._altered: dict[tuple[str, bool, bool], str] = {}
+        self._asked = 0
 
     def __contains__(self, line: str) -> bool:
         return line in self._known
@@ -61,16 +67,21 @@ class ResultLines:
         return [part for line in self._known for part in _pieces(line) if part.strip()]
 
     @cached_property
-    def _tokens(self) -> list[list[str]]:
-        return [_tokens(part) for part in self._lines]
+    def _text(self) -> str:
+        """The lines in small letters, each behind a line break."""
+        return "".join(f"\n{line.casefold()}" for line in self._lines)
 
     @cached_property
-    def _exact(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(map(tuple, self._tokens))
+    def _starts(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self._text)]
+
+    @cached_property
+    def _tokens(self) -> Remembered[list[str]]:
+        return Remembered(lambda number: _tokens(self._lines[number]))
 
     @cached_property
     def _by_token(self) -> dict[str, list[int]]:
-        return grouped((token, number) for number, tokens in enumerate(self._tokens) for token in set(tokens))
+        return grouped((token, number) for number in range(len(self._lines)) for token in set(self._tokens(number)))
 
     def altered(self, line: str, *, cut: bool = False, begun: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
@@ -103,11 +114,11 @@ class ResultLines:
             len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
         ):
             return ""
-        if any(tuple(tokens) in self._exact for tokens in readings):
+        if line.strip().casefold() in self._text:
             return ""
         for tokens in readings:
             for number in self._candidates(tokens):
-                verdict = _alters(tokens, self._tokens[number], cut, begun)
+                verdict = _alters(tokens, self._tokens(number), cut, begun)
                 if verdict is False:
                     return ""
                 if verdict and not found:
@@ -118,7 +129,8 @@ class ResultLines:
         """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
         pair = _PAIR.fullmatch(line)
         known = self._pairs.get(pair[1].casefold(), []) if pair else []
-        if not pair or not known or len(known) > _MOST_LINES:
+        goes_on = line.count('"') % 2 == 1  # in the next line
+        if not pair or not known or len(known) > _MOST_LINES or goes_on:
             return ""
         value = pair[2]
         if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
@@ -134,12 +146,25 @@ class ResultLines:
         return found
 
     def _candidates(self, tokens: list[str]) -> Iterator[int]:
+        """The numbers of the lines that share most words with others; words of very many lines do not count."""
+        self._asked += 1
+        find = self._by_token.get if self._asked > _FEW_QUESTIONS else self._search
         votes: Counter[int] = Counter()
-        for token in set(tokens):
-            places = self._by_token.get(token, ())
-            if len(places) <= _MOST_LINES:
-                votes.update(places)
+        for token in dict.fromkeys(tokens):
+            numbers = find(token) or ()
+            if len(numbers) <= _MOST_LINES:
+                votes.update(numbers)
         return (number for number, _ in votes.most_common(_CANDIDATES))
+
+    def _search(self, token: str) -> list[int]:
+        """The numbers of the lines that have a word: cheaper than an index for a few words."""
+        numbers: list[int] = []
+        place = self._text.find(token)
+        while place >= 0 and len(numbers) <= _MOST_LINES:
+            number = bisect_right(self._starts, place) - 1
+            numbers.append(number)
+            place = self._text.find(token, self._starts[number + 1]) if number + 1 < len(self._starts) else -1
+        return [number for number in numbers if token in self._tokens(number)] if place < 0 else numbers
 
 
 def _pieces(line: str) -> list[str]:
@@ -178,6 +203,8 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
             at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
             fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
             replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
+        elif kind == "delete" and _SHARE.issuperset(old) and not (cut and begin == len(shown)):
+            replaced = True
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True
         elif kind == "insert" and stop != len(shown) and begin != 0:

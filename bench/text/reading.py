@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
@@ -20,10 +21,12 @@ _LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)
 _MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
 _NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\s+(?=[A-Za-z_][\w.-]{0,40}=\S)")
-_PATH = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
+_PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
+_DASHES = re.compile(r"(?:[-*•]\s+)+")
+_NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-_FOLDED = re.compile(r"\\\n\s*(?:\\(?= ))?")
+_FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _MOST_DEPTH = 60
 
 
@@ -40,20 +43,39 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
     ([{'id': 5}], '')
     """
-    legend, text = _without_legend(text)
+    legend, text = _without_legend(_without_numbers(text))
     columns = {*names, *legend}
     values: list[Any] = []
+    paths = [line for line in text.split("\n") if line.lstrip()[:1] == "[" and is_path(line)]
+    if paths:
+        text = "\n".join(line for line in text.split("\n") if line not in set(paths))
     rest = text
     if text.lstrip()[:1] in ("{", "["):
-        with suppress(NothingParsed):
-            value, end = parse_prefix(text)
-            values, rest = [value], text[end:]
+        for way in dict.fromkeys((text, text.replace("\n", " "))):  # the latter for lines that were wrapped
+            with suppress(NothingParsed):
+                value, end = parse_prefix(way)
+                if len(text) - end < len(rest):
+                    values, rest = [value], text[end:]
     rows, rest = find_tables(rest, columns)
     values += [rows] if rows else []
     values += containers_in(rest)
     values += _xml_values(rest)
-    values += _pair_values(unfolded(rest), frozenset(columns))
+    values += _pair_values("\n".join([unfolded(rest), *paths]), frozenset(columns))
     return [_plain(value, legend) for value in values], rest
+
+
+def _without_numbers(text: str) -> str:
+    """A text without the line numbers in front of all of its lines.
+
+    >>> _without_numbers("  7: {\\n  8:   }"), _without_numbers("7: a\\nb")
+    ('{\\n  }', '7: a\\nb')
+    """
+    lines = text.rstrip().split("\n")
+    matches = [match for line in lines if (match := _NUMBERED.match(line))]
+    numbers = [int(match[1][:9]) for match in matches]
+    if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
+        return text
+    return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
 
 
 def _without_legend(text: str) -> tuple[dict[str, str], str]:
@@ -66,7 +88,7 @@ def _without_legend(text: str) -> tuple[dict[str, str], str]:
 
 
 def unfolded(text: str) -> str:
-    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text.
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text; none behind a line number.
 
     >>> unfolded('a: "one\\\\\\n  \\\\ two"')
     'a: "one two"'
@@ -139,16 +161,22 @@ def _xml_values(text: str) -> Iterator[Any]:
             stack.pop()
         _, begin, inner = stack.pop()
         value: Any = inner or _cell(text[begin : match.start()])
+        if len(inner) == 1 and isinstance(only := next(iter(inner.values())), list) and not _nested(only):
+            value = only
         if not stack:
             if inner:
-                yield {name: inner}
+                yield {name: value}
             continue
         parent = stack[-1][2]
         if name in parent:
             kept = parent[name]
-            parent[name] = [*kept, value] if isinstance(kept, list) else [kept, value]
+            parent[name] = [*kept, value] if isinstance(kept, list) and not isinstance(value, list) else [kept, value]
         else:
             parent[name] = value
+
+
+def _nested(items: list[Any]) -> bool:
+    return any(isinstance(item, dict | list) for item in items)
 
 
 def _cell(text: str) -> Any:
@@ -161,29 +189,43 @@ def _cell(text: str) -> Any:
 def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
     """The mappings that lines of `key: value` write.
 
-    Deeper lines belong to the key above; a dash, a key that comes again, or a heading (a line
-    `key:` that is none of the `names`, with no deeper line below it) begins a new one.
+    Deeper lines belong to the key above. A new one begins with a dash, unless each pair has one, with
+    a key that comes again, or with a heading (a line `key:` that is none of the `names`, with no
+    deeper line below it).
     """
     records: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
     stack: list[tuple[int, dict[str, Any]]] = []
     heading = -1  # the indentation of the line above, where that may be a heading
+    bullets: list[tuple[int, dict[str, Any]]] = []  # the mappings each pair of which has a dash
     for line in text.split("\n"):
         bare = line.strip()
         if not bare:
             stack = []
+            continue
+        if bare in ("-", "*", "•"):
+            bullets = []
             continue
         path = _PATH.fullmatch(bare)
         if path:
             _put(by_path, re.findall(r"[\w /-]+", path[1]), _cell(path[2]))
             continue
         indent = len(line) - len(line.lstrip())
-        item = re.match(r"[-*•]\s+", bare)
+        item = _DASHES.match(bare)
         if item:
-            stack = [level for level in stack if level[0] < indent]
+            stack = [level for level in stack if level[0] <= indent + 1]  # a list may stand below its key as it is
             indent, bare = indent + item.end(), bare[item.end() :]
-            stack.append((indent, _below(stack, records, "")))
         pairs = [_PAIR.fullmatch(part) for part in _NEXT_PAIR.split(bare)]
+        if item:
+            begun = [level for level in bullets if level[0] == indent]
+            one = len(pairs) == 1 and pairs[0]
+            if begun and one and one[1].strip() not in begun[0][1]:
+                stack.append(begun[0])
+            else:
+                stack.append((indent, _below(stack, records, "")))
+                bullets = [level for level in bullets if level[0] < indent] + stack[-1:] * bool(one)
+        elif bullets:
+            bullets = [level for level in bullets if level[0] < indent]
         if not all(pairs):
             if item and not any(pairs):
                 stack[-1][1][""] = bare.lstrip("#")

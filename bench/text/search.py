@@ -22,14 +22,30 @@ class Strings:
         valid = list(map(encodable, self._strings))
         self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
 
+    def in_text(self, text: str) -> set[str]:
+        """The strings that a text has."""
+        strings: set[str] = set()
+        for number, start, end in self._matches(text):
+            string = self._strings[number]
+            if string not in strings and self._is_match(text, string, start, end):
+                strings.add(string)
+        return strings
+
     def places(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""
-        if self._automaton is None:
-            return
-        for number, start, end in self._automaton.find_matches_as_indexes(encodable(text), overlapping=True):
+        for number, start, end in self._matches(text):
             string = self._strings[number]
-            if is_free(text, start, end) and (string.isascii() or text.startswith(string, start)):
+            if self._is_match(text, string, start, end):
                 yield string, start
+
+    def _matches(self, text: str) -> list[tuple[int, int, int]]:
+        if self._automaton is None:
+            return []
+        return self._automaton.find_matches_as_indexes(encodable(text), overlapping=True)
+
+    @staticmethod
+    def _is_match(text: str, string: str, start: int, end: int) -> bool:
+        return is_free(text, start, end) and (string.isascii() or text.startswith(string, start))
 
 
 def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int]]:

@@ -194,8 +194,8 @@ def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[
     end = start
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
-        if not _known(named, names):
-            continue
+        if not _known(named, names) or (len(named) == 2 and any(name not in names for name in named)):
+            continue  # two columns of which one is no name are as likely a key and its value
         spans, end = _spans_at(lines, start, gap, len(named))
         cells = [[line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]]
         if len(cells) > 1 and cells[0][not cells[0][0] :] == named:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
@@ -14,8 +13,6 @@ from .search import Strings
 
 _Value = TypeVar("_Value")
 
-_DIGIT = re.compile(r"\d")
-_NOTHING: frozenset[str] = frozenset()
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
@@ -59,10 +56,7 @@ class Texts:
         self.words = Remembered(lambda text: words_of(plain(text)))
         """The runs of word characters of a text, decoded first."""
 
-        self.numbers_of_line = of_line = Remembered(_numbers)
-        """The numbers of a plain line by value."""
-
-        self.numbers = Remembered(lambda text: _NOTHING.union(*map(of_line, plain(text).split("\n"))))
+        self.numbers = Remembered(lambda text: frozenset(numbers_in(plain(text))))
         """The numbers of a text by value, decoded first."""
 
         self.facts = Remembered(_facts_in(plain, self.lower))
@@ -102,10 +96,6 @@ class Texts:
         return [fact for fact in facts if fact not in present]
 
 
-def _numbers(line: str) -> frozenset[str]:
-    return frozenset(numbers_in(line)) if _DIGIT.search(line) else _NOTHING
-
-
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
     facts_of = Remembered(lambda line: tuple((fact, kind) for kind, fact in facts_of_line(line, lower)))
 
@@ -135,13 +125,10 @@ class FactsHeld(Remembered[tuple[str, ...]]):
     def __init__(self, facts: Iterable[str], texts: Texts) -> None:
         self.texts = texts
         self._order = {fact: place for place, fact in enumerate(dict.fromkeys(facts))}
-        numbers = set(filter(is_number, self._order))
+        self._numbers = set(filter(is_number, self._order))
         self._rows = grouped((flat(fact), fact) for fact in self._order if " " in fact)
         self._in_rows = Strings(self._rows)
-        other_words = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
-        self._of_line = Remembered(
-            lambda line: {fact for fact, _ in other_words.places(line)} | (numbers & texts.numbers_of_line(line))
-        )
+        self._words = Strings(fact for fact in self._order if " " not in fact and fact not in self._numbers)
 
     def find(self, text: str) -> tuple[str, ...]:
         """The facts that a text holds which was not looked through before."""
@@ -153,10 +140,8 @@ class FactsHeld(Remembered[tuple[str, ...]]):
         return tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
 
     def _find(self, text: str) -> list[str]:
-        facts: set[str] = set()
-        for line in self.texts.plain(text).split("\n"):
-            facts |= self._of_line(line)
-        for row, _ in self._in_rows.places(self.texts.flat(text)) if self._rows else ():
+        facts = self._words.in_text(self.texts.plain(text)) | (self._numbers & self.texts.numbers(text))
+        for row in self._in_rows.in_text(self.texts.flat(text)) if self._rows else ():
             facts.update(self._rows[row])
         return sorted(facts, key=self._order.__getitem__)
 

@@ -1,5 +1,6 @@
-"""The content of messages, in the form of any provider or library, sorted by purpose: parts to show, calls, reasoning,
-results of tools. What is of no known kind is kept as size and hash, and counted where it is said.
+"""The content of messages, in the form of any provider or library, sorted by purpose: parts to
+show, calls, reasoning, results of tools. What is of no known kind is kept as size and hash, and
+counted where it becomes a step.
 """
 
 from __future__ import annotations
@@ -16,28 +17,25 @@ from .records import arguments, text
 from .steps import ReadMessage
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
-_CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call", "custom_tool_call",
-          "non_standard_tool_call"}  # fmt: skip
+_CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call",
+          "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
-_RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output", "function_result")
+_RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output")
 """Endings of the types of blocks that hold a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _NAMES = ("name", "toolName", "tool_name")
 _GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
-_KEYED = {"functionCall": "call", "function_call": "call", "toolUse": "call", "functionResponse": "response",
-          "function_response": "response", "toolResult": "result", "reasoningContent": "thought", "inlineData": "blob",
-          "inline_data": "blob", "guardContent": "text", "citationsContent": "text", "image": "image"}  # fmt: skip
-"""Keys that name the kind of a part of Gemini's or Converse's."""
 _WRAPPED = {"output", "result", "content", "error"}
 """Keys under which Gemini's interface wants a tool's text, since it takes objects only."""
 BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logprobs", "thinking", "signature", "data",
               "caller", "server_name", "is_error", "isError", "source", "title", "context", "refusal", "status", "error",
-              "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras", "phase",
-              "providerMetadata", "providerOptions", "state", "internal", "mime_type", "modality", "thought", "role",
-              "thoughtSignature", "thought_signature", "server_label", "container_id", "namespace", "format", "kind",
-              "mimeType", "dynamic", "providerExecuted", "created_by", *_IDS, *_NAMES, *_GIVEN, *_GAVE}  # fmt: skip
+              "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras",
+              "phase", "providerMetadata", "providerOptions", "state", "internal", "mime_type", "modality", "thought",
+              "role", "thoughtSignature", "thought_signature", "server_label", "container_id", "namespace", "format",
+              "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
+              *_IDS, *_NAMES, *_GIVEN, *_GAVE}  # fmt: skip
 
 
 @dataclass
@@ -55,8 +53,8 @@ class Blocks:
     @property
     def content(self) -> Content:
         """The texts as one, a line each, or the parts where some are no text."""
-        shown = tuple(part for part in self.parts if part != TextPart(text=""))
-        return text_of(shown) if all(isinstance(part, TextPart) for part in shown) else shown
+        parts = tuple(part for part in self.parts if part != TextPart(text=""))
+        return text_of(parts) if all(isinstance(part, TextPart) for part in parts) else parts
 
     @property
     def reasoning(self) -> str | None:
@@ -65,9 +63,6 @@ class Blocks:
 
     def add_all(self, content: Any, unread: Unread) -> Blocks:
         """Sort a content: a text, a list of texts and blocks, or one block. Gives itself."""
-        if isinstance(content, str):
-            self.parts.append(TextPart(text=content))
-            return self
         for block in content if isinstance(content, list) else () if content is None else (content,):
             if isinstance(block, str):
                 self.parts.append(TextPart(text=block))
@@ -78,16 +73,16 @@ class Blocks:
         return self
 
     def add(self, block: dict[str, Any], unread: Unread) -> None:
-        """Sort one block."""
+        """Sort one block. One without a type is a part of Gemini's or Converse's."""
         kind = block.get("type")
         if not isinstance(kind, str):
-            self._add_keyed(block, unread)
-            return
-        kind = kind.removeprefix("dynamic-") if kind.startswith("dynamic-") else kind
+            block = _with_type(block, unread)
+            kind = block.get("type", "step-start")
+        kind = kind.removeprefix("dynamic-")
         if kind in _CALLS:
             self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):
-            self.results.append(result_of(block, unread))
+            self.results.append(result_of(block))
         elif kind in _THOUGHTS:
             self._think(block, unread)
         elif kind.endswith("_call"):
@@ -102,11 +97,10 @@ class Blocks:
         listed = [*_items(block.get("summary")), *_items(None if redacted else block.get("content"))]
         texts = [text(as_dict(part).get("text")) or "" for part in listed]
         keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
-        alone = (block.get(key) for key in keys)
-        own = next((value for value in alone if isinstance(value, str) and value), "")
-        found = [one for one in (own, *texts) if one]
-        self.thoughts.extend(found or [""])
-        unread.add("reasoning whose text is not recorded", not found)
+        own = next((value for key in keys if (value := text(block.get(key)))), "")
+        thoughts = [one for one in (own, *texts) if one]
+        self.thoughts.extend(thoughts or [""])
+        unread.add("reasoning whose text is not recorded", not thoughts)
 
     def _add_served(self, item: dict[str, Any], kind: str, unread: Unread) -> None:
         """Sort a call of a tool that the server runs: its result stands in the same item."""
@@ -114,79 +108,88 @@ class Blocks:
         self.calls.append(call)
         given = next((key for key in (*_GAVE, "error") if item.get(key) is not None and key != "content"), None)
         if given is not None:
-            self.results.append(result_of({**item, "id": call.id, "name": call.name}, unread))
+            self.results.append(result_of({**item, "id": call.id, "name": call.name}))
         elif item.get("call_id") is None:
             unread.add(f"result of {call.name}, which the server keeps to itself")
 
-    def _add_keyed(self, part: dict[str, Any], unread: Unread) -> None:
-        key = next((key for key in part if key in _KEYED and part[key] is not None), "text")
-        held, purpose = part.get(key), _KEYED.get(key, "text")
-        inner = as_dict(held)
-        if purpose == "call":
-            given = {**inner, "arguments": inner.get("args", inner.get("input", {}))}
-            self.calls.append(call_in(given, unread))
-        elif purpose == "response":
-            shown, failed = _unwrapped(inner.get("response"))
-            self.results.append(_result(inner, shown, failed))
-        elif purpose == "result":
-            told = [item.get("text", item.get("json", item)) for item in dicts(inner.get("content")) if item]
-            whole = told[0] if len(told) == 1 else "\n".join(map(as_text, told))
-            self.results.append(_result(inner, whole, inner.get("status") == "error"))
-        elif purpose == "thought":
-            self._think({"text": as_dict(inner.get("reasoningText")).get("text")}, unread)
-        elif purpose in ("blob", "image"):
-            media = text(inner.get("mimeType") or inner.get("mime_type")) or f"image/{inner.get('format') or '*'}"
-            data = text(inner.get("data") or as_dict(inner.get("source")).get("bytes"))
-            known = data is not None and media.startswith("image")
-            self.parts.append(picture(f"data:{media};base64,{data}") if known else part_of({"type": key, key: held}))
-        elif key == "text" and part.get("thought") is True:
-            self._think({"text": held}, unread)
-        elif isinstance(held, str) or purpose == "text":
-            texts = [inner.get("text"), *dicts(inner.get("content"))] if inner else [held]
-            shown = "".join(str(as_dict(one).get("text", "") if isinstance(one, dict) else one or "") for one in texts)
-            self.parts.extend([TextPart(text=shown)] if shown or isinstance(held, str) else [])
-            unread.add("part of no known kind", not shown and held is None and not part.keys() <= BLOCK_KEYS | _NOTHING)
+
+_KEYED = ("functionCall", "function_call", "toolUse", "functionResponse", "function_response", "toolResult",
+          "reasoningContent", "inlineData", "inline_data", "image", "guardContent")  # fmt: skip
+"""Keys that name the kind of a part of Gemini's or Converse's."""
+
+
+def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
+    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}`
+    for none."""
+    key = next((key for key in _KEYED if part.get(key) is not None), "")
+    value = as_dict(part.get(key))
+    match key:
+        case "functionCall" | "function_call" | "toolUse":
+            return {**value, "type": "tool_call", "arguments": value.get("args", value.get("input", {}))}
+        case "functionResponse" | "function_response":
+            content, failed = _unwrapped(value.get("response"))
+            return {**value, "type": "tool_call_response", "output": as_text(content), "is_error": failed}
+        case "toolResult":
+            texts = [item.get("text", item.get("json", item)) for item in dicts(value.get("content")) if item]
+            return {**value, "type": "tool_call_response", "output": "\n".join(map(as_text, texts))}
+        case "reasoningContent":
+            return {"type": "thinking", "thinking": as_dict(value.get("reasoningText")).get("text")}
+        case "inlineData" | "inline_data" | "image":
+            media = text(first_of(value, ("mimeType", "mime_type"))) or f"image/{value.get('format') or '*'}"
+            data = text(value.get("data") or as_dict(value.get("source")).get("bytes"))
+            if data is None or not media.startswith("image"):
+                return {"type": key, key: part[key]}
+            return {"type": "image", "source": {"media_type": media, "data": data}}
+        case "guardContent":
+            return {"type": "text", "text": as_dict(value.get("text")).get("text")}
+    content = part.get("text")
+    if isinstance(content, str) or part.get("thought") is True:
+        return {"type": "thought" if part.get("thought") is True else "text", "text": content}
+    unread.add("part of no known kind", not part.keys() <= BLOCK_KEYS | _NOTHING)
+    return {}
+
+
+def _unwrapped(response: Any) -> tuple[Any, bool]:
+    """A tool's output out of the object that Gemini's interface wants around it, and True for an
+    error."""
+    if isinstance(response, dict) and len(response) == 1 and response.keys() <= _WRAPPED:
+        ((key, value),) = response.items()
+        if isinstance(value, str):
+            return value, key == "error"
+    return "" if response is None else response, bool(as_dict(response).get("error"))
 
 
 def part_of(block: Any) -> Part:
-    """One block as a part: text, a picture as size and hash, or anything else as its type, size and hash."""
+    """One block as a part: text, a picture as size and hash, or anything else as its type, size and
+    hash."""
     if isinstance(block, str):
         return TextPart(text=block)
-    kind = as_text(block.get("type", "unknown"))
-    told = block.get(_TEXTS[kind]) if kind in _TEXTS else None
-    if kind == "text" and told is None:
-        told = as_text(block.get("content") or "")
-    source, document = as_dict(block.get("source")), block.get("document")
+    kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
+    content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
+    if kind == "text" and content is None:
+        content = as_text(block.get("content") or "")
     if kind == "document" and source.get("type") == "text":
-        told = source.get("data")
-    if kind == "document" and isinstance(document, dict):  # Cohere's result of a tool
-        data = document.get("data")
-        told = data if isinstance(data, str) else compact_json(document)
-    if isinstance(told, str):
-        return TextPart(text=told)
+        content = source.get("data")
+    if isinstance(content, str):
+        return TextPart(text=content)
     if (address := _address(block, kind, source)) is not None:
         return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
     return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
 
 
-def parts_of(blocks: list[Any]) -> list[Part]:
-    """Blocks as parts; what is neither a text nor an object is none."""
-    return [part_of(block) for block in blocks if isinstance(block, str | dict)]
-
-
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:
     """The address of a picture, which may hold the picture itself; None for a block that is none."""
-    media = text(source.get("media_type")) or text(block.get("mime_type")) or text(block.get("mediaType")) or "image/*"
     if kind in ("image_url", "input_image", "computer_screenshot"):
         given = block.get("image_url")
         return text(given) or text(as_dict(given).get("url"))
+    media = text(source.get("media_type")) or text(first_of(block, ("mime_type", "mediaType"))) or "image/*"
     modal = str(block.get("modality") or media).startswith("image")
-    if kind == "image" or (kind in ("blob", "uri", "file") and modal):
-        data = text(source.get("data")) or text(block.get("base64")) or text(block.get("content"))
-        given = (source.get("url"), block.get("url"), block.get("uri"), block.get("image"))
-        return next(filter(None, map(text, given)), None) or (f"data:{media};base64,{data}" if data else None)
-    return None
+    if kind != "image" and not (kind in ("blob", "uri", "file") and modal):
+        return None
+    given = (source.get("url"), block.get("url"), block.get("uri"), block.get("image"))
+    data = next(filter(None, map(text, (source.get("data"), block.get("base64"), block.get("content")))), None)
+    return next(filter(None, map(text, given)), None) or (f"data:{media};base64,{data}" if data else None)
 
 
 def _items(value: Any) -> list[Any]:
@@ -200,8 +203,8 @@ def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
 
 def _id(block: dict[str, Any]) -> str:
     """The id of a call; some write a list of ids."""
-    held = first_of(block, _IDS)
-    return "" if held is None else as_text(held)
+    value = first_of(block, _IDS)
+    return "" if value is None else as_text(value)
 
 
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
@@ -214,44 +217,32 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
     return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
-def _result(block: dict[str, Any], shown: Any, failed: bool) -> ReadMessage:
-    seen = "" if shown is None else as_text(shown)
-    name = text(first_of(block, _NAMES)) or ""
-    return ReadMessage(
-        "tool", seen, call_id=_id(block), name=name, failed=failed, error=(seen or None) if failed else None
-    )
-
-
-def result_of(block: dict[str, Any], unread: Unread) -> ReadMessage:
-    """A block of a tool's result. What it shows is its text, its parts, or anything else as compact JSON."""
+def result_of(block: dict[str, Any]) -> ReadMessage:
+    """A block of a tool's result. It shows its text, its parts, or anything else as compact JSON."""
     kind, error = block.get("type"), block.get("error")
-    held = first_of(block, _GAVE)
-    held = error if held is None else held
-    value = as_dict(held)
+    output = first_of(block, (*_GAVE, "error"))
+    value = as_dict(output)
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
-        held = value["value"]
+        output = value["value"]
     failed = block.get("is_error") is True or block.get("isError") is True or error not in (None, False, "")
     failed = failed or block.get("status") in ("failed", "incomplete", "error")
     failed = failed or str(value.get("type")).startswith("error-") or str(value.get("type")).endswith("_error")
-    seen = output_of(held) if kind != "image_generation_call" else (picture(f"data:image/png;base64,{held}"),)
-    told = text(error) or (None if error in (None, False) else as_text(error))
-    first = next(iter(text_of(seen).strip().splitlines()), None)
-    told = told or (first if kind == "tool_result" else text_of(seen) or None)
+    seen = (picture(f"data:image/png;base64,{output}"),) if kind == "image_generation_call" else output_of(output)
+    stated = None if error in (None, False, "") else as_text(error)
+    if kind == "tool_result":  # Anthropic's errors are texts of many lines
+        stated = stated or next(iter(text_of(seen).strip().splitlines()), None)
+    why = (stated or text_of(seen) or None) if failed else None
     return ReadMessage(
-        "tool",
-        seen,
-        call_id=_id(block),
-        name=text(first_of(block, _NAMES)) or "",
-        failed=failed,
-        error=told if failed else None,
+        "tool", seen, call_id=_id(block), name=text(first_of(block, _NAMES)) or "", failed=failed, error=why
     )
 
 
-_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
+_CONTENT_TYPES = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
 
 
 def output_of(value: Any) -> Content:
-    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else as compact JSON."""
+    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
+    as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):
@@ -262,12 +253,4 @@ def output_of(value: Any) -> Content:
 
 
 def _is_visible(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") in _SHOWN
-
-
-def _unwrapped(response: Any) -> tuple[Any, bool]:
-    """A tool's output out of the object that Gemini's interface wants around it, and True for an error."""
-    if not isinstance(response, dict):
-        return response, False
-    alone = next(iter(response.values())) if len(response) == 1 and response.keys() <= _WRAPPED else None
-    return (alone, "error" in response) if isinstance(alone, str) else (response, bool(response.get("error")))
+    return isinstance(part, dict) and part.get("type") in _CONTENT_TYPES

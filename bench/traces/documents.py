@@ -17,7 +17,7 @@ from typing import Any
 from ..files.limits import LIMITS, joined, limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .decoded import NotJson, as_dict, decode
+from .decoded import NotJson, as_dict, decode, dicts
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
@@ -137,56 +137,55 @@ class Document:
                 yield number, line
 
     @functools.cached_property
-    def first_objects(self) -> list[dict[str, Any]]:
-        """The objects among the first 200 lines, or of the one list or value that the file is, to recognise a format
-        by; `[]` where there are none."""
-        values: list[Any] = []
+    def _beginning(self) -> tuple[Any, bool]:
+        """The value of the first line, and True, where it is one and more lines follow; else that
+        of the whole file, and False."""
+        first = list(itertools.islice(self.lines(), 2))
+        if len(first) == 2:
+            with contextlib.suppress(TraceError):
+                return self.decode(first[0][1], first[0][0]), True
+        return self.json, False
+
+    @functools.cached_property
+    def problem(self) -> TraceError | None:
+        """The error of reading the file as JSON or JSON Lines (by its first line); None without
+        one."""
         try:
-            if not self.is_json_lines and self.problem is None:
-                values = self.head if isinstance(self.head, list) else [self.head]
-            else:
-                for number, line in itertools.islice(self.lines(), _SNIFFED_LINES):
-                    with contextlib.suppress(TraceError):
-                        values.append(self.decode(line, number))
-        except TraceError:  # cannot be read at all
-            pass
-        return [value for value in values if isinstance(value, dict)]
+            _ = self._beginning
+        except TraceError as error:
+            return error
+        return None
 
     @property
     def is_json_lines(self) -> bool:
         """True if the file is JSON Lines: the first line is a complete value and more lines follow."""
-        return bool(self._first_line)
-
-    @functools.cached_property
-    def _first_line(self) -> tuple[Any, ...]:
-        """The value of the first line, where it is one and more lines follow; `()` where not."""
-        found = list(itertools.islice(self.lines(), 2))
-        try:
-            return (self.decode(found[0][1], found[0][0]),) if len(found) == 2 else ()
-        except TraceError:
-            return ()
+        return self.problem is None and self._beginning[1]
 
     @functools.cached_property
     def head(self) -> Any:
-        """The value to sniff at: the first line's value of a JSON Lines file, else the one value, of a list the first
-        1,000 members; None where it is not JSON."""
-        found = None if self.problem is not None else (self._first_line or (self.json,))[0]
-        return found[:_SNIFFED] if isinstance(found, list) else found
+        """The value to recognise a format by: the first line's value of a JSON Lines file, else the
+        one value, of a list the first 1,000 members; None where it is not JSON."""
+        value = None if self.problem is not None else self._beginning[0]
+        return value[:_SNIFFED] if isinstance(value, list) else value
 
     @property
     def first(self) -> dict[str, Any]:
-        """The object to sniff at: the head, or the first member of the list that it is; `{}` where that is none."""
+        """The object to recognise a format by: the head, or the first member of the list that it
+        is; `{}` for none."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
-    def problem(self) -> TraceError | None:
-        """Why the file cannot be read as JSON or JSON Lines (judged by its first line); None where it can."""
-        try:
-            if not self.is_json_lines:
-                _ = self.json
-        except TraceError as error:
-            return error
-        return None
+    def first_objects(self) -> list[dict[str, Any]]:
+        """The objects among the first 200 lines, or of the one list or value that the file is; `[]`
+        for none."""
+        if self.problem is None and not self.is_json_lines:
+            return dicts(self.head if isinstance(self.head, list) else [self.head])
+        values: list[Any] = []
+        with contextlib.suppress(TraceError):  # where it cannot be read at all
+            for number, line in itertools.islice(self.lines(), _SNIFFED_LINES):
+                with contextlib.suppress(TraceError):
+                    values.append(self.decode(line, number))
+        return dicts(values)
 
     @property
     def is_broken_json(self) -> bool:
@@ -224,12 +223,6 @@ class Document:
             raise self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)
         return value
 
-    def values(self) -> list[Any]:
-        """The values of the file: one a line, or the one that it is."""
-        if not self.is_json_lines:
-            return [self.json]
-        return [self.decode(line, number) for number, line in self.lines()]
-
 
 def _gunzipped(raw: bytes) -> Iterator[bytes]:
     import gzip
@@ -239,7 +232,8 @@ def _gunzipped(raw: bytes) -> Iterator[bytes]:
 
 
 def optional_zstandard(name: str) -> Any:
-    """The `zstandard` package, which is an extra; TraceError naming the extra where it is not installed."""
+    """The `zstandard` package, which is an extra; TraceError naming the extra where it is not
+    installed."""
     try:
         return importlib.import_module("zstandard")
     except ImportError:

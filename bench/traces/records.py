@@ -5,12 +5,12 @@ named in `left_out`, and never refuses the file.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ..model.errors import TraceError
-from .decoded import strict_json
+from .decoded import dicts, strict_json
 from .documents import Document
 from .parts import Unread
 
@@ -18,19 +18,21 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 
 
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
-    """The objects of a file: its lines, the members of its one list, or the one that it is. What is no
-    object is counted. Raises TraceError where nothing in the file is one."""
-    lines = list(itertools.islice(document.lines(), 2))
-    if len(lines) > 1 and (document.is_json_lines or document.problem is not None):
-        objects = list(_line_objects(document, unread))
-        if not objects and document.problem is not None:
-            raise document.problem
-        return objects
-    whole = document.json
-    return list(_only_objects(whole if isinstance(whole, list) else [whole], unread))
+    """The objects of a file: its lines, the members of its one list, or the one that it is. What is
+    no object is counted. Raises TraceError where nothing in the file is one."""
+    several = len(list(itertools.islice(document.lines(), 2))) > 1
+    if several and (document.is_json_lines or document.problem is not None):
+        values = _lines_of(document, unread)
+    else:
+        values = document.json if isinstance(document.json, list) else [document.json]
+    objects = dicts(values)
+    unread.add("line that is no object", len(values) - len(objects))
+    if several and not objects and document.problem is not None:
+        raise document.problem
+    return objects
 
 
-def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]]:
+def _lines_of(document: Document, unread: Unread) -> list[Any]:
     values: list[Any] = []
     broken = 0
     for number, line in document.lines():
@@ -41,19 +43,12 @@ def _line_objects(document: Document, unread: Unread) -> Iterator[dict[str, Any]
         except TraceError:
             broken = 1
     unread.add("half-written last line", broken)
-    yield from _only_objects(values, unread)
-
-
-def _only_objects(values: list[Any], unread: Unread) -> Iterator[dict[str, Any]]:
-    for value in values:
-        if isinstance(value, dict):
-            yield value
-        else:
-            unread.add("line that is no object")
+    return values
 
 
 Kinds = Mapping[str, type]
-"""The names of the members of an object, each with the kind that it should be; `float` is any number."""
+"""The names of the members of an object, each with the kind that it should be; `float` is any
+number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
@@ -82,8 +77,8 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
 
 
 def time_of(value: Any, unread: Unread) -> float | None:
-    """A time as seconds since the epoch: seconds, milliseconds, or a text in ISO 8601 (UTC where it names
-    no zone). None for null; None and counted for anything else."""
+    """A time as seconds since the epoch: seconds, milliseconds, or a text in ISO 8601 (UTC where it
+    names no zone). None for null; None and counted for anything else."""
     if value is None:
         return None
     if type(value) in (int, float):
@@ -97,7 +92,8 @@ def time_of(value: Any, unread: Unread) -> float | None:
 
 
 def seconds_between(start: float | None, end: float | None) -> float | None:
-    """The seconds from one time to another; None where one is not known, or they are not in order."""
+    """The seconds from one time to another; None where one is not known, or they are not in
+    order."""
     return None if start is None or end is None or end < start else round(end - start, 6)
 
 

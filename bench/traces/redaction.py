@@ -1,8 +1,9 @@
-"""Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still does.
+"""Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still
+does.
 
-A secret is found by its format (redaction_rules.py), by the name that it stands under, inside JSON in a string, inside
-base64, and where two messages cut it in two. Once known, it is removed wherever it stands. A secret without a format,
-under a name that says nothing, stays: look at what you share.
+A secret is known by its format (redaction_rules.py) or by the name that it stands under, also
+inside JSON in a string and inside base64. Once known, it is removed wherever it stands. A secret
+without a format, under a name that says nothing, stays: look at what you share.
 """
 
 from __future__ import annotations
@@ -10,32 +11,29 @@ from __future__ import annotations
 import base64
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
+from ahocorasick_rs import AhoCorasick, MatchKind
 
-from ..model import Trace, compact_json, too_deep
-from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password, is_random
+from ..model import Trace, compact_json, encodable, too_deep
+from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password
 
-_SEAM = 300  # characters on each side of the place where one message ends and the next begins
-_MESSAGES = {"content", "text", "seen", "summary"}
 _SHORTEST = 8  # characters from which a secret is removed where it stands alone
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
 _NESTED = 25  # how deep such JSON may be nested
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
-_LINE_CONTINUED = re.compile(r"(?:\\\r?\n|\\{3}n)[ \t]{0,16}(?=[\w+/=:.-])")  # as it is, or in JSON in a text
 
 
 class Redactor:
-    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`) within one Redactor, so
-    one serves a whole import.
+    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`)
+    within one Redactor, so one serves a whole import.
 
-    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts, by kind, the places
-    where something was removed.
+    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts,
+    by kind, the places where something was removed.
 
     >>> redactor = Redactor()
     >>> redactor.value(["GET https://bob:hunter2!@db.local/x", {"password": "hunter2!", "user": "bob"}])
@@ -43,8 +41,8 @@ class Redactor:
     >>> dict(redactor.removed)
     {'url_password': 2}
 
-    Source: github.com/gitleaks/gitleaks, config/gitleaks.toml; RFC 7519 (JWT); RFC 6750 (bearer tokens);
-    RFC 6265 (cookies)
+    Source: github.com/gitleaks/gitleaks, config/gitleaks.toml; RFC 7519 (JWT); RFC 6750 (bearer
+    tokens); RFC 6265 (cookies)
     """
 
     def __init__(self, *, emails: bool = False, homes: bool = False) -> None:
@@ -54,10 +52,8 @@ class Redactor:
         self._placeholders: dict[str, str] = {}  # by secret
         self._kinds: dict[str, str] = {}  # by placeholder
         self._numbers: Counter[str] = Counter()
-        self._alone: dict[str, str] = {}  # secrets that are removed without a telling place, with placeholders
-        self._alone_pattern: re.Pattern[str] | None = None
-        self._tails: dict[str, tuple[str, str]] = {}  # by message: the half of a secret at its end, placeholder
-        self._heads: dict[str, tuple[str, str]] = {}
+        self._alone: dict[str, str] = {}  # secrets that are removed wherever they stand, with placeholders
+        self._automaton: AhoCorasick | None = None  # of these secrets
 
     def trace(self, trace: Trace) -> Trace:
         """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from
@@ -80,25 +76,16 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """The value with every text and key redacted; structs, tuples and lists keep their type."""
-        before, last = self.removed.copy(), ""
-
-        def learn(name: str, text: str) -> str:
-            nonlocal last
-            self._redacted(name, text)
-            if name in _MESSAGES and text:
-                self._learn_seam(last, text)
-                last = text
-            return text
-
-        _rewritten(value, learn)  # all secrets are known before any is replaced
+        before = self.removed.copy()
+        _rewritten(value, self._redacted)  # all secrets are known before any is replaced
         self.removed = before
         return _rewritten(value, self._redacted)
 
     # ------------------------------------------------------------ finding
 
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
-        """The places of secrets in a text that stands under a name, with their kinds, from left to right; of two that
-        overlap the one that was found first."""
+        """The places of secrets in a text that stands under a name, with their kinds, from left to
+        right; of two that overlap the one that was found first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         for start, end, kind in self._matches(head + text):
@@ -111,33 +98,10 @@ class Redactor:
         return spans or ([(0, len(text), "assigned")] if named else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """The matches of all rules; first those across a line end that a backslash takes back."""
-        if ends := [match.span() for match in _LINE_CONTINUED.finditer(text)]:
-            pieces = [text[a:b] for (_, a), (b, _) in zip([(0, 0), *ends], [*ends, (len(text), 0)], strict=True)]
-            places = [0, *(end for _, end in ends)]
-            joins = [0, *accumulate(map(len, pieces[:-1]))]
-            for start, end, kind in self._matches("".join(pieces)):
-                first, last = bisect_right(joins, start) - 1, bisect_left(joins, end) - 1
-                if first != last:  # any other is found below
-                    yield start - joins[first] + places[first], end - joins[last] + places[last], kind
+        """The matches of all rules."""
         lowered = text.lower()
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
             yield from ((start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text))
-
-    def _learn_seam(self, before: str, after: str) -> None:
-        """Find a secret that begins at the end of one message and ends in the next. Where its first half is a secret by
-        itself, the second belongs to it only if it is no word."""
-        left, right = before[-_SEAM:], after[:_SEAM]
-        for start, end, kind in self._spans("", left + right) if left else ():
-            if not start < len(left) < end:
-                continue
-            first, second = left[start:], right[: end - len(left)]
-            complete = any(end == len(left) for _, end, _ in self._spans("", left))
-            both_cases = second not in (second.lower(), second.upper())
-            if complete and not (len(second) >= _SHORTEST and is_random(second) and both_cases):
-                continue
-            placeholder = self._placeholders.get(first) or self._placeholder(first + second, kind)
-            self._tails[before], self._heads[after] = (first, placeholder), (second, placeholder)
 
     def _placeholder(self, secret: str, kind: str) -> str:
         if secret not in self._placeholders:
@@ -147,34 +111,39 @@ class Redactor:
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
                 self._alone |= dict.fromkeys((secret, escaped, json.dumps(escaped)[1:-1]), placeholder)
-                self._alone_pattern = None
+                self._automaton = None
         return self._placeholders[secret]
 
     # ------------------------------------------------------------ replacing
 
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
-        """A text that stands under a name, without secrets; JSON and base64 in it are opened so often."""
-        if name in _MESSAGES:
-            text = self._without_halves(text)
-        pieces, position = [], 0
-        for start, end, kind in self._spans(name, text):
-            pieces += [text[position:start], self._counted(self._placeholder(text[start:end], kind))]
-            position = end
-        text = "".join([*pieces, text[position:]])
+        """A text that stands under a name, without secrets; JSON and base64 in it are opened so
+        often."""
+        spans = [(start, end, self._placeholder(text[start:end], kind)) for start, end, kind in self._spans(name, text)]
+        text = self._replaced(text, spans)
         if self._alone:
-            if self._alone_pattern is None:
-                self._alone_pattern = re.compile(any_of(sorted(self._alone, key=len, reverse=True)))
-            text = self._alone_pattern.sub(lambda match: self._counted(self._alone[match[0]]), text)
+            text = self._replaced(text, self._known_in(text))
         if depth and (value := _json_in(text)) is not None:
             clean = _rewritten(value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1))
             text = text if clean is value else compact_json(clean)
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
-    def _without_halves(self, text: str) -> str:
-        head, tail = self._heads.get(text), self._tails.get(text)
-        if tail is not None:
-            text = text.removesuffix(tail[0]) + self._counted(tail[1])
-        return text if head is None else self._counted(head[1]) + text.removeprefix(head[0])
+    def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """The places of secrets that are removed wherever they stand, with their placeholders."""
+        secrets = list(self._alone)
+        if self._automaton is None:
+            self._automaton = AhoCorasick(list(map(encodable, secrets)), matchkind=MatchKind.LeftmostLongest)
+        for number, start, end in self._automaton.find_matches_as_indexes(encodable(text)):
+            yield start, end, self._alone[secrets[number]]
+
+    def _replaced(self, text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+        """A text with placeholders in some places, each counted."""
+        pieces, position = [], 0
+        for start, end, placeholder in spans:
+            pieces += [text[position:start], placeholder]
+            position = end
+            self.removed[self._kinds[placeholder]] += 1
+        return "".join([*pieces, text[position:]])
 
     def _repacked(self, packed: str, depth: int) -> str:
         """A text in base64, redacted and packed again in the same alphabet and padding."""
@@ -191,29 +160,10 @@ class Redactor:
             again = again.replace("+", "-").replace("/", "_")
         return again if len(packed) % 4 == 0 else again.rstrip("=")
 
-    def _counted(self, placeholder: str) -> str:
-        self.removed[self._kinds[placeholder]] += 1
-        return placeholder
-
-
-def any_of(texts: Sequence[str], depth: int = 4) -> str:
-    """A pattern for the first of some texts that fits, as a tree of first characters: the time of a search hardly grows
-    with their number.
-
-    >>> any_of(["abc", "abd", "x"], depth=2)
-    'a(?:b(?:c|d))|x(?:)'
-    """
-    by_first: dict[str, list[str]] = {}
-    for text in texts:
-        by_first.setdefault(text[:1], []).append(text[1:])
-    if depth == 0 or "" in by_first:
-        return "|".join(map(re.escape, texts))
-    return "|".join(f"{re.escape(first)}(?:{any_of(rest, depth - 1)})" for first, rest in by_first.items())
-
 
 def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """The value with each text as `change` makes it of the name that it stands under and itself; keys of mappings have
-    no name. What does not change stays the same object."""
+    """The value with each text as `change` makes it of the name that it stands under and itself;
+    keys of mappings have no name. What does not change stays the same object."""
     if isinstance(value, str):
         return change(name, value)
     if isinstance(value, msgspec.Struct):

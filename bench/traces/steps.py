@@ -111,7 +111,7 @@ class Steps:
 
     @property
     def spoke(self) -> bool:
-        """True if something was said or came back: without that there is no run."""
+        """True if there is a message of a user, an answer or a result: without one there is no run."""
         return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
 
     def add(self, step: AnyStep) -> int:
@@ -120,14 +120,15 @@ class Steps:
         return step.index
 
     def tools(self, definitions: list[Any], thread: str = "main", agent: str = "agent") -> None:
-        """The tool definitions from here on in a thread; nothing where they are as before, or none were ever given."""
+        """The tool definitions from here on in a thread; nothing where they are as before, or none
+        were ever given."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
             self.add(ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions)))
 
     def say(
         self,
-        said: ReadMessage,
+        message: ReadMessage,
         thread: str = "main",
         agent: str = "agent",
         t: float | None = None,
@@ -137,42 +138,41 @@ class Steps:
         usage: Usage | None = None,
         reasoning_resent: bool = False,
     ) -> int:
-        """Append a message as the step it is; gives its index. A tool message is the result of the
-        call whose id it names, else of the thread's earliest call that waits for one (of that name,
-        where it has one). A call without an id gets one made of the index."""
+        """Append a message as a step; gives its index. A tool message is the result of the call
+        whose id it names, else of the thread's earliest call that waits for one (of that name,
+        where it has one). A call without an id gets one from the index."""
         index = self.index
-        self.unread.parts(said.content)
-        if said.role in ("system", "user"):
-            kind = SystemTurn if said.role == "system" else UserTurn
-            return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=said.content))
-        if said.role == "tool":
-            call = self.answered(said, thread)
-            return self._answer_with(call, self.ran.pop(call.id, said.ran or Ran()), said, thread, agent, t)
+        self.unread.parts(message.content)
+        if message.role in ("system", "user"):
+            kind = SystemTurn if message.role == "system" else UserTurn
+            return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=message.content))
+        if message.role == "tool":
+            call = self.answered(message, thread)
+            return self._answer_with(call, self.ran.pop(call.id, message.ran or Ran()), message, thread, agent, t)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
-            for at, call in enumerate(said.calls)
+            for at, call in enumerate(message.calls)
         )
         self.called(calls, thread, agent)
         turn = ModelTurn(
             index=index,
-            agent=said.name or agent,
+            agent=message.name or agent,
             thread=thread,
             t=t,
-            content=said.content,
+            content=message.content,
             tool_calls=calls,
-            model=model or said.model,
-            reasoning=said.reasoning or None,
-            reasoning_resent=reasoning_resent and bool(said.reasoning),
-            finish_reason=finish_reason or said.finish_reason,
-            usage=usage or said.usage,
+            model=model or message.model,
+            reasoning=message.reasoning or None,
+            reasoning_resent=reasoning_resent and bool(message.reasoning),
+            finish_reason=finish_reason or message.finish_reason,
+            usage=usage or message.usage,
         )
         return self.add(turn)
 
-    def tell(self, told: Iterable[ReadMessage], *place: Any, **turn: Any) -> None:
-        """Append several messages, each as `say` does: what is said of a turn (model, usage) is
-        that of the model's alone."""
-        for said in told:
-            self.say(said, *place, **turn)
+    def tell(self, messages: Iterable[ReadMessage], *place: Any, **turn: Any) -> None:
+        """Append several messages, each as `say` does; `turn` (model, usage) is of answers alone."""
+        for message in messages:
+            self.say(message, *place, **turn)
 
     def route(
         self,
@@ -185,7 +185,8 @@ class Steps:
         at: str | None = None,
         state: dict[str, Any] | None = None,
     ) -> None:
-        """A decision that was recorded: where the run goes next, after the last step if `at` names no other point."""
+        """A decision that was recorded: where the run goes next, after the last step if `at` names
+        no other point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
         decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
@@ -205,8 +206,8 @@ class Steps:
         self.unread.add("id of a call used twice", len(calls) - len(own))
 
     def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
-        """A run of a tool that names no call: it is that of the next call of the same name, of the
-        same arguments if there is one."""
+        """Note a run of a tool that names no call: it is that of the next call of the same name, of
+        the same arguments if there is one."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
     def _unnamed_run(self, call: ToolCall) -> Ran | None:
@@ -233,15 +234,16 @@ class Steps:
         thread, agent = self._places.get(call_id, ("main", "agent"))
         self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
-    def answered(self, said: ReadMessage, thread: str = "main") -> ToolCall:
-        """The call that a result answers, which waits no longer; one made up, and counted, where there is none."""
+    def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
+        """The call that a result answers, which waits no longer; a new one, and counted, where
+        there is none."""
         waiting = self._waiting.get(thread, [])
-        call = self._calls[said.call_id][0] if said.call_id in self._calls else None
-        if call is None and not said.call_id:
-            call = next((call for call in waiting if not said.name or call.name == said.name), None)
+        call = self._calls[message.call_id][0] if message.call_id in self._calls else None
+        if call is None and not message.call_id:
+            call = next((call for call in waiting if not message.name or call.name == message.name), None)
         if call is None:
             self.unread.add("call of a result: the result stands alone")
-            return ToolCall(id=said.call_id or f"result{self.index}", name=said.name or "unknown")
+            return ToolCall(id=message.call_id or f"result{self.index}", name=message.name or "unknown")
         for known in self._waiting.values():
             if call in known:
                 known.remove(call)
@@ -265,10 +267,10 @@ class Steps:
         self.ran.clear()
 
     def _answer_with(
-        self, call: ToolCall, ran: Ran, said: ReadMessage | None, thread: str, agent: str, t: float | None
+        self, call: ToolCall, ran: Ran, message: ReadMessage | None, thread: str, agent: str, t: float | None
     ) -> int:
-        seen, output = "" if said is None else said.text, "" if ran.output is None else as_text(ran.output)
-        if said is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):
+        seen, output = "" if message is None else message.text, "" if ran.output is None else as_text(ran.output)
+        if message is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):
             output = ""
         result = ToolResult(
             index=self.index,
@@ -278,25 +280,25 @@ class Steps:
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
-            success=not (ran.failed or (said is not None and said.failed)),
+            success=not (ran.failed or (message is not None and message.failed)),
             role="user" if call.in_text else "tool",
-            seen=None if said is None else seen,
-            full=output if said is None else ran.full or output or None,
+            seen=None if message is None else seen,
+            full=output if message is None else ran.full or output or None,
             data=None if ran.prose else _structured(ran, seen),
-            error=ran.error or (None if said is None else said.error),
+            error=ran.error or (None if message is None else message.error),
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
-            non_text=0 if said is None else non_text_parts(said.content),
+            non_text=0 if message is None else non_text_parts(message.content),
         )
         return self.add(result)
 
-    def trace(self, document: Document, reader: str, **said: Any) -> Trace:
-        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own.
+    def trace(self, document: Document, reader: str, **own: Any) -> Trace:
+        """The run as a trace; `own` are id, labels, and meta and outcome in place of the run's.
         TraceError where nothing was recorded."""
         if not self.spoke:
             raise document.fail("expected a message, a model call or a result, got none — nothing was recorded")
-        said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
-        return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
+        own = {"id": "", "meta": self.meta, "outcome": self.outcome, **own}
+        return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **own)
 
 
 def point_after(step: AnyStep | None) -> str:
@@ -307,7 +309,8 @@ def point_after(step: AnyStep | None) -> str:
 
 
 def _structured(ran: Ran, seen: str) -> Any:
-    """The structured value of a result: the recorded one, else that of its output, else that of what the model saw."""
+    """The structured value of a result: the recorded one, else that of its output, else that of
+    what the model saw."""
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)

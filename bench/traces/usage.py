@@ -22,7 +22,10 @@ _NAMES = {
     " outputreasoningtokens thoughts completiondetailsreasoning",
     "tools": "totaltoolusetokens tooluseprompttokens tool",
 }
-"""The counts by what they count, each name in small letters, without a prefix, a sign between words or `Count`."""
+"""The counts by what they count, each name in small letters, without a prefix, a sign between words
+or `Count`; of several in one usage the first counts."""
+_COUNTS = {name: count for count, names in _NAMES.items() for name in names.split()}
+_RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT = ("completion_tokens_details", "output_tokens_details", "output_token_details", "details")
 _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
@@ -40,32 +43,22 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     >>> usage_in({"input_tokens": "12"}, unread := Unread()), unread.counts
     (None, {"odd count 'input_tokens'": 1})
     """
-    if not isinstance(value, dict) or not value:
-        return None
-    counts = _counts(value, unread)
+    reported = as_dict(value)
+    counts = _counts(reported, unread)
     if (prompt := counts.get("prompt")) is None:
         return None
-    inputs, outputs = _details(value, _INPUT), _details(value, _OUTPUT)
-    within, thoughts = _counts(inputs, unread), _counts(outputs, unread)
-    given = value.get("prompt_tokens")
+    inputs = _details(reported, _INPUT)
+    within, thoughts = _counts(inputs, unread), _counts(_details(reported, _OUTPUT), unread)
+    given = reported.get("prompt_tokens")
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
     if not inputs and (type(given) is not int or given < prompt):
-        prompt += sum(count for key in _BESIDE if type(count := value.get(key)) is int)
+        prompt += sum(count for key in _BESIDE if type(count := reported.get(key)) is int)
     read, written = within.get("read", counts.get("read")), counts.get("written", within.get("written"))
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
-    missing = counts.get("total", 0) - prompt - completion
-    held, thought = next(
-        (
-            (held, thought)
-            for thought in (0, reasoning or 0)
-            for held in (0, read or 0, written or 0, (read or 0) + (written or 0))
-            if held + thought == missing
-        ),
-        (0, 0),
-    )
-    hour = as_dict(value.get("cache_creation")).get("ephemeral_1h_input_tokens")
+    cached, thought = _beside(counts.get("total", 0) - prompt - completion, read or 0, written or 0, reasoning or 0)
+    hour = as_dict(reported.get("cache_creation")).get("ephemeral_1h_input_tokens")
     return Usage(
-        prompt_tokens=prompt + held,
+        prompt_tokens=prompt + cached,
         completion_tokens=completion + thought,
         cached_prompt_tokens=read,
         cache_write_tokens=written,
@@ -74,31 +67,31 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     )
 
 
-_MEANINGS = {name: what for what, names in _NAMES.items() for name in names.split()}
-_RANK = {name: rank for rank, name in enumerate(_MEANINGS)}
+def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
+    """The cached tokens beside a prompt and the reasoning beside a completion that add up to what
+    is missing from the total; zeros where none do."""
+    pairs = ((cached, thought) for thought in (0, reasoning) for cached in (0, read, written, read + written))
+    return next((pair for pair in pairs if sum(pair) == missing), (0, 0))
 
 
-def _counts(value: dict[str, Any], unread: Unread) -> dict[str, int]:
+def _counts(reported: dict[str, Any], unread: Unread) -> dict[str, int]:
     """The counts of an object by what they count: of several the first that is above 0."""
-    named = []
-    for key, count in value.items():
+    ranked = []
+    for key, count in reported.items():
         name = key
         for prefix in _PREFIXES:
             name = name.removeprefix(prefix)
         name = name.lower().replace("_", "").replace(".", "").replace("tokencount", "tokens")
-        if name not in _MEANINGS or count is None:
+        if name not in _COUNTS or count is None:
             continue
         if type(count) is float and count.is_integer():
             count = int(count)
         if type(count) is int and count >= 0:
-            named.append((count == 0, _RANK[name], _MEANINGS[name], count))
+            ranked.append((count == 0, _RANKS[name], _COUNTS[name], count))
         else:
             unread.add(f"odd count {key!r}", not isinstance(count, dict | list))
-    found: dict[str, int] = {}
-    for _, _, what, count in sorted(named):
-        found.setdefault(what, count)
-    return found
+    return {counted: count for _, _, counted, count in sorted(ranked, reverse=True)}
 
 
-def _details(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return next((value[name] for name in names if isinstance(value.get(name), dict)), {})
+def _details(reported: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return next((reported[name] for name in names if isinstance(reported.get(name), dict)), {})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bench.model import UserTurn
 from bench.traces import Confidence, Document, Keeps, Traces, certain_if
 from bench.traces.messages import messages
+from bench.traces.parts import Unread
+from bench.traces.records import objects_of
 from bench.traces.steps import Steps
 
 
@@ -31,7 +33,7 @@ class Bfcl:
 
     def read(self, document: Document) -> Traces:
         """The file's requests in order, each under its own id."""
-        for request in document.values():
+        for request in objects_of(document, Unread()):
             steps = Steps()
             asked_for = [message for turn in request["question"] for message in turn]
             steps.tell(messages(asked_for, steps.unread))

@@ -31,9 +31,8 @@ from bench.reports import (
     reports,
 )
 from bench.reports.audit import audit_rendered, audit_report
-from bench.reports.audit_events import UNSEEN
+from bench.reports.audit_sections import UNSEEN
 from bench.reports.blocks import Section, Table, plain
-from bench.reports.places import placed, width_of
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text
 
@@ -201,20 +200,6 @@ def test_a_number_has_one_value_on_every_screen() -> None:
 def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
     words = [Reading(comparison(3, 6, usd=usd)).prices_by[0] for usd in (0.0645, 0.0999, 0.1, 2.0)]
     assert words == [1000, 1000, 1, 1]
-
-
-@pytest.mark.parametrize("many", [1, 8, 30])
-def test_labels_of_a_chart_overlap_nothing(many: int) -> None:
-    marks = [(60.0 + 37 * (number % 15), 40.0 + 53 * (number // 15 + number % 4)) for number in range(many)]
-    names = [[f"strategy_{number}", str(number)] for number in range(many)]
-    labels = placed(marks, names, [False] * many, (44, 20, 700, 360), [])
-    boxes = [(label.x, label.y - 13, label.x + width_of(label.text), label.y + 3) for label in labels if label]
-    assert len(boxes) == many
-    boxes += [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
-    for at, one in enumerate(boxes):
-        for other in boxes[at + 1 :]:
-            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-            assert apart or (one[2] - one[0] == 10 and other[2] - other[0] == 10)
 
 
 def test_an_ending_that_is_no_format_is_refused() -> None:

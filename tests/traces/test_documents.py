@@ -71,12 +71,6 @@ def test_json_or_json_lines_by_the_first_line(tmp_path: Path, data: bytes, is_li
     assert (found.is_json_lines, found.head, found.problem) == (is_lines, head, None)
 
 
-def test_the_lines_before_a_broken_one_can_be_sniffed_at_but_not_read(tmp_path: Path) -> None:
-    half = document(tmp_path, b'{"a": 1}\n\n{"b": 2}\n{"c')
-    with pytest.raises(TraceError, match=r"runs/a\.json:4: ends in the middle"):
-        half.values()
-
-
 @pytest.mark.parametrize(
     ("data", "broken"),
     [

@@ -145,7 +145,9 @@ def value_of(path: Path) -> tuple[Any, bool] | None:
     document = Document(path)
     if document.problem is not None:
         return None
-    return (document.values(), True) if document.is_json_lines else (document.json, False)
+    if not document.is_json_lines:
+        return document.json, False
+    return [document.decode(line) for _, line in document.lines()], True
 
 
 def lists_of_messages(value: Any) -> list[list[Any]]:

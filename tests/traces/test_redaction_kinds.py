@@ -153,17 +153,6 @@ def test_a_secret_of_every_kind_is_removed(kind: str) -> None:
             assert secret.replace("\\", "") not in redacted_text([shown]), shown
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind, (secret, _) in KINDS.items() if len(secret) > 30 and "over" not in kind]
-)
-@pytest.mark.parametrize("at", [9, 20])
-def test_a_secret_that_a_backslash_breaks_over_lines_is_removed(kind: str, at: int) -> None:
-    secret, text = KINDS[kind]
-    broken = secret[:at] + "\\\n    " + secret[at:]
-    shown = redacted_text([text.replace(secret, broken)])
-    assert secret[at + 1 :] not in shown, shown
-
-
 def test_names_of_mappings_tell_secrets_too() -> None:
     login, token = KINDS["docker config"][0], KINDS["kubeconfig"][0]
     shown = redacted_text({"auths": {"ghcr.io": {"auth": login}}, "user": {"token": token}})

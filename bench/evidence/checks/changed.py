@@ -21,6 +21,7 @@ _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+_SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -45,9 +46,11 @@ def changed(evidence: ReplayEvidence) -> Check:
         if own.result is None:
             continue
         looked_at += 1
+        if own.text.split() == own.result.text.split():
+            continue  # the same words in other lines
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own)]
+            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own), *_changed_scalar(own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
 
@@ -69,10 +72,29 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
     table = evidence.messages.table(own.message.step or 0)
+    if table.fields and _is_one_value(own.text):
+        return  # held against the fields, its texts too
     for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
         closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
         if not closed and not _is_field(line, table):
             yield Finding(own.message.step, line, was)
+
+
+def _changed_scalar(own: OwnText) -> Iterator[Finding]:
+    """Yield the one value of a result that is nothing else, where another of its kind is shown."""
+    shown, was = own.text.strip(), own.result.text.strip() if own.result else ""
+    if _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was) and not same_value(shown, was):
+        yield Finding(own.message.step, shown, was)
+
+
+def _is_one_value(text: str) -> bool:
+    """True if a text is one JSON container and nothing else, wherever its lines end."""
+    plain = text.strip().replace("\n", " ")
+    if plain[:1] not in ("{", "["):
+        return False
+    with suppress(NothingParsed):
+        return parse_prefix(plain)[1] == len(plain)
+    return False
 
 
 def _is_field(line: str, table: FieldTable) -> bool:
@@ -113,7 +135,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = _pieces(own.text, evidence.session.lines_of(step), table)
+    first, *others = _pieces(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
     found = _changed_in(evidence, own, first, table) if first.strip() else []
     for piece in filter(str.strip, others):
         begun, rest = _begun(piece, table)
@@ -160,18 +182,19 @@ def _changed_in(
     return found
 
 
-def _pieces(text: str, known: Container[str], table: FieldTable) -> list[str]:
+def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> list[str]:
     """The parts of a text between the gaps that it admits; the text itself where it has none.
 
-    A gap is a run of the strategy's own lines of which one says that something is left out. A line
-    with a field of the result (`total: 2`) says no such thing.
+    A gap is a run of the strategy's own lines of which one says that something is left out, in words
+    that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
     """
     lines = text.split("\n")
     omits = [
         line not in known
         and len(line) <= _NOTICE_CHARS
         and not ((key := _OPENING.match(line)) and table.has_key(key[1]))
-        and bool(says_omission(line, ""))
+        and (words := says_omission(line, full)) != ""
+        and not (words[-1].isdigit() and words in full)  # its own total
         for line in lines
     ]
     if not any(omits):

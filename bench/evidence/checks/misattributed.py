@@ -1,38 +1,91 @@
-"""Misattributed: a sentence that states a value of a record which has another value under that key."""
+"""Misattributed: a sentence that gives a record another one's value, or a person somebody else's words."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from itertools import chain
 
 from ...model.scores import Check, Finding
+from ...text.decode import containers_in
+from ...text.fields import FieldTable
 from ..of_replay import ReplayEvidence
-from .own import check_of, new_lines, own_texts
+from .own import OwnText, check_of, new_lines, own_texts
+
+_SPEAKERS = {
+    "user": ("user", "human", "customer"),
+    "assistant": ("assistant", "agent", "ai", "model"),
+    "system": ("system",),
+}
+_QUOTE = re.compile(
+    r"\W*(?:the )?(?P<speaker>"
+    + "|".join(name for names in _SPEAKERS.values() for name in names)
+    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
+    re.IGNORECASE,
+)
+_DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
+"""JSON, or a row of a table: three cells with nothing but a separator between them."""
+
+_FEWEST_WORDS = 6
+"""So many words in a row tell who said them."""
 
 
 def misattributed(evidence: ReplayEvidence) -> Check:
-    """Own texts that state of a record a value that is another record's, over the own texts that name any record.
+    """Own texts that state what another record has, or somebody else said, over those that name a record or a speaker.
 
     A clause names a record by a value that tells it from the others (an id, a code, a name). The
     record itself must have something else under a key of that value, so what it has not at all is
     no finding. Nor is what somebody in the run said in the same message as the record's identity: a wish, a plan, a
-    change. Data and tables are no sentences: they are held against their records by *changed*.
+    change. Data and tables are no sentences: a summary's are held against all records of that identity,
+    and those of a shown result against its own by *changed*.
+    Behind the name of a role (`user: …`) words may not stand that only another role used.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
     findings: list[Finding] = []
     naming = summaries = 0
-    texts = list(own_texts(evidence))
-    if not texts or not evidence.session.records.by_identity:
-        return check_of(findings, naming)
     records, mentions = evidence.session.records, evidence.session.mentions
-    for own in texts:
-        prose = [line for line in new_lines(evidence, own) if line.lstrip()[:1] not in ("{", "[", "|")]
-        names = any(map(records.names_any, prose))
+    for own in own_texts(evidence):
+        quotes = [*_quotes(own)]
+        data = [*_of_other_records(evidence, own)] if records.by_identity and own.result is None else []
+        lines = new_lines(evidence, own) if records.by_identity else ()
+        prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
+        names = bool(quotes or prose or data)
         naming += names
         summaries += names and own.result is None
-        for item in chain.from_iterable(map(records.contradictions, prose)):
-            named = records.named(item.words)
-            if not any(mentions.together(item.stated, identity) for identity in named):
-                findings.append(Finding(own.message.step, item.words, f"{item.own}, not {item.stated}"))
+        for role, words in quotes:
+            roles = mentions.roles_of(words)
+            if roles and role not in roles:
+                findings.append(Finding(own.message.step, f"{role}: {words[:160]}", f"{min(roles)}: {words[:60]}"))
                 break
+        else:
+            findings += data[:1] or _of_another_record(evidence, own, prose)
     return check_of(findings, naming, summaries)
+
+
+def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str]) -> list[Finding]:
+    """The first sentence that gives a record another one's value; [] for none."""
+    records, mentions = evidence.session.records, evidence.session.mentions
+    for item in chain.from_iterable(map(records.contradictions, prose)):
+        named = records.named(item.words)
+        if not any(mentions.together(item.stated, identity) for identity in named):
+            return [Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")]
+    return []
+
+
+def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the values in the data of a summary that no record of that identity has."""
+    for table in map(FieldTable, containers_in(own.text) if "{" in own.text else ()):
+        for pairs in map(table.pairs, range(table.record_count)):
+            values = {text.casefold() for _, text in pairs}
+            for item in evidence.session.records.contradicted(pairs, values):
+                yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
+
+
+def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
+    """Yield the words that the lines of a summary put behind a role, each with that role."""
+    for line in own.text.split("\n") if own.result is None else ():
+        quoted = _QUOTE.fullmatch(line)
+        if quoted and quoted["words"].count(" ") + 1 >= _FEWEST_WORDS:
+            speaker = quoted["speaker"].casefold()
+            yield next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from html import unescape as unescape_html
 from typing import NamedTuple
 
 from ...model import Message, ToolResult
@@ -62,7 +63,7 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
         text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
     for line in text.split("\n"):
-        if line in known:
+        if line in known or ("&" in line and unescape_html(line) in known):
             continue
         if line not in parts:
             parts[line] = tuple(_prose(line, verbatim))

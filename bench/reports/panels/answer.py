@@ -7,12 +7,27 @@ import re
 from collections.abc import Callable, Iterator
 
 from ...model.advice import Price, Ranked
-from ..blocks import TONE_OF, Block, Cell, Code, Column, Figure, Figures, Section, Sentence, Span, Text, muted, number
-from ..charts import Interval, Point, Scatter
-from ..labels import sentence_case, why
-from ..measured import measured_figures
-from ..numbers import change, count, dollars, listed, percent, rule_out
-from ..reading import FAR, RATE, REFUSED, Reading
+from ..blocks import (
+    TONE_OF,
+    Block,
+    Cell,
+    Code,
+    Column,
+    Drawing,
+    Figure,
+    Figures,
+    Section,
+    Sentence,
+    Span,
+    Text,
+    Tone,
+    muted,
+    number,
+)
+from ..charts import Point, Range, Scatter
+from ..labels import label, sentence_case, why
+from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
+from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
 from ..strategies import Numbers, measured, strategies
 
@@ -34,13 +49,11 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if not reading.compared.strategies:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
-    yield _savings(reading) if savings else measured_figures(reading)
-    advised = reading.by_name.get(reading.advice.advised or "")
-    if advised is not None and (spec := advised.code or reading.spec(advised.strategy)):
-        yield Code("In a scenario:", advised.code or f'{advised.strategy} = "{spec}"')
-    yield from strategies(
-        reading, "All strategies", _numbers(reading) if savings else measured(reading, reading.measures)
-    )
+    yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
+    if reading.advice.advised and (line := reading.scenario_line(reading.advice.advised)):
+        yield Code("In a scenario:", line)
+    numbers = _numbers(reading) if savings else measured(reading, reading.measures)
+    yield from strategies(reading, "All strategies", numbers)
     if note := _note(reading):
         yield muted(note)
 
@@ -73,11 +86,11 @@ def _unit(reading: Reading) -> str:
 
 
 def _bounds(price: Price | None) -> tuple[float, float] | None:
-    """The 95 % interval of the ratio; None where there is none."""
+    """The 95 % interval of the change against today; None where there is none."""
     if price is None or not price.ratio or not price.high or not math.isfinite(price.high):
         return None
     low, high = sorted((price.ratio * price.ratio / price.high, price.high))
-    return low, high
+    return low - 1, high - 1
 
 
 def _today(reading: Reading) -> Price | None:
@@ -85,12 +98,8 @@ def _today(reading: Reading) -> Price | None:
     return reading.price(today) if today else None
 
 
-def _limit(reading: Reading, rule: str) -> float | None:
-    limits = (item.limit for entry in reading.ranked for item in entry.rules if item.rule == rule)
-    return next((limit for limit in limits if limit is not None), None)
-
-
 def _savings(reading: Reading) -> Figures:
+    """The saving and the misses of the best strategy, the cheapest rejected one, the chart."""
     item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised
@@ -99,27 +108,21 @@ def _savings(reading: Reading) -> Figures:
         start = f"{_price(reading, today)} → " if today is not None else ""
         line = f"{start}{_price(reading, price)} {_unit(reading)}"
         bounds = _bounds(price)
-        note = f"95% interval {change(bounds[0])} to {change(bounds[1])}" if bounds else ""
+        note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
         first = Figure("Price today", _price(reading, price), "", _unit(reading), reading.with_cache)
-    chart, note = _scatter(reading)
-    figures = (first, _missed(reading, item), _rejected(reading))
-    return Figures(figures, "Price against missed turns", chart, note)
+    return Figures((first, _missed(reading, item), _rejected(reading)), _scatter(reading))
 
 
 def _missed(reading: Reading, item: Ranked) -> Figure:
-    limit = _limit(reading, "needed")
-    line = ", ".join(
-        filter(None, [reading.counts(item.strategy, RATE), f"limit {percent(limit)}" if limit is not None else ""])
-    )
-    share = reading.advice.cannot_rule_out
+    limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
+    limit_text = "" if limit is None else f"limit {percent(limit)}"
+    line = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
     note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    good = item.strategy == reading.advice.advised
-    return Figure(
-        sentence_case(_MISSED_TURNS), percent(item.missed_turns), "bad" if bad else "good" if good else "", line, note
-    )
+    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    return Figure(sentence_case(_MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
 
 def _rejected(reading: Reading) -> Figure:
@@ -140,36 +143,66 @@ def _rejected(reading: Reading) -> Figure:
     return Figure("Rejected", "none", "", f"of {count(tried)} tried")
 
 
-def _scatter(reading: Reading) -> tuple[Scatter | None, str]:
+def _measured(reading: Reading) -> Iterator[Figure]:
+    """Best, today and lowest of a scenario about stores, evaluators or routers."""
+    metric, today = reading.measure, reading.compared.today
+    name, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
+    order = ("advised", "other", "rejected", "today")
+    values = [(value, one.strategy) for one in reading.ranked if (value := reading.value(one.strategy, metric)) is not None]  # fmt: skip
+    values.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
+    (_, best), (_, worst) = values[0], values[-1]
+    titles = {best: f"Best: {reading.title(best)}", today: "Today", worst: f"Lowest: {worst}"}
+    if best == today:
+        titles[best] = "Best: today"
+    for value, strategy in values:
+        if title := titles.get(strategy, ""):
+            tone = TONE_OF[reading.mark(strategy)]
+            yield Figure(title, quantity(value, unit), tone, name, reading.counts(strategy, metric))
+    if len({best, worst} | {strategy for _, strategy in values if strategy == today}) < 3:
+        tried = [item for item in reading.ranked if item.strategy != today]
+        kept = sum(item.verdict not in REFUSED for item in tried)
+        yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")
+
+
+# ---------------------------------------------------------------- chart
+
+
+def _scatter(reading: Reading) -> Drawing | None:
+    """Price against missed turns; a strategy that changed nothing stands where today does."""
     points, (runs, words) = [], reading.prices_by
-    for item in reading.ranked:
+    for row, item in enumerate(reading.ranked, 1):
         price = reading.price(item)
         if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
             continue
+        if "inactive" in item.marks:
+            continue
         name = reading.title(item.strategy)
         title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
-        points.append(Point(name, price.per_run * runs, item.missed_turns, reading.mark(item.strategy), title))
+        points.append(Point(name, price.per_run * runs, item.missed_turns, reading.mark(item.strategy), title, row))
     if len(points) < 2:
-        return None, ""
-    limit, sweeps = _limit(reading, "needed"), swept(reading)
+        return None
+    limit, sweeps = reading.limit("needed"), swept(reading)
     axis = ", ".join(filter(None, [f"{'tokens' if reading.counts_tokens else 'price'} {words}", reading.with_cache]))
     alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
     alt += "; ".join(point.title for point in points[:8]) + "."
+    lines = tuple(tuple(names.values()) for _, names in sweeps)
+    unit = "tokens" if reading.counts_tokens else "usd"
+    chart = Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines)
+    return Drawing(chart, "Price against missed turns", " ".join(_chart_notes(reading, limit)))
+
+
+def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
+    yield "Left is cheaper, low is safer."
     below = [
         item.strategy
         for item in reading.ranked
         if item.verdict in REFUSED and limit is not None and (item.missed_turns or 0.0) <= limit
     ]
-    notes = ["Left is cheaper, low is safer."]
-    notes += ["Above the limit a strategy loses too much."] if limit is not None else []
     if below:
         verb = "is" if len(below) == 1 else "are"
-        notes.append(f"{listed(below, 3)} {verb} rejected for other reasons; the table says which.")
-    if sweeps:
-        notes.append(f"A line joins the settings of {listed([setting for setting, _ in sweeps])}.")
-    lines = tuple(tuple(name for _, name in sweep) for _, sweep in sweeps)
-    unit = "tokens" if reading.counts_tokens else "usd"
-    return Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines), " ".join(notes)
+        yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
+    if sweeps := swept(reading):
+        yield f"A line joins the settings of {listed([setting for setting, _ in sweeps])}."
 
 
 # ---------------------------------------------------------------- table
@@ -179,7 +212,7 @@ def _numbers(reading: Reading) -> Numbers:
     """Prices with and without the cache, the interval, the misses; no column without a value."""
     basis, ranked = reading.advice.basis, reading.ranked
     bounds = [pair for item in ranked if (pair := _bounds(reading.price(item)))]
-    scale = min([low - 1 for low, _ in bounds] + [-0.02]), max([high - 1 for _, high in bounds] + [0.02])
+    scale = min([low for low, _ in bounds] + [-0.02]), max([high for _, high in bounds] + [0.02])
     tokens = reading.counts_tokens
     title = _unit(reading) if tokens else ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
 
@@ -190,13 +223,12 @@ def _numbers(reading: Reading) -> Numbers:
 
     def interval(item: Ranked) -> Cell:
         mark, price = reading.mark(item.strategy), reading.price(item)
-        pair = _bounds(price)
-        if mark == "today":
-            return Cell("", chart=Interval("today", 0, 0, 0, scale, "today"))
-        if pair is None or price is None or price.ratio is None:
+        ends = (0.0, 0.0) if mark == "today" else _bounds(price)
+        if ends is None or price is None:
             return Cell("")
-        alt = f"{change(pair[0])} to {change(pair[1])}"
-        return Cell(alt, chart=Interval(alt, pair[0] - 1, price.ratio - 1, pair[1] - 1, scale, mark))
+        alt = "today" if mark == "today" else f"{change(1 + ends[0])} to {change(1 + ends[1])}"
+        value = 0.0 if mark == "today" or price.ratio is None else price.ratio - 1
+        return Cell("", chart=Range(alt, value, ends, scale, mark, 0.0))
 
     columns: list[tuple[Column, Callable[[Ranked], Cell]]] = [
         (number(title, "tokens" if tokens else "price"), lambda item: priced(item, reading.price(item)))
@@ -209,17 +241,13 @@ def _numbers(reading: Reading) -> Numbers:
             (number(name, card), lambda item: priced(item, item.cached if basis == "uncached" else item.uncached))
         )
     columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
-    if any(_far(reading, item) is not None for item in ranked):
-        columns.append((number("kept from far back", "far kept"), lambda item: _share(_far(reading, item))))
+    if any(reading.far(item) is not None for item in ranked):
+        columns.append((number("kept from far back", "far kept"), lambda item: _share(reading.far(item))))
     return columns
 
 
 def _share(value: float | None) -> Cell:
     return Cell("–" if value is None else percent(value))
-
-
-def _far(reading: Reading, item: Ranked) -> float | None:
-    return item.far_recall if item.far_recall is not None else reading.value(item.strategy, FAR)
 
 
 def _note(reading: Reading) -> str:

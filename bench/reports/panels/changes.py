@@ -15,37 +15,30 @@ from ..blocks import (
     Figure,
     Figures,
     Fold,
-    Gate,
-    Gates,
     Heading,
-    Line,
-    Pair,
     Prose,
     Section,
     Sentence,
-    SideBySide,
     Span,
     Table,
-    Text,
     Tone,
     code,
     columns,
     number,
     table,
 )
-from ..charts import Gauge, Shares
+from ..charts import Mark, Range
 from ..gates import bad_side, condition, failed_sentence
 from ..labels import label, sentence_case
 from ..numbers import change, count, difference, listed, of, quantity
-from ..reading import Reading
-from ..worse_runs import worse_runs
+from ..reading import MISSED, RATE, Reading
 
 ORDER = 20
-_MOVES = 20
+_MOVES, _RUNS = 20, 10
 
 
 def order(reading: Reading) -> int:
-    """First where a gate failed or something moved."""
+    """The place of the panel: first where a gate failed or something moved."""
     return 0 if reading.failed or reading.compared.moves else ORDER
 
 
@@ -57,10 +50,10 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("gates", "Gates", "" if reading.failed else "Gates", tuple(_gates(reading)))
     if compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
-    if worse := worse_runs(reading):
-        yield Section("worse", "Runs", "Runs that got worse", tuple(worse))
+    if worse := tuple(_worse_runs(reading)):
+        yield Section("worse", "Runs", "Runs that got worse", worse)
     if reading.failed:
-        yield Section("next", "Next", "Next", (_next(reading),))
+        yield Section("next", "Next", "Next", tuple(_next(reading)))
 
 
 # ---------------------------------------------------------------- gates
@@ -74,15 +67,11 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Figures(tuple(_figures(reading))[:3])
     else:
         yield Prose(tuple(_all_well(reading, len(passed))))
-    yield from _changed_lines(reading)
+    yield from _changed_specs(reading)
     if failed:
-        baseline = any(gate.before is not None for gate in failed)
-        yield Heading("Failed gates, baseline → now" if baseline else "Failed gates")
-        yield Gates(tuple(_gate(reading, gate) for gate in failed))
+        yield from (Heading("Failed gates"), _gate_table(reading, "Failed gates", failed))
     if passed:
-        rows = [_passed(reading, gate) for gate in passed]
-        heads = columns("strategy", "metric", "gate", number("value"))
-        yield Fold("Gates that pass", (table("Gates that pass", heads, rows),))
+        yield Fold("Gates that pass", (_gate_table(reading, "Gates that pass", passed),))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
@@ -93,48 +82,47 @@ def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
         yield f"Nothing moved against {reading.compared.against}."
 
 
-def _passed(reading: Reading, gate: GateResult) -> Sequence[Cell | Text]:
-    unit = reading.unit(gate.rule.metric)
-    value = quantity(gate.value, unit)
-    if gate.before is not None:
-        value = "unchanged" if gate.before == gate.value else f"{quantity(gate.before, unit)} → {value}"
-    return (Span("✓ ", "good", strong=True), gate.strategy), code(gate.rule.metric), condition(gate, unit), value
-
-
-def _gate(reading: Reading, gate: GateResult) -> Gate:
-    unit, metric = reading.unit(gate.rule.metric), gate.rule.metric
-    move, gauge = reading.move(gate.strategy, metric), None
-    counts = _counts(reading, move) if move else _where(reading, gate)
-    if gate.value is not None and math.isfinite(gate.value) and (gate.before is not None or gate.limit is not None):
-        values = (("before", gate.before), ("now", gate.value))
-        alt = ", ".join(f"{quantity(value, unit)} {name}" for name, value in values if value is not None)
-        alt += "" if gate.limit is None else f", limit {quantity(gate.limit, unit)}"
-        side = bad_side(reading, gate)
-        gauge = Gauge(alt, gate.value, unit, gate.before, gate.limit, side, gate.outcome != "pass")
-    else:
-        counts = gate.reason or counts
-    return Gate(
-        sentence_case(label(metric, reading.info(metric))),
-        metric,
-        f"{condition(gate, unit)}, strategy {gate.strategy}",
-        difference(gate.before, gate.value, unit) or quantity(gate.value, unit),
-        counts,
-        gate.outcome == "pass",
-        gauge,
+def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
+    """A row by gate: before, now and limit as numbers and on a line, and the runs that got worse."""
+    rows: list[Cells] = []
+    for gate in gates:
+        metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+        passed = gate.outcome == "pass"
+        sign = Span("✓ " if passed else "✕ ", "good" if passed else "bad", strong=True)
+        move = reading.move(gate.strategy, metric)
+        runs = f"{count(move.regressed_runs)} worse, {count(move.improved_runs)} better" if move else ""
+        asked, limit = condition(gate, unit), quantity(gate.limit, unit)
+        rows.append(
+            (
+                Cell((sign, sentence_case(label(metric, reading.info(metric)))), metric),
+                gate.strategy,
+                Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
+                "–" if gate.before is None else quantity(gate.before, unit),
+                Cell(asked, "" if gate.limit is None or limit in asked else limit),
+                Cell("", chart=_gauge(reading, gate)),
+                runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
+            )
+        )
+    heads = columns(
+        "gate", "strategy", number("now"), number("before"), "limit", Column("before → now", card="-"), "runs"
     )
+    return table(name, heads, rows)
 
 
-def _where(reading: Reading, gate: GateResult) -> str:
-    return ", ".join(filter(None, [gate.basis, f"worst run {reading.name(gate.run)}" if gate.run else ""]))
-
-
-def _unchanged(reading: Reading, move: Move) -> int:
-    return max(0, len(reading.compared.runs) - move.improved_runs - move.regressed_runs)
-
-
-def _counts(reading: Reading, move: Move) -> str:
-    same = count(_unchanged(reading, move))
-    return f"{of(move.regressed_runs, 'run')} worse, {count(move.improved_runs)} better, {same} unchanged"
+def _gauge(reading: Reading, gate: GateResult) -> Range | None:
+    """The value before and now beside the limit; None where there is no number to compare with."""
+    values = [value for value in (gate.before, gate.value, gate.limit) if value is not None]
+    if gate.value is None or len(values) < 2 or not all(map(math.isfinite, values)):
+        return None
+    room = (max(values) - min(values)) * 0.25 or abs(max(values)) * 0.2 or 1.0
+    before = gate.value if gate.before is None else gate.before
+    unit = reading.unit(gate.rule.metric)
+    names = (("before", gate.before), ("now", gate.value), ("limit", gate.limit))
+    alt = ", ".join(f"{name} {quantity(value, unit)}" for name, value in names if value is not None)
+    ends = (min(before, gate.value), max(before, gate.value))
+    mark: Mark = "advised" if gate.outcome == "pass" else "rejected"
+    scale = (min(values) - room, max(values) + room)
+    return Range(alt, gate.value, ends, scale, mark, gate.limit, bad_side(reading, gate))
 
 
 def _figures(reading: Reading) -> Iterator[Figure]:
@@ -166,19 +154,25 @@ def _figure(reading: Reading, gate: GateResult) -> Figure:
     return Figure(name, text, "bad", condition(gate, unit), f"strategy {gate.strategy}")
 
 
-def _changed_lines(reading: Reading) -> Iterator[Block]:
-    """The lines of the scenario that differ from the baseline's."""
+def _changed_specs(reading: Reading) -> Iterator[Block]:
+    """The strategies of the scenario that differ from the baseline's."""
     now, before = reading.compared.specs, reading.compared.specs_before
-    lines = []
-    for name in dict.fromkeys((*before, *now)) if before else ():
-        if before.get(name) != now.get(name):
-            lines += [Line("-", "", f'{name} = "{before[name]}"')] if name in before else []
-            lines += [Line("+", "", f'{name} = "{now[name]}"')] if name in now else []
-    if lines:
-        yield from (Heading("The change"), SideBySide("strategies", tuple(lines)))
+    names = dict.fromkeys((*before, *now)) if before else {}
+    rows = [
+        (name, code(before.get(name, ""), "bad"), code(now.get(name, ""), "good"))
+        for name in names
+        if before.get(name) != now.get(name)
+    ]
+    if rows:
+        heads = columns("strategy", "before", "now")
+        yield from (Heading("The change"), table("The change", heads, rows, look="texts"))
 
 
 # ---------------------------------------------------------------- moves
+
+
+def _unchanged(reading: Reading, move: Move) -> int:
+    return max(0, len(reading.compared.runs) - move.improved_runs - move.regressed_runs)
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
@@ -200,29 +194,57 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
     several = len({move.strategy for move in reading.compared.moves}) > 1
     rows: list[Cells] = []
     for move in moves:
-        unit, same = reading.unit(move.metric), _unchanged(reading, move)
-        alt = f"{of(move.improved_runs, 'run')} better, {count(same)} unchanged, {count(move.regressed_runs)} worse"
-        name = sentence_case(label(move.metric, reading.info(move.metric)))
+        unit = reading.unit(move.metric)
         rows.append(
             (
-                Cell(name, move.strategy if several else move.metric),
+                Cell(_name(reading, move), move.strategy if several else move.metric),
                 quantity(move.before, unit),
                 quantity(move.after, unit),
                 (Span(difference(move.before, move.after, unit) or "–", _tone(move.better), strong=True),),
                 (Span(count(move.improved_runs), "good" if move.improved_runs else ""),),
+                count(_unchanged(reading, move)),
                 (Span(count(move.regressed_runs), "bad" if move.regressed_runs else ""),),
-                Cell(alt, chart=Shares(alt, move.improved_runs, same, move.regressed_runs)),
             )
         )
-    heads = columns("number", *map(number, ("before", "now", "change", "runs better", "runs worse")))
-    return table("Everything that moved", [*heads, Column("better · unchanged · worse", card="-")], rows)
+    names = ("before", "now", "change", "runs better", "unchanged", "runs worse")
+    return table("Everything that moved", columns("number", *map(number, names)), rows)
+
+
+def _name(reading: Reading, move: Move) -> str:
+    return sentence_case(label(move.metric, reading.info(move.metric)))
 
 
 def _tone(better: bool | None) -> Tone:
     return "" if better is None else "good" if better else "bad"
 
 
-def _next(reading: Reading) -> Pair:
+def _worse_runs(reading: Reading) -> Iterator[Block]:
+    """The runs in which missed turns, or else what the first failed gate judges, got worse."""
+    failed = [reading.move(gate.strategy, gate.rule.metric) for gate in reading.failed]
+    lost = [move for move in reading.compared.moves if move.metric in (MISSED, RATE) and move.better is False]
+    moves = [move for move in (*failed, *lost) if move is not None and move.runs]
+    if not moves:
+        return
+    move = next((move for move in moves if move.metric == MISSED), moves[0])
+    unit, info = reading.unit(move.metric), reading.info(move.metric)
+    lower = info is None or info.better == "lower"
+    rows = [
+        (
+            reading.name(run.run),
+            quantity(run.before, unit),
+            (Span(quantity(run.after, unit), "bad", strong=True),),
+            (Span(difference(run.before, run.after, unit), "bad"),),
+        )
+        for run in move.runs
+        if run.after != run.before and (run.after > run.before) == lower
+    ]
+    if rows:
+        yield Heading(f"{_name(reading, move)}, {move.strategy}")
+        heads = columns("run", number("before"), number("now"), number("change"))
+        yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
+
+
+def _next(reading: Reading) -> Iterator[Block]:
     """The two ways on: keep the gate, or accept the loss."""
     failed = {gate.strategy for gate in reading.failed}
     advised = reading.by_name.get(reading.advice.advised or "")
@@ -231,9 +253,6 @@ def _next(reading: Reading) -> Pair:
         price = reading.price(advised)
         cost = f" and costs {change(price.ratio)} against today" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
-    accept = (
-        Heading("Accept the loss"),
-        Prose("Raise the limits in the scenario, then store the new values:"),
-        Code("", "bench run SCENARIO --update-baseline"),
-    )
-    return Pair((Heading("Keep the gate"), Prose(keep)), accept)
+    yield from (Heading("Keep the gate"), Prose(keep))
+    yield from (Heading("Accept the loss"), Prose("Raise the limits in the scenario, then store the new values:"))
+    yield Code("", "bench run SCENARIO --update-baseline")

@@ -11,7 +11,6 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
-    Drawing,
     Fold,
     Heading,
     Prose,
@@ -26,14 +25,13 @@ from ..blocks import (
     number,
     table,
 )
-from ..charts import Arcs
 from ..labels import RULES
 from ..numbers import count, listed, of
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 ORDER = 30
-_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _OPEN = 12, 10, 3, 15, 8, 1
+_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _EACH = 12, 10, 3, 15, 8, 2
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -99,7 +97,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
     return Cell(count(value), heat=sum(share > edge for edge in _HEAT))
 
 
-# ---------------------------------------------------------------- what rules found
+# ---------------------------------------------------------------- failures and findings
 
 
 def _failures(reading: Reading) -> Iterator[Block]:
@@ -118,7 +116,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
 
 def _findings(reading: Reading) -> Iterator[Block]:
     """The first findings of each rule that refuses a strategy, with the words."""
-    rows = [
+    rows = dict.fromkeys(
         (
             RULES[result.rule].measure,
             Cell(item.strategy, reading.name(result.worst_run)),
@@ -129,7 +127,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
         for result in item.rules
         if not result.passed and result.rule in _TEXTS
         for finding in result.findings[:3]
-    ]
+    )
     if rows:
         yield Heading("Refused by a rule")
         heads = columns("found", "strategy", "before", "with the strategy")
@@ -140,21 +138,19 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
+    """The worst runs of each strategy: the one that loses most is open, one that loses nothing
+    stands alone.
+    """
     today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))
-    safe: list[Block] = []
-    for place, item in enumerate(items):
+    places = Counter[str]()
+    for item in items:
+        places[item.strategy] += 1
         blocks = tuple(_detail(reading, item, today.get(item.run)))
-        title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
-        if not _lost(item):
-            safe.append(Fold(title, blocks))
-        else:
-            yield from (Heading(title), *blocks) if place < _OPEN else (Fold(title, blocks),)
-    if safe:
-        yield Fold(
-            f"Prompts of {of(len(safe), 'replay')} that {'misses' if len(safe) == 1 else 'miss'} nothing", tuple(safe)
-        )
+        if blocks and places[item.strategy] <= (_EACH if _lost(item) else 1):
+            title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
+            yield from (Heading(title), *blocks) if item is items[0] and _lost(item) else (Fold(title, blocks),)
 
 
 def _lost(item: ReplayDetail) -> list[MissedFact]:
@@ -170,19 +166,13 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
-    if lost := _lost(item):
-        results = {message.step for message in (today or item).messages if message.kind == "result"}
-        note = "Each arc leads from the result that gave a value (square) to the turn that needed it (circle)."
-        note += " By then the value was no longer in the prompt."
-        yield Drawing(_arcs(lost, results - {None}), note=note)  # type: ignore[arg-type]
     step = _worst_turn(item)
-    side = prompts_of(item, today, step, today_name=reading.title(reading.compared.today)) if step is not None else None
-    if side is not None:
-        yield from (Heading(f"Prompt of step {step}"), side)
+    if step is not None and (both := prompts_of(item, today, step, reading.title(reading.compared.today))):
+        yield from (Heading(f"Prompt of step {step}"), both)
     if item.missed:
-        yield _missing(item.missed)
+        yield from (Heading("Missing values"), _missing(item.missed))
     if item.changes:
-        yield from (Heading("Records that changed"), _changes(item.changes))
+        yield from (Heading("Fields left out when the result was first shown"), _changes(item.changes))
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")
@@ -194,16 +184,6 @@ def _worst_turn(item: ReplayDetail) -> int | None:
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
     return next((call.step for call in reversed(item.calls) if call.tokens), None)
-
-
-def _arcs(missed: Sequence[MissedFact], results: set[int]) -> Arcs:
-    """An arc from each result to each turn that missed facts of it, as thick as they are many."""
-    values = Counter((fact.origin_step, fact.turn) for fact in missed)
-    turns = sorted({turn for _, turn in values})
-    steps = listed([str(turn) for turn in turns], 8)
-    alt = f"Arcs from results to the later turns that needed a value of them: {of(len(turns), 'turn')}, steps {steps}."
-    arcs = tuple((start, end, many) for (start, end), many in sorted(values.items()))
-    return Arcs(alt, tuple(sorted({*results, *(start for start, _ in values)})), arcs)
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
@@ -226,20 +206,12 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
 
 
 def _changes(changes: Sequence[RecordChange]) -> Table:
-    """A row for each value that differs, then one by result and path for those that are gone."""
-    rows: list[Cells] = []
-    dropped: dict[tuple[int, str], list[str]] = {}
+    """A row by result and path, with the values that the prompt after the result lacks."""
+    missing: dict[tuple[int, str], list[str]] = {}
     for one in changes:
-        if one.after is None:
-            dropped.setdefault((one.step, one.path), []).append(one.before)
-        else:
-            rows.append((f"step {one.step}", code(one.path), code(one.before[:160]), code(one.after[:160], "bad")))
-    rows += [
-        (f"step {step}", code(path), _listed_code(values), (Span("gone", "bad"),))
-        for (step, path), values in dropped.items()
-    ]
-    heads = columns("result", "path", "before", "with the strategy")
-    return table("Records that changed", heads, rows, most=_ROWS, noun="row")
+        missing.setdefault((one.step, one.path), []).append(one.before)
+    rows = [(f"step {step}", code(path), _listed_code(values, "bad")) for (step, path), values in missing.items()]
+    return table("Fields left out", columns("result", "path", "values"), rows, most=_ROWS, noun="field")
 
 
 def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:

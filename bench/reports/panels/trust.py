@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...model.advice import RuleResult
 from ...model.scores import Rule
-from ..blocks import Block, Cell, Code, Fold, Heading, Pair, Prose, Section, Table, code, columns, number, table
+from ..blocks import Block, Cell, Fold, Heading, Prose, Section, Table, code, columns, number, table
 from ..labels import RULES, rule_value, sentence_case
 from ..numbers import count, listed, of, percent, rule_out
 from ..reading import Reading
@@ -18,16 +18,15 @@ REPLAY_LIMIT = (
     "not whether the task would have succeeded."
 )
 """The limit of replay; every report states it."""
-_FILES, _TEXTS, _SPECS = 10, 12, 40
+_FILES, _TEXTS = 10, 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """Always something: the limit of replay at least."""
-    read: list[Block] = [Heading("Read"), Prose(_read(reading))]
+    blocks: list[Block] = [Heading("Limits"), *(Prose(text) for text in _limits(reading))]
+    blocks += [Heading("Read"), Prose(_read(reading)), *_left_out(reading)]
     if assumed := _assumed(reading):
-        read += [Heading("Assumed"), Prose(assumed)]
-    limits: list[Block] = [Heading("Limits"), *(Prose(text) for text in _limits(reading))]
-    blocks: list[Block] = [Pair(tuple(read), tuple(limits)), *_left_out(reading)]
+        blocks += [Heading("Assumed"), Prose(assumed)]
     if any(item.rules for item in reading.ranked):
         blocks += [Heading("How it was decided"), _rules(reading)]
     blocks += [*_constant_texts(reading), _signature(reading)]
@@ -130,7 +129,7 @@ def _limit(rule: Rule, results: list[RuleResult]) -> str:
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """The texts that stand in everything a strategy writes: quoted, since no rule reads them."""
-    scores = (score for run in reading.compared.runs for score in run.scores)
+    scores = (score for run in reading.compared.runs for score in run.scores if score.strategy in reading.by_name)
     texts = dict.fromkeys((score.strategy, text) for score in scores for text in score.constant_texts)
     if texts:
         title = "Texts that a strategy always writes, word for word"
@@ -150,6 +149,5 @@ def _signature(reading: Reading) -> Fold:
         "recordings": count(len(signature.traces) or len(reading.compared.runs)),
     }
     rows = [(name, code(value)) for name, value in values.items() if value]
-    specs = [Code(f"{name}:", spec) for name in reading.compared.specs if (spec := reading.spec(name))]
     versions = table("Signature", columns("setting", "value"), rows, look="plain")
-    return Fold("Signature: the versions and settings behind these numbers", (versions, *specs[:_SPECS]))
+    return Fold("Signature: the versions behind these numbers", (versions,))

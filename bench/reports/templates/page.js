@@ -23,7 +23,7 @@
     const found = text.replaceAll("−", "-").replaceAll(",", "").match(/[-+]?[$<>]?\d+(\.\d+)?/);
     return found ? parseFloat(found[0].replace(/[$<>+]/g, "")) : NaN;
   };
-  for (const table of document.querySelectorAll("table.cards")) {
+  for (const table of document.querySelectorAll("table.cards:not(.texts)")) {
     const body = table.tBodies[0];
     if (table.tBodies.length !== 1 || body.rows.length < 4) continue;
     const heads = [...table.tHead.rows[0].cells];

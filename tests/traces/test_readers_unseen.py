@@ -1,0 +1,160 @@
+"""Forms that recordings of other people have: each in a sample of our own making."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.model import Trace
+from bench.model.errors import TraceError
+from bench.traces import load
+
+
+def read(tmp_path: Path, value: Any, name: str = "run.json") -> Trace:
+    path = tmp_path / name
+    path.write_text(json.dumps(value) if not isinstance(value, str) else value)
+    (trace,) = load([path.as_posix()]).traces
+    return trace
+
+
+def kinds(trace: Trace) -> list[str]:
+    return [type(step).__name__ for step in trace.steps]
+
+
+def test_spans_as_javascript_prints_them(tmp_path: Path) -> None:
+    attributes = {"ai.operationId": "ai.generateText.doGenerate", "ai.response.text": "36 walls",
+                  "ai.prompt.messages": '[{"role":"user","content":"How many walls?"}]'}  # fmt: skip
+    ids = {"traceId": "b3e7", "spanId": "39d6"}
+    times = {"startTime": [1770131991, 500000000], "endTime": [1770131993, 0]}
+    trace = read(
+        tmp_path, [{"name": "ai.generateText.doGenerate", "spanContext": ids, "attributes": attributes, **times}]
+    )
+    assert kinds(trace) == ["UserTurn", "ModelTurn"]
+    assert [step.t for step in trace.steps] == [1770131991.5, 1770131993.0]
+
+
+def test_replies_as_nock_records_them(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = [{"role": "user", "content": [{"text": "How many walls?"}]}]
+    called = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "walls", "input": {}}}]}
+    counted = {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "36"}]}}]}
+    answer = {"role": "assistant", "content": [{"text": "36 walls"}]}
+    replies = [
+        {"scope": "https://bedrock:443", "method": "POST", "path": "/model/nova/converse", "status": 200,
+         "body": {"messages": prompt}, "response": {"output": {"message": reply}, "stopReason": "end_turn"}}
+        for prompt, reply in ((asked, called), ([*asked, called, counted], answer))
+    ]  # fmt: skip
+    trace = read(tmp_path, replies)
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
+    assert {turn.model for turn in trace.model_turns} == {"nova"}
+
+
+def test_a_generation_whose_input_is_one_message(tmp_path: Path) -> None:
+    trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [
+        {"id": "g", "traceId": "t", "type": "GENERATION", "name": "turn", "startTime": "2026-01-01T00:00:00Z",
+         "input": {"role": "user", "content": "How many walls?", "gen_ai.system": "openai"},
+         "output": {"role": "assistant", "content": "36 walls"}}]})  # fmt: skip
+    assert kinds(trace) == ["UserTurn", "ModelTurn"]
+    assert trace.left_out == {}
+
+
+def test_old_lines_of_claude_code_are_no_messages_of_langchain(tmp_path: Path) -> None:
+    def line(number: int, **own: Any) -> str:
+        return json.dumps({"sessionId": "s", "uuid": f"u{number}", "parentUuid": f"u{number - 1}", **own})
+
+    hooks = [line(at, type="system", content="hook ran", level="info") for at in range(3, 9)]
+    asked = line(1, type="user", message={"role": "user", "content": "How many walls?"})
+    answer = {"role": "assistant", "id": "m", "content": "36 walls", "stop_reason": "end_turn"}
+    trace = read(tmp_path, "\n".join([asked, line(2, type="assistant", message=answer), *hooks]), "s.jsonl")
+    assert (trace.source.format, len(trace.steps), trace.left_out) == ("claude_code", 2, {})
+
+
+def test_prompts_of_which_the_server_keeps_the_beginning(tmp_path: Path) -> None:
+    def generation(number: int, asked: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        return {"id": f"g{number}", "traceId": "t", "type": "GENERATION", "name": "chat", "input": [asked],
+                "startTime": f"2026-01-01T00:00:0{number}Z", "output": [answer]}  # fmt: skip
+
+    call = {"type": "tool_call", "id": "c1", "name": "walls", "arguments": {}}
+    result = {"type": "tool_call_response", "id": "c1", "response": "36"}
+    first = generation(1, {"role": "user", "parts": [{"type": "text", "content": "How many walls?"}]},
+                       {"role": "assistant", "parts": [call]})  # fmt: skip
+    second = generation(2, {"role": "tool", "parts": [result]},
+                        {"role": "assistant", "parts": [{"type": "text", "content": "36 walls"}]})  # fmt: skip
+    trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [first, second]})
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
+    assert {step.thread for step in trace.steps} == {"main"}
+
+
+def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) -> None:
+    def line(role: str, *blocks: dict[str, Any]) -> str:
+        return json.dumps({"role": role, "message": {"content": list(blocks)}})
+
+    call = {"type": "tool_use", "id": "c1", "name": "walls", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "36"}
+    lines = [line("user", {"type": "text", "text": "How many walls?"}), line("assistant", call), line("user", result)]
+    trace = read(tmp_path, "\n".join(lines), "cursor.jsonl")
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult"]
+    (tmp_path / "empty.json").write_text(json.dumps({"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {}}))
+    with pytest.raises(TraceError, match="not recognised"):
+        load([(tmp_path / "empty.json").as_posix()])
+
+
+def frame(name: str, payload: dict[str, Any]) -> bytes:
+    """An event in a frame of AWS, its checksums left empty."""
+    headers = b"\x0b:event-type\x07" + len(name).to_bytes(2, "big") + name.encode()
+    body = json.dumps(payload).encode()
+    size = 16 + len(headers) + len(body)
+    return size.to_bytes(4, "big") + len(headers).to_bytes(4, "big") + bytes(4) + headers + body + bytes(4)
+
+
+def test_streams_in_frames_of_aws(tmp_path: Path) -> None:
+    tool = {"toolUse": {"toolUseId": "t1", "name": "walls"}}
+    stream = b"".join([
+        frame("messageStart", {"role": "assistant"}),
+        *(frame("contentBlockDelta", {"contentBlockIndex": at, "delta": {"text": text}}) for at, text in enumerate("I ask")),
+        frame("contentBlockStart", {"contentBlockIndex": 9, "start": tool}),
+        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": '{"level": '}}}),
+        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": "2}"}}}),
+        frame("messageStop", {"stopReason": "tool_use"}),
+        frame("metadata", {"usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}),
+    ])  # fmt: skip
+    asked = {"messages": [{"role": "user", "content": [{"text": "How many walls?"}]}]}
+    reply = {"scope": "https://bedrock:443", "path": "/model/nova/converse-stream", "body": asked,
+             "response": stream.hex(), "responseIsBinary": True}  # fmt: skip
+    (turn,) = read(tmp_path, [reply]).model_turns
+    assert (turn.content, turn.finish_reason) == ("I ask", "tool_use")
+    assert [(call.name, call.arguments) for call in turn.tool_calls] == [("walls", {"level": 2})]
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (7, 3)
+
+
+def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
+    chunks = [
+        {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
+        for text in ("36 ", "walls")
+    ]
+    end = {"model": "qwen3", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop",
+           "prompt_eval_count": 9, "eval_count": 2}  # fmt: skip
+    body = "\n".join(map(json.dumps, [*chunks, end]))
+    asked = {"model": "qwen3", "messages": [{"role": "user", "content": "How many walls?"}]}
+    (turn,) = read(
+        tmp_path, [{"scope": "http://ollama", "path": "/api/chat", "body": asked, "response": body}]
+    ).model_turns
+    assert (turn.content, turn.finish_reason) == ("36 walls", "stop")
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
+
+
+def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
+    def answer(number: int, reason: str, *content: dict[str, Any]) -> dict[str, Any]:
+        usage = {"input": 5, "output": 1, "cost": {"total": 0.25}}
+        message = {"role": "assistant", "content": list(content), "stopReason": reason, "usage": usage}
+        return {"type": "message", "id": f"m{number}", "message": message}
+
+    asked = {"type": "message", "id": "m0", "message": {"role": "user", "content": "How many walls?"}}
+    text = {"type": "text", "text": "36 walls"}
+    lines = [{"type": "session", "id": "s"}, asked, answer(1, "aborted"), answer(2, "stop", text)]
+    trace = read(tmp_path, "\n".join(map(json.dumps, lines)), "s.jsonl")
+    assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)
