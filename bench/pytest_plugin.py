@@ -85,12 +85,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
-    """True if a TOML file is to be collected: one that is named where it has a scenario's keys, others in `scenarios`."""
-    from .run.scenario import is_collected, meant_as_scenario
+    """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
+    from .run.scenario import is_scenario
 
-    if named:
-        return meant_as_scenario(path)
-    return FOLDER in _below(path.parent, config.rootpath).parts and is_collected(path)
+    return (named or FOLDER in _below(path.parent, config.rootpath).parts) and is_scenario(path)
 
 
 def _below(folder: Path, root: Path) -> Path:
@@ -123,7 +121,10 @@ class ScenarioFile(pytest.File):
         return super().repr_failure(excinfo)
 
     def compared(self) -> tuple[Compared, str]:
-        """The scenario replayed and judged, and the baseline that was accepted now. Raises BenchError, each time the same."""
+        """The scenario replayed and judged, and the baseline that was accepted now.
+
+        Raises BenchError, each time the same.
+        """
         from . import run_scenario
         from .run.kept import kept_here
 
@@ -156,9 +157,11 @@ def _accept(result: Compared, path: Path) -> Compared:
 
 
 def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
-    """The items of a scenario: that it measured something, then each gate on each declared strategy that it names.
+    """The items of a scenario: that it measured something, then each gate on each declared strategy
+    that it names.
 
-    Each has a name of its own, and the number of the gate with the strategy. A gate that names nobody keeps its name.
+    Each has a name of its own, and the number of the gate with the strategy. A gate that names
+    nobody keeps its name.
     """
     yield "measured something", None
     taken: dict[str, int] = {}
@@ -168,7 +171,7 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
         limits = " ".join(f"{name}={value}" for name, value in rule.settings.items())
-        limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
+        limit = f"{rule.metric} {limits}" + (" worst_run" if rule.over == "worst_run" else "")
         names = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
         for strategy in names or around or [rule.strategy]:
@@ -178,7 +181,9 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
 
 
 class GateItem(pytest.Item):
-    """One gate on one strategy (`place`: its number from 1, and the strategy); without one, whether the scenario measured anything."""
+    """One gate on one strategy (`place`: its number from 1, and the strategy); without one, whether
+    the scenario measured anything.
+    """
 
     def __init__(self, *, place: tuple[int, str] | None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -240,7 +245,9 @@ def _is_of(name: str, declared: str) -> bool:
 
 
 class RequiredGates:
-    """Under `--bench-require-baseline`: fails a session in which a gate of a scenario was not judged, or does not hold."""
+    """Under `--bench-require-baseline`: fails a session in which a gate of a scenario was not
+    judged, or does not hold.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -266,7 +273,9 @@ class RequiredGates:
                 terminalreporter.write_line(sayable(text))
 
     def _wanted(self) -> set[str]:
-        """The items of every scenario below the paths of the command line, or below the project where it names none."""
+        """The items of every scenario below the paths of the command line, or below the project
+        where it names none.
+        """
         from .run.scenario import read_scenario
 
         wanted: set[str] = set()
@@ -281,7 +290,9 @@ class RequiredGates:
 
 
 def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
-    """The scenarios that a path names or that lie below it, but for hidden folders and those of packages."""
+    """The scenarios that a path names or that lie below it, but for hidden folders and those of
+    packages.
+    """
     if place.suffix == ".toml" and _is_scenario(place, config, named=True):
         yield place
     for folder, inside, files in os.walk(place):
@@ -296,7 +307,7 @@ def _key(path: Path, name: str) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reports = [report for found in terminalreporter.stats.values() for report in found]
+    reports = [report for group in terminalreporter.stats.values() for report in group]
     properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     for name, heading in SECTIONS.items():
         if lines := {value for given, value in properties if given == name}:
@@ -330,10 +341,13 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 class Bench:
-    """The measures of one's own test. Paths of recordings and strategies are relative to pytest's root folder.
+    """The measures of one's own test.
 
-    A recording is a path (`messages:runs/a.jsonl`; a folder stands for all of its recordings) or a Trace; a strategy is a spec string
-    (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is a summarizer.
+    Paths of recordings and strategies are relative to pytest's root folder.
+
+    A recording is a path (`messages:runs/a.jsonl`; a folder stands for all of its recordings) or a
+    Trace; a strategy is a spec string (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a
+    Strategy, or a function of one's own, which is a summarizer.
     """
 
     def __init__(self, base: Path) -> None:
@@ -342,8 +356,9 @@ class Bench:
     def value(self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str) -> Measured:
         """One metric over all of the recordings.
 
-        What was not measured, and a strategy that failed or is unstable, fails the test with the reason: that is never 0 or 1. Raises
-        TraceError for a damaged file: it may have held the case that fails.
+        What was not measured, and a strategy that failed or is unstable, fails the test with the
+        reason: that is never 0 or 1. Raises TraceError for a damaged file: it may have held the run
+        that fails.
         """
         from . import compare
         from .metrics import metric_of
@@ -378,7 +393,10 @@ class Bench:
     def loss(
         self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str = "loss.fact_recall.end"
     ) -> Measured:
-        """The share that is lost, 0 to 1: one minus a recall, over all of the recordings. Raises SpecError for a metric that is no such share."""
+        """The share that is lost, 0 to 1: one minus a recall, over all of the recordings.
+
+        Raises SpecError for a metric that is no such share.
+        """
         from .metrics import metric_of
         from .run.comparing import metric_infos
 

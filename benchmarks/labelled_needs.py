@@ -3,9 +3,9 @@
     PYTHONPATH=tests python benchmarks/labelled_needs.py [FOLDER]
 
 The labels stand in `tests/data/dependencies`; FOLDER holds the recordings that they point at.
-Without it only labels of the shipped recordings are judged. *Found* is a labelled dependency that
-is, holds, or is part of a fact that its turn needs. *Right* is such a fact that matches a label, of
-the turns in which every string was labelled.
+Without it only labels of the shipped recordings are judged. A labelled dependency is found if it is,
+holds, or is part of a fact that its turn needs. A fact is right if it matches a label; that is asked
+of turns in which every string was labelled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Needs = dict[tuple[str, str, int], list[str]]
 
 def needs_of(labels: Iterable[Label], corpus: Corpus) -> Needs:
     """The facts that the bench says each labelled turn needs; ledgers of an orchestrator count as no message."""
-    found: Needs = {}
+    needs: Needs = {}
     indexed = set()
     for label in labels:
         if (label.trace, label.case) in indexed:
@@ -42,9 +42,9 @@ def needs_of(labels: Iterable[Label], corpus: Corpus) -> Needs:
         trace = corpus.trace(label)
         steps = tuple(step for step in trace.steps if not isinstance(step, RouteDecision))
         index = index_trace(msgspec.structs.replace(trace, steps=steps))
-        for step, needs in index.needs.items():
-            found[label.trace, label.case, step] = [index.facts[need.fact] for need in needs]
-    return found
+        for step, of_step in index.needs.items():
+            needs[label.trace, label.case, step] = [index.facts[need.fact] for need in of_step]
+    return needs
 
 
 def words(text: str) -> str:
@@ -68,27 +68,32 @@ def same(one: str, other: str) -> bool:
     return bool(first and second) and (f" {first} " in f" {second} " or f" {second} " in f" {first} ")
 
 
-def main() -> None:
-    """Print found of labelled by form, the literal recall, and the precision."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    labels = [label for label in read_labels() if folder or label.trace.startswith("traces/")]
-    needs = needs_of(labels, Corpus(folder))
+def judged(labels: Iterable[Label], corpus: Corpus) -> list[tuple[str, int, int]]:
+    """By form the labelled needs and those found; all literal ones; facts of turns labelled as a whole, and those right."""
+    labels = list(labels)
+    needs = needs_of(labels, corpus)
     labelled, found = Counter[str](), Counter[str]()
-    whole_turns: dict[tuple[str, str, int], list[str]] = {}
+    in_turn: dict[tuple[str, str, int], list[str]] = {}
     for label in labels:
         if label.whole_turn:
-            facts = whole_turns.setdefault(label.turn, [])
+            facts = in_turn.setdefault(label.turn, [])
             facts.extend([label.fact] if label.dependency else [])
         if label.form:
             labelled[label.form] += 1
             found[label.form] += any(same(label.fact, fact) for fact in needs.get(label.turn, ()))
-    for form in FORMS:
-        print(f"{form:12} {found[form]:4} of {labelled[form]:4} found")
-    literal, of = (sum(counts[form] for form in LITERAL) for counts in (found, labelled))
-    print(f"literal      {literal:4} of {of:4} found: recall {literal / of:.3f}")
-    pairs = [(turn, fact) for turn in whole_turns for fact in needs.get(turn, ())]
-    right = sum(any(same(fact, other) for other in whole_turns[turn]) for turn, fact in pairs)
-    print(f"whole turns  {right:4} of {len(pairs):4} right: precision {right / len(pairs):.3f}")
+    literal = [sum(counts[form] for form in LITERAL) for counts in (labelled, found)]
+    pairs = [(turn, fact) for turn in in_turn for fact in needs.get(turn, ())]
+    right = sum(any(same(fact, other) for other in in_turn[turn]) for turn, fact in pairs)
+    by_form = [(form, labelled[form], found[form]) for form in FORMS if labelled[form]]
+    return [*by_form, ("all literal", literal[0], literal[1]), ("right of what is found", len(pairs), right)]
+
+
+def main() -> None:
+    """Print the labelled needs by form, those found, and the precision."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    labels = [label for label in read_labels() if folder or label.trace.startswith("traces/")]
+    for name, of, right in judged(labels, Corpus(folder)):
+        print(f"{name:24} {right:5} of {of:5}  {right / of:.3f}")
 
 
 if __name__ == "__main__":

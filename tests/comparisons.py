@@ -394,7 +394,7 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
         Ranked(
             strategy=name,
             verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"),
-            rules=(RuleResult(rule="judged", passed=share == 1, value=share, limit=1.0),),
+            rules=(RuleResult(rule="judged", passed=share == 1, metric=metric, value=share, limit=1.0),),
         )
         for name, share in shares.items()
     )  # type: ignore[arg-type]

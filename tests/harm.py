@@ -2,7 +2,7 @@
 
 As a script it prints what each is refused for, and how many were judged wrongly (`tests/data/adversarial/README.md`):
 
-    PYTHONPATH=.:tests python tests/harm.py [RECORDINGS...] [--most N] [--only NAME] [--brief]
+    PYTHONPATH=.:tests python tests/harm.py [RECORDINGS...] [--most N] [--only NAME]
 
 Without recordings the runs of `tests/data/adversarial/service.py` are judged.
 """
@@ -76,7 +76,6 @@ def main() -> None:
     parser.add_argument("recordings", nargs="*")
     parser.add_argument("--most", type=int, default=6)
     parser.add_argument("--only", default="")
-    parser.add_argument("--brief", action="store_true", help="only the counts")
     asked = parser.parse_args()
     from data.adversarial.service import service
 
@@ -85,7 +84,7 @@ def main() -> None:
         wanted = {name: slots for name, slots in kinds.items() if asked.only in name}
         judged = {name: found for name, found in refusals(traces, wanted).items() if name != TODAY}
         wrongly = [name for name, found in judged.items() if bool(found) != (title == "harmful")]
-        for name, found in judged.items() if not asked.brief else ():
+        for name, found in judged.items():
             wrong = name in wrongly
             rules = {item.rule: item.value for item in found}
             print(f"{'<<<' if wrong else '   '} {title:8} {name:32} {rules}")

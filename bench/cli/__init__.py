@@ -1,4 +1,7 @@
-"""The command line: a thin layer over the verbs. Every error is one line on standard error and exit 2; no traceback reaches a user."""
+"""The command line: a thin layer over the verbs.
+
+Every error is one line on standard error and exit 2; no traceback reaches a user.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ class _Unheard(BaseException):
 
 
 class _Group(click.Group):
-    """A group that tells a pipe nobody reads from other ends: click makes it exit code 1, which says that a gate failed."""
+    """A group that tells a pipe nobody reads from other ends: click makes it exit code 1, which
+    says that a gate failed.
+    """
 
     def make_context(self, *given: Any, **named: Any) -> click.Context:
         """The context of a command line; its help may be what nobody reads."""
@@ -55,7 +60,9 @@ class _Group(click.Group):
 @click.version_option(__version__, prog_name="bench")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
+    """Replay recorded agent runs through alternative memory strategies; measure cost, loss and
+    routing; gate changes.
+    """
     if context.invoked_subcommand is None:
         say(context.get_help())
 
@@ -65,9 +72,11 @@ for command in (run, audit, init, list_, import_, show):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console entry point: runs the command line and turns every error into one line and an exit code.
+    """The console entry point: runs the command line and turns every error into one line and an
+    exit code.
 
-    A thread that code left behind does not keep this process from ending; what such code raises where nobody can catch it is one line.
+    A thread that code left behind does not keep this process from ending; what such code raises
+    where nobody can catch it is one line.
     """
     sys.unraisablehook = _unraisable
     threading.excepthook = _unraisable
@@ -82,12 +91,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _unraisable(raised: Any) -> None:
-    """Code raised in a thread, in `__del__`, or when the process ended: it changes no row and no exit code."""
+    """Code raised in a thread, in `__del__`, or when the process ended: it changes no row and no
+    exit code.
+    """
     error = raised.exc_value
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
         return
-    with contextlib.suppress(Exception):  # at the end of a process much is gone already
+    with contextlib.suppress(Exception):  # at the end of a process much is missing already
         what = f"{type(error).__name__}: {one_line(error)}"
         say(f"warning: code that was loaded raised beside its calls: {what} — `--debug` shows where", err=True)
 
@@ -123,7 +134,7 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 def _fail(message: str, code: int) -> None:
     hush()
-    with contextlib.suppress(OSError):  # nobody can be told, and the exit code still can
+    with contextlib.suppress(OSError):  # nobody reads it, and the exit code still counts
         say(f"error: {message}", err=True)
     hush()
     raise SystemExit(code)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, limited, of_model, require_apart, warn_unlisted
+from .options import FILE, of_model, require_apart, user_limits, warn_unlisted
 from .saying import progress_bar, say
 
 
@@ -15,28 +15,27 @@ from .saying import progress_bar, say
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
 @of_model
-@limited
-def audit(
-    sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None, call_s: float, memory_mib: int
-) -> None:
-    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read twice, where the cache broke.
+def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None) -> None:
+    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read
+    twice, where the cache broke.
 
-    PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format that is read. No strategy is needed.
+    PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format
+    that is read. No strategy is needed.
     """
     from ..files.writing import write_together
     from ..model.compared import Skipped
-    from ..plugins.worker import Limits
     from ..reports import format_of
-    from ..reports.audit import audit_rendered, require_form
+    from ..reports.audit import audit_rendered, audit_report, require_form
     from ..run.audits import audit as audited
 
     forms = {path: require_form(format_of(path)) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
     with progress_bar("runs") as progress:
-        audits = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
+        audits = audited(sessions, model=model, limits=user_limits(), progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
-    say(audit_rendered(audits.sessions, "text", skipped).rstrip(), coloured=True)
+    text = audit_rendered(audits.sessions, "text", skipped).rstrip()
+    say(f"{text}\n\n{audit_report(audits.sessions, skipped).verdict}", coloured=True)
     write_together(
         {
             path: audit_rendered(audits.sessions, form, skipped).encode("utf-8", "replace")

@@ -28,7 +28,10 @@ def inside_actions() -> bool:
 
 @contextmanager
 def quoted_output() -> Iterator[None]:
-    """Inside Actions: what is printed here is text only. A line from a trace that looks like a workflow command is not obeyed."""
+    """Inside Actions: what is printed here is text only.
+
+    A line from a trace that looks like a workflow command is not obeyed.
+    """
     if not inside_actions():
         yield
         return
@@ -41,9 +44,11 @@ def quoted_output() -> Iterator[None]:
 
 
 def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | None]) -> list[str]:
-    """A workflow command for each gate that failed (an error), or was skipped or could not be judged (a warning), on its scenario's file.
+    """A workflow command for each gate that failed (an error), or was skipped or could not be
+    judged (a warning), on its scenario's file.
 
-    At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
+    At most ten of a kind, which is what GitHub shows; the last of more says how many are left out.
+    One that measured nothing is an error.
     """
     from ..comparison.gates import is_measured
     from ..reports.junit import message
@@ -74,14 +79,19 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
 
 
 def summary_files() -> dict[Path, str]:
-    """The file that the summary of the job is added to, with what it is; none outside Actions, and where there is none."""
+    """The file that the summary of the job is added to, with what it is; none outside Actions, and
+    where there is none.
+    """
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     return {Path(path): "the summary of this job"} if path and inside_actions() else {}
 
 
 @contextmanager
 def opened_summary() -> Iterator[TextIO | None]:
-    """The summary of the job, open to be added to: None where there is none. Raises BenchError where it cannot be, before anything is written."""
+    """The summary of the job, open to be added to: None where there is none.
+
+    Raises BenchError where it cannot be, before anything is written.
+    """
     file = next(iter(summary_files()), None)
     if file is None:
         yield None
@@ -94,12 +104,15 @@ def opened_summary() -> Iterator[TextIO | None]:
     try:
         yield summary
     finally:
-        with suppress(OSError):  # a disk that is full was said where it was written to
+        with suppress(OSError):  # a full disk was reported where it was written to
             summary.close()
 
 
 def append_summary(summary: TextIO | None, comparisons: Sequence[Compared], sentence: str) -> None:
-    """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
+    """Add the Markdown report to the job's summary, where there is one.
+
+    Raises BenchError where that file cannot be written.
+    """
     if summary is None:
         return
     from ..reports import rendered

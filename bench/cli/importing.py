@@ -90,7 +90,10 @@ def _require_place(output: Path, one_file: bool) -> None:
 
 
 def _is_there(target: Path, trace: Trace) -> bool:
-    """True if a file holds exactly this trace already. Raises BenchError where it holds anything else: it may be all that is left of a run."""
+    """True if a file holds exactly this trace already.
+
+    Raises BenchError where it holds anything else: it may be all that is left of a run.
+    """
     from ..traces.documents import Document
     from ..traces.lines import KEY, encode_trace
 
@@ -105,22 +108,24 @@ def _is_there(target: Path, trace: Trace) -> bool:
     raise BenchError(f"{target}: {what} — give another folder")
 
 
-def _file_name(case: str) -> str:
-    """A case id as a path below the output: folders stay, what leads out of it, hides in it or that a file system refuses does not.
+def _file_name(run: str) -> str:
+    """A run's id as a path below the output: folders stay, what leads out of it, hides in it or
+    that a file system refuses does not.
 
     >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name(".."), _file_name(".git/x")
     ('runs/r2', 'etc/x', 'a_b_1', 'trace', 'git/x')
     """
     parts = [
         "".join(char if char.isalnum() or char in "._- " else "_" for char in part).lstrip(". ")[:120]
-        for part in case.split("/")
+        for part in run.split("/")
     ]
     return "/".join(filter(None, parts)) or "trace"
 
 
 def _own_name(name: str, taken: set[str]) -> str:
-    """A name that no trace before has, with a number where one has: ids that differ may give one name, and a file system may not tell two apart
-    that do (by capitals, by how an accent is written).
+    """A name that no trace before has, with a number where one has: ids that differ may give one
+    name, and a file system may not tell two apart that do (by capitals, by how an accent is
+    written).
 
     >>> taken = set()
     >>> [_own_name(name, taken) for name in ("a_b", "A_b", "a_b", "a_b-2")]

@@ -18,6 +18,8 @@ LISTED = {
     "metrics": ("number",),
 }
 
+_FEWEST = 40  # letters of a line about a plug-in
+
 NAMES = {"number": "metric"}
 """Kinds that people call otherwise than the registry."""
 
@@ -27,12 +29,16 @@ NAMES = {"number": "metric"}
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
 def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
-    """Print what there is, a line each; without an argument the kinds with counts. WORDs: only what holds all of them."""
+    """Print what there is, a line each; without an argument the kinds with counts.
+
+    WORDs: only what holds all of them.
+    """
     from ..plugins.registry import entries
+    from ..text.wording import counted
 
     if what is None:
         for name, kinds in LISTED.items():
-            counts = ", ".join(f"{len(entries(kind))} {NAMES.get(kind, kind)}s" for kind in kinds)
+            counts = ", ".join(counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds)
             say(f"{name:<12}{counts}")
         return
     if what not in LISTED:
@@ -45,12 +51,11 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
             say(f"{NAMES.get(kind, kind)}s")
         wide = min(max(map(len, selected), default=0), 32)
         for name, entry in selected.items():
-            first = entry.doc.splitlines()[0] if entry.doc else ""
             if not at_length:
-                say(f"  {name + _placeholders(entry):<{wide}}  {first}")
+                say(f"  {name + _placeholders(entry):<{wide}}  {_summary(entry)}")
                 continue
             say(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
-            say(f"      {first}")
+            say(f"      {_summary(entry)}")
             if entry.source:
                 say(f"      Source: {entry.source}")
     if words and not listed:
@@ -64,12 +69,22 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
 
 
 def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
-    text = f"{name} {entry.doc.splitlines()[0] if entry.doc else ''}".lower()
+    text = f"{name} {_summary(entry)}".lower()
     return all(word.lower() in text for word in words)
 
 
+def _summary(entry: Any) -> str:
+    """The first sentences of a plug-in's docstring, as many as say something, on one line."""
+    first, *rest = " ".join(entry.doc.partition("\n\n")[0].split()).split(". ")
+    while rest and len(first) < _FEWEST:
+        first += f". {rest.pop(0)}"
+    return first if not rest else f"{first}."
+
+
 def _placeholders(entry: Any) -> str:
-    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none; "" for other plug-ins."""
+    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none;
+    "" for other plug-ins.
+    """
     places = entry.meta.get("places", ()) if entry.kind == "number" else ()
     named = f".{'|'.join(filter(None, places))}" if any(places) else ""
     return f"[{named}]" if named and "" in places else named

@@ -1,4 +1,6 @@
-"""The end of every command that judges: print, write, annotate, and exit with the code of the gates."""
+"""The end of every command that judges: print, write, annotate, and exit with the code of the
+gates.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ STREAM = Path("-")
 
 
 class Concluded(SystemExit):
-    """The end of a command that judged: the one way to exit codes 0 and 1 that a gate stands behind."""
+    """The end of a command that judged: the one way to exit codes 0 and 1 that a gate stands
+    behind.
+    """
 
 
 def finish(
@@ -38,12 +42,14 @@ def finish(
     verbose: bool = False,
     allow_undecided: bool = False,
 ) -> None:
-    """Print the comparisons, write the reports, and end the process with the exit code of the gates.
+    """Print the comparisons, write the reports, and end the process with the exit code of the
+    gates.
 
     Everything is made, and the summary of the job is open, before anything is written, and what is
     written is written together: the reports, and `beside` (baselines that were accepted). `lines`
     are about these. `files` are where the comparisons were declared, for annotations; `form` the
-    format of reports, whatever their endings. A report on standard output is all that is printed there.
+    format of reports, whatever their endings. A report on standard output is all that is printed
+    there.
     """
     from ..comparison.gates import exit_code
     from ..reports import first_line
@@ -77,7 +83,9 @@ def finish(
 
 
 def gates_line(comparisons: Sequence[Compared], code: int) -> str:
-    """The gates of some comparisons in one line: how many passed, failed, could not be decided, were skipped."""
+    """The gates of some comparisons in one line: how many passed, failed, could not be decided,
+    were skipped.
+    """
     outcomes = [gate.outcome for item in comparisons for gate in item.gates]
     counts = {
         word: outcomes.count(outcome)  # type: ignore[arg-type]
@@ -100,7 +108,8 @@ def written_reports(
     beside: Mapping[Path, bytes] | None = None,
     progress: Show | None = None,
 ) -> Iterator[bytes | None]:
-    """The reports, and `beside`, complete before a block and in their places after it; gives the report to be printed, None for none.
+    """The reports, and `beside`, complete before a block and in their places after it; gives the
+    report to be printed, None for none.
 
     `progress` is called with the kB written.
     """
@@ -134,5 +143,7 @@ def print_report(report: bytes, sentence: str) -> None:
 
 
 def _in_colour() -> bool:
-    """True if what is printed goes to somebody who sees colours and has not said otherwise (https://no-color.org)."""
+    """True if what is printed goes to somebody who sees colours and has not said otherwise
+    (https://no-color.org).
+    """
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..files.writing import require_place
-from ..model.errors import ScenarioError
+from ..model.errors import ScenarioError, SpecError, TraceError
 from .github import summary_files
-from .options import Replaying, allow_inconclusive, inputs_of, replaying, require_apart
+from .options import FILE, inputs_of, of_model, require_apart, user_limits, warn_unlisted
 from .outcome import finish
+from .saying import progress_bar
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -20,24 +25,72 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@replaying
-@click.option("--update-baseline", "accept", is_flag=True,
-              help="Accept this run's values as the scenario's baseline.")  # fmt: skip
-@click.option("--require-baseline", is_flag=True,
-              help="Fail without a baseline, and where a gate was loosened or is gone.")  # fmt: skip
-@click.option("--against", metavar="REV|FILE",
-              help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.")  # fmt: skip
+@click.argument("paths", nargs=-1, metavar="[SCENARIO.toml|TRACES]...")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Write the report; the ending decides the format. `-`: print it. May be given several times.",
+)
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="text, json, markdown, html, csv or junit, whatever the ending. Without -o it is printed.",
+)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="SPEC",
+    help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried.",
+)
+@of_model
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that measure runs (default: one a core)."
+)
+@click.option(
+    "--engine",
+    default="processes",
+    show_default=True,
+    metavar="NAME",
+    help="Measure runs in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786.",
+)
+@click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
+@click.option("--update-baseline", "accept", is_flag=True, help="Accept this run's values as the scenario's baseline.")
+@click.option(
+    "--require-baseline",
+    "required",
+    is_flag=True,
+    help="Fail without a baseline, and where a gate was loosened or is gone.",
+)
+@click.option(
+    "--against",
+    metavar="REV|FILE",
+    help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
-@allow_inconclusive
+@click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 def run(
-    asked: Replaying,
+    paths: tuple[str, ...],
+    outputs: tuple[Path, ...],
+    form: str | None,
+    strategies: tuple[str, ...],
+    model: str | None,
+    jobs: int | None,
+    engine: str,
+    outside: bool,
     accept: bool,
-    require_baseline: bool,
+    required: bool,
     against: str | None,
     verbose: bool,
     allow_inconclusive: bool,
-) -> None:
-    """Replay scenarios (TOML files), or recordings under every --strategy; print what to run, and judge the gates.
+) -> None:  # fmt: skip
+    """Replay scenarios (TOML files), or recordings under every --strategy; print what to run, and
+    judge the gates.
 
     TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
 
@@ -47,37 +100,149 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    plans = asked.plans()
-    _require_sense(asked, accept=accept, required=require_baseline, against=against)
+    from .. import run_scenario
+    from ..reports import format_of
+    from ..run.kept import kept_here
+
+    outputs = outputs or ((Path("-"),) if form is not None else ())
+    for path in outputs:
+        format_of(path, form)
+    scenarios, traces = sorted_paths(paths)
+    changed: dict[str, Any] = {"outside": outside, **({"model": model} if model else {})}
+    plans = _plans(scenarios, traces, strategies, changed)
+    for name in dict.fromkeys(plan.model for plan in plans):
+        warn_unlisted(name)
+    _require_sense(model, bool(scenarios), accept=accept, required=required, against=against)
     growing = summary_files()
-    require_apart(asked.outputs, inputs_of(plans, (*asked.outputs, *growing)), growing)
+    require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    comparisons = asked.compared(
-        plans, against=against, accepting=accept, require_baseline=require_baseline and not accept
-    )
+    settings = {
+        "jobs": jobs or os.cpu_count() or 1,
+        "limits": user_limits(),
+        "kept": kept_here(),
+        "against": against,
+        "accepting": accept,
+        "require_baseline": required and not accept,
+        **_executors(engine),
+    }
+    with progress_bar("runs") as progress:
+        comparisons = [run_scenario(plan, progress, **settings) for plan in plans]
     beside: dict[Path, bytes] = {}
     lines: list[str] = []
     if accept:
         comparisons = _accepted(plans, comparisons, beside, lines)
     finish(
         comparisons,
-        asked.outputs,
+        outputs,
         files=[plan.path for plan in plans],
         beside=beside,
         lines=lines,
-        form=asked.form,
+        form=form,
         verbose=verbose,
         allow_undecided=allow_inconclusive,
     )
 
 
-def _require_sense(asked: Replaying, *, accept: bool, required: bool, against: str | None) -> None:
-    """Raise ScenarioError for options about a baseline where there can be none, or where the scenario alone would not give its values again."""
-    if accept and asked.model:
+# ---------------------------------------------------------------- the question
+
+
+def _plans(
+    scenarios: Sequence[Path], traces: tuple[str, ...], strategies: Sequence[str], changed: Mapping[str, Any]
+) -> list[Scenario]:
+    """The scenarios of the files, or the one of the traces and strategies, with some settings
+    changed.
+
+    Raises ScenarioError for neither or both.
+    """
+    from msgspec.structs import replace
+
+    from ..run.scenario import Scenario, read_scenario
+    from ..strategies.portfolio import PORTFOLIO
+
+    if scenarios and (traces or strategies):
+        raise ScenarioError("give scenario files, or traces with --strategy, not both")
+    if scenarios:
+        return [replace(read_scenario(path), **changed) for path in scenarios]
+    if not traces:
+        raise ScenarioError("nothing to replay — give a scenario file, or recordings")
+    slots: dict[str, Any] = {}
+    for text in strategies:
+        name = text.partition("=")[0].strip()
+        if name in slots:
+            raise SpecError(f"two strategies are called {name!r} — give each its own name")
+        slots[name] = text
+    if slots:
+        return [Scenario(title="", traces=traces, strategies=slots, **changed)]
+    portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
+    title = "Which strategy is cheapest?"
+    return [Scenario(title=title, traces=traces, strategies=portfolio, portfolio=True, **changed)]
+
+
+def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The scenarios and the traces among the paths of a command line.
+
+    `-` is a trace on standard input; it is kept until the command ends.
+
+    >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json"])
+    ((PosixPath('a.toml'),), ('runs/*.jsonl', 'native:b.json'))
+    """
+    scenarios: list[Path] = []
+    traces: list[str] = []
+    for text in texts:
+        path = Path(text)
+        inside = sorted(path.glob("*.toml")) if text and path.is_dir() else []
+        if inside:
+            scenarios += inside
+        elif path.suffix.lower() != ".toml":
+            traces.append(_standard_input() if text == "-" else text)
+        elif "*" in text and not path.is_absolute():
+            matches = sorted(Path().glob(text))
+            if not matches:
+                raise ScenarioError(f"{text}: no file matches — check the folder or the pattern")
+            scenarios += matches
+        else:
+            scenarios.append(path)
+    for path in scenarios:
+        if scenarios.count(path) > 1:
+            raise ScenarioError(f"{path}: is given twice — leave one out")
+    return tuple(scenarios), tuple(traces)
+
+
+def _standard_input() -> str:
+    """The path of a file with what standard input holds, which ends with the command."""
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise TraceError("-: standard input is empty — give a file, or pipe a recording into it")
+    folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
+    lines = data.strip().splitlines()
+    path = Path(folder, "stdin.jsonl" if len(lines) > 1 and lines[0].rstrip().endswith(b"}") else "stdin.json")
+    path.write_bytes(data)
+    return str(path)
+
+
+def _executors(engine: str) -> dict[str, Any]:
+    """The setting that measures runs elsewhere than in processes of this machine."""
+    if engine == "processes":
+        return {}
+    if engine != "dask" and "://" not in engine:
+        raise ScenarioError(f"--engine {engine}: write processes, dask, or tcp://host:8786")
+    from ..run.executors import dask
+
+    return {"executors": functools.partial(dask, None if engine == "dask" else engine)}
+
+
+# ---------------------------------------------------------------- baselines
+
+
+def _require_sense(model: str | None, named: bool, *, accept: bool, required: bool, against: str | None) -> None:
+    """Raise ScenarioError for a baseline without a scenario file (`named`), or that the scenario
+    alone would not give again.
+    """
+    if accept and model:
         raise ScenarioError("--update-baseline with --model: write it into the scenario, then accept")
     for option, given in (("--update-baseline", accept), ("--require-baseline", required)):
-        if given and not asked.scenarios:
+        if given and not named:
             raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
     if accept and against is not None:
         raise ScenarioError("--update-baseline accepts a run as the baseline, --against needs none: give one of them")
@@ -86,7 +251,9 @@ def _require_sense(asked: Replaying, *, accept: bool, required: bool, against: s
 def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
-    """The comparisons held against themselves as their baselines, which go into `beside`; what moved is said."""
+    """The comparisons held against themselves as their baselines, which go into `beside`; what
+    moved is said.
+    """
     from ..comparison.gates import accepted
 
     renewed = []

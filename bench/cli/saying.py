@@ -1,4 +1,8 @@
-"""Printing on the command line. It happens here and nowhere else, so that no text from outside speaks to a terminal or to the log of a CI system."""
+"""Printing on the command line.
+
+It happens here and nowhere else, so that no text from outside speaks to a terminal or to the log of
+a CI system.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +20,26 @@ from ..model.errors import not_obeyed, sayable
 
 
 def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
-    """Print a text, made `sayable`. `coloured`: its colours are ours, and what it shows of traces was made visible before."""
+    """Print a text, made `sayable`.
+
+    `coloured`: its colours are ours, and what it shows of traces was made visible before.
+    """
     click.echo(not_obeyed(text) if coloured else sayable(text), err=err)
 
 
 def obey(command: str) -> None:
-    """Print what is our own exactly as it is: a workflow command that GitHub is to obey, a script for a shell."""
+    """Print what is our own exactly as it is: a workflow command that GitHub is to obey, a script
+    for a shell.
+    """
     click.echo(command)
 
 
 def prepare_streams() -> None:
-    """From here on there are standard output and standard error, whatever was closed, and a character that the terminal's encoding lacks is printed
-    as its escape, and raises nothing.
+    """From here on there are standard output and standard error, whatever was closed, and a
+    character that the terminal's encoding lacks is printed as its escape, and raises nothing.
 
-    What is closed is opened to nowhere: else the next file that is opened would get its number, and what is printed.
+    What is closed is opened to nowhere: else the next file that is opened would get its number, and
+    what is printed.
     """
     for number in range(3):
         try:
@@ -49,7 +59,9 @@ def _nowhere() -> TextIO:
 
 
 def hush() -> None:
-    """From here on what cannot be printed any more, to a full disk or to nobody, is dropped: the process has said so, and ends with its exit code."""
+    """From here on what cannot be printed any more, to a full disk or to nobody, is dropped: the
+    process has said so, and ends with its exit code.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -67,8 +79,10 @@ Show = Callable[[int, int | None], None]
 
 
 @contextmanager
-def progress_bar(what: str = "cases", after: str = "comparing") -> Iterator[Show | None]:
-    """A bar of so many things done, of how many (None: nobody knows); None where nobody looks. It is gone when the block ends.
+def progress_bar(what: str = "runs", after: str = "comparing") -> Iterator[Show | None]:
+    """A bar of so many things done, of how many (None: nobody knows); None where nobody looks.
+
+    It is gone when the block ends.
 
     `what` is counted; `after` is what goes on once all are done.
     """

@@ -1,4 +1,4 @@
-"""`bench show`: the steps of a trace, or one of them whole."""
+"""`bench show`: the steps of a run, or one of them in full."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ WIDTH = 70
 
 @click.command()
 @click.argument("trace", metavar="[FORMAT:]PATH")
-@click.option("--step", "index", type=int, metavar="N", help="Print one step whole: its index in the trace.")
-@click.option("--case", "case", metavar="ID", help="Of a file or folder with several traces, only this one.")
-def show(trace: str, index: int | None, case: str | None) -> None:
-    """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
+@click.option("--step", "index", type=int, metavar="N", help="Print one step in full, by its number.")
+@click.option("--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one.")
+def show(trace: str, index: int | None, run: str | None) -> None:
+    """Print the steps of a run (or of every run of a folder) with their tokens, or one step in
+    full.
+    """
     from ..model.errors import visible
     from ..traces import load
     from ..traces.summary import summary_of
 
     loaded = load([trace])
     traces = loaded.traces
-    if case is not None:
+    if run is not None:
         ids = [item.id for item in traces]
-        if case not in ids:
-            raise TraceError(f"{trace}: holds no trace {case!r}{nearest(case, ids)}")
-        traces = tuple(item for item in traces if item.id == case)
+        if run not in ids:
+            raise TraceError(f"{trace}: holds no run {run!r}{nearest(run, ids)}")
+        traces = tuple(item for item in traces if item.id == run)
     if index is not None and len(traces) > 1:
-        raise TraceError(f"{trace}: holds {len(traces)} traces, --step shows one — add --case {traces[0].id}")
+        raise TraceError(f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}")
     for item in traces:
         for line in step_lines(item) if index is None else step_in_full(item, index):
             say(line)
@@ -47,7 +49,8 @@ def show(trace: str, index: int | None, case: str | None) -> None:
 
 
 def step_lines(trace: Trace) -> Iterator[str]:
-    """The lines that show one trace: a head, one line a step with the tokens of its text, and the total.
+    """The lines that show one trace: a head, one line a step with the tokens of its text, and the
+    total.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, content="list the walls"),))
@@ -84,7 +87,9 @@ def step_lines(trace: Trace) -> Iterator[str]:
 
 
 def texts_of(step: AnyStep) -> Iterator[str]:
-    """The texts of a step that a prompt may hold: content, calls, the untruncated result, the tools."""
+    """The texts of a step that a prompt may hold: content, calls, the untruncated result, the
+    tools.
+    """
     from .. import model
     from ..model.trace import as_text, compact_json
 
@@ -134,7 +139,8 @@ def _before(step: AnyStep) -> str:
 
 
 def step_in_full(trace: Trace, index: int) -> Iterator[str]:
-    """The lines of one step with everything that it holds: a head, then each field that says something, long ones below their name.
+    """The lines of one step with everything that it holds: a head, then each field that says
+    something, long ones below their name.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=4, content="list\\nthe walls"),))
@@ -149,7 +155,7 @@ def step_in_full(trace: Trace, index: int) -> Iterator[str]:
     known = {step.index: step for step in trace.steps}
     if index not in known:
         known_steps = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
-        raise TraceError(f"trace {trace.id!r}: no step has index {index} — {known_steps}")
+        raise TraceError(f"run {trace.id!r}: no step {index} — {known_steps}")
     fields = plain(known[index])
     yield f"{visible(trace.id)} step {index}: {fields['kind']}"
     for name, value in fields.items():

@@ -1,4 +1,6 @@
-"""`bench init`: a scenario with two recorded runs, a strategy of your own, its baseline and a workflow, written into your repository."""
+"""`bench init`: a scenario with two recorded runs, a strategy of your own, its baseline and a
+workflow, written into your repository.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,11 @@ _FILES = {
               help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
-    """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub workflow into DIR, and run it once.
+    """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub
+    workflow into DIR, and run it once.
 
-    With --traces the scenario is about your own recordings, and holds the policy that is advised for them.
+    With --traces the scenario is about your own recordings, and holds the policy that is advised
+    for them.
     """
     import msgspec
 
@@ -74,7 +78,8 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The files of a scenario about somebody's recordings, with the policy that is advised for them, or the best other one.
+    """The files of a scenario about somebody's recordings, with the policy that is advised for
+    them, or the best other one.
 
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
@@ -126,7 +131,9 @@ def starter() -> dict[str, bytes]:
 
 
 def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) -> None:
-    """Raise BenchError where a file is there already, is not what would be written, and `force` is not given."""
+    """Raise BenchError where a file is there already, is not what would be written, and `force` is
+    not given.
+    """
     for name, data in contents.items():
         place = folder / name
         if os.path.lexists(place) and not force and not (place.is_file() and place.read_bytes() == data):
@@ -134,7 +141,9 @@ def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) ->
 
 
 def requirement() -> str:
-    """The requirement that makes pip install this bench: the git commit that it comes from, its checkout, else its version."""
+    """The requirement that makes pip install this bench: the git commit that it comes from, its
+    checkout, else its version.
+    """
     import importlib.metadata
 
     try:

@@ -1,4 +1,6 @@
-"""The advice: a verdict for each strategy from the table of rules, both prices, the order of the table, the sentence."""
+"""The advice: a verdict for each strategy from the table of rules, both prices, the order of the
+table, the sentence.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _QUALITY: Mapping[str, Rule] = {"stored": "stored", "judged": "judged", "routed"
 def answers_of(specs: Iterable[str]) -> Answers:
     """The terms of an answer: savings, unless no strategy fills a slot that shapes prompts.
 
-    Then the first of store, evaluator and routers that differs among the strategies, or that is filled at all.
+    Then the first of store, evaluator and routers that differs among the strategies, or that is
+    filled at all.
 
     >>> answers_of(["a=store=truncate+evaluator=step_v1", "b=store=by_function+evaluator=step_v1"])
     'stored'
@@ -53,9 +56,9 @@ def advise(
 ) -> Advice:
     """The decision among strategies (without the references), against what runs `today`.
 
-    `specs` are what the table shows of each. `portfolio`: one was chosen among these, so the price stated
-    for it is the leave-one-task-out one. `rates`, `limits` as in `rules.results_of`; `failed_gates` counts them by
-    strategy. The order of strategies and runs changes nothing.
+    `specs` are what the table shows of each. `portfolio`: one was chosen among these, so the price
+    stated for it is the leave-one-task-out one. `rates`, `limits` as in `rules.results_of`;
+    `failed_gates` counts them by strategy. The order of strategies and runs changes nothing.
     """
     runs, specs = Runs(measured), specs or {}
     names = sorted({*strategies} - {today})
@@ -116,7 +119,10 @@ def _priced(runs: Runs, name: str, metric: str) -> bool:
 
 
 def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> dict[str, Price]:
-    """The price of each strategy; the p-values are corrected over all that were tried. Raised or unpriced: no price."""
+    """The price of each strategy; the p-values are corrected over all that were tried.
+
+    Raised or unpriced: no price.
+    """
     here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
     prices: dict[str, Price] = {}
@@ -140,7 +146,9 @@ def _prices(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> d
 def _stated_apart(
     ordered: tuple[Ranked, ...], advised: str, runs: Runs, today: str, economies: Sequence[Economy]
 ) -> tuple[Ranked, ...]:
-    """The table with the leave-one-task-out price of the advised strategy: it was chosen among many on these tasks."""
+    """The table with the leave-one-task-out price of the advised strategy: it was chosen among many
+    on these tasks.
+    """
     able = [item.strategy for item in ordered if item.strategy != today and all(r.passed for r in item.rules[:-1])]
     changes: dict[str, Price] = {}
     for economy in economies:
@@ -162,7 +170,10 @@ def _stated_apart(
 
 
 def _cheaper(prices: Mapping[Economy, Price | None], deciding: Economy, both: bool) -> RuleResult:
-    """The last rule. Where the cache shares are assumed, the saving must be certain with and without the cache."""
+    """The last rule.
+
+    Where the cache shares are assumed, the saving must be certain with and without the cache.
+    """
     asked = [price for economy, price in prices.items() if economy == deciding or both]
     worst = max(asked, key=lambda price: finite(price.high if price else None))
     passed = all(price is not None and price.certain for price in asked)
@@ -192,7 +203,9 @@ def _without_today(item: Ranked) -> Ranked:
 
 
 def _place(item: Ranked, deciding: Economy, answers: Answers) -> tuple[int, float, float, float, int, str]:
-    """The place in the table: by verdict, quality where that is asked, price; of equals what loses less, then the simpler."""
+    """The place in the table: by verdict, quality where that is asked, price; of equals what loses
+    less, then the simpler.
+    """
     price = price_of(item, deciding)
     quality = next((rule.value for rule in item.rules if rule.rule == _QUALITY.get(answers)), None)
     return (

@@ -1,4 +1,6 @@
-"""The baseline is a score file: the runs of a comparison with the numbers that its gates judge, and how they were made."""
+"""The baseline is a score file: the runs of a comparison with the numbers that its gates judge, and
+how they were made.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from ..model.signature import GateRule, Signature
 
 
 class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted values. A JSON report has these keys too, among others, so either can be a baseline."""
+    """Accepted values.
+
+    A JSON report has these keys too, among others, so either can be a baseline.
+    """
 
     title: str
     signature: Signature
@@ -33,7 +38,9 @@ class _Several(msgspec.Struct, frozen=True):
 
 
 def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
-    """The score file of a comparison with some metrics (None: those of its gates), of the declared strategies and gated references."""
+    """The score file of a comparison with some metrics (None: those of its gates), of the declared
+    strategies and gated references.
+    """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
     names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}
     runs = []
@@ -55,14 +62,20 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
 
 
 def score_bytes(file: ScoreFile) -> bytes:
-    """A score file as JSON with a line for each key: small, and readable in a diff. The same input gives the same bytes."""
+    """A score file as JSON with a line for each key: small, and readable in a diff.
+
+    The same input gives the same bytes.
+    """
     return msgspec.json.format(json_bytes(msgspec.to_builtins(file), order="sorted"), indent=2) + b"\n"
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:
-    """The score file at a path; of a report on several scenarios the one called `title`. None where there is no file.
+    """The score file at a path; of a report on several scenarios the one called `title`.
 
-    Raises ResultsError for what is no score file, for another schema, and for a report without that scenario.
+    None where there is no file.
+
+    Raises ResultsError for what is no score file, for another schema, and for a report without that
+    scenario.
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
@@ -89,8 +102,8 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     """The reason why a metric of then does not compare with now; empty where it does.
 
-    >>> made = {"bench_version": "1", "traces": {}, "strategies": {}, "encodings": ("a",), "facts_version": "1", "seed": 0}
-    >>> old, new = (Signature(prices_date=date, **made) for date in ("2026-01-01", "2026-02-01"))
+    >>> fixed = {"bench_version": "1", "traces": {}, "strategies": {}, "encodings": ("a",), "facts_version": "1", "seed": 0}
+    >>> old, new = (Signature(prices_date=date, **fixed) for date in ("2026-01-01", "2026-02-01"))
     >>> price, count = (MetricInfo(name="cost", unit=unit, better="lower", aggregate="sum") for unit in ("usd", "facts"))
     >>> stale(new, old, price), stale(new, old, count)
     ('price tables: 2026-01-01 then, 2026-02-01 now', '')

@@ -40,7 +40,8 @@ def compared(
 ) -> Compared:
     """Everything that reports and gates see. `base` is what it is held against, called `against`.
 
-    `required`: a missing baseline, and what was loosened or is gone since, fails. The other settings are those of `advise`.
+    `required`: a missing baseline, and what was loosened or is gone since, fails. The other
+    settings are those of `advise`.
     """
     known = tuple(sorted(runs, key=lambda run: run.id))
     own = {name: specs[name] for name in (*strategies, *references) if name in specs}

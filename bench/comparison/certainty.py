@@ -1,11 +1,14 @@
-"""Certainty of a saving: the ratio of totals over tasks, with a jackknife t interval on its logarithm.
+"""Certainty of a saving: the ratio of totals over tasks, with a jackknife t interval on its
+logarithm.
 
-The task is the unit. A saving is certain where the one-sided 97.5 % interval ends below 1 after Holm's correction over
-all settings that were tried, and there are at least six tasks. What no test can show is a loss that is rarer than
-`cannot_rule_out` says. A difference of the same recordings under two versions is exact and needs none of this.
+The task is the unit. A saving is certain where the one-sided 97.5 % interval ends below 1 after
+Holm's correction over all settings that were tried, and there are at least six tasks. What no test
+can show is a loss that is rarer than `cannot_rule_out` says. A difference of the same recordings
+under two versions is exact and needs none of this.
 
-Source: Tukey, Bias and confidence in not quite large samples (1958); Holm, A simple sequentially rejective multiple
-test procedure (1979); Clopper and Pearson, The use of confidence or fiducial limits (1934)
+Source: Tukey, Bias and confidence in not quite large samples (1958); Holm, A simple sequentially
+rejective multiple test procedure (1979); Clopper and Pearson, The use of confidence or fiducial
+limits (1934)
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ _RISK = 0.05
 
 
 class Ratio(Value, frozen=True):
-    """A ratio of two totals, the upper end of its one-sided 97.5 % interval, and the p-value of "it is 1 or more".
+    """A ratio of two totals, the upper end of its one-sided 97.5 % interval, and the p-value of "it
+    is 1 or more".
 
     Fewer than two tasks, or a total of nothing, have no interval: `high` is infinite and `p` is 1.
     """
@@ -35,10 +39,11 @@ class Ratio(Value, frozen=True):
 
 
 def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | None:
-    """The ratio of the totals of two lists of the same tasks; None where today's total is not positive.
+    """The ratio of the totals of two lists of the same tasks; None where today's total is not
+    positive.
 
-    >>> found = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
-    >>> round(found.ratio, 3), round(found.high, 3), found.p < 0.001
+    >>> ratio = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
+    >>> round(ratio.ratio, 3), round(ratio.high, 3), ratio.p < 0.001
     (0.792, 0.876, True)
     >>> ratio_of_totals([1.0, 2.0], [0.5, 1.0]), ratio_of_totals([0.0], [1.0])
     (Ratio(ratio=0.5, high=0.5, p=0.0), None)
@@ -78,7 +83,8 @@ def certain(corrected: float, tasks: int) -> bool:
 
 
 def cannot_rule_out(tasks: int) -> float | None:
-    """The share of tasks in which something could happen and yet be in none of so many, in 5 % of all draws.
+    """The share of tasks in which something could happen and yet be in none of so many, in 5 % of
+    all draws.
 
     >>> round(cannot_rule_out(12), 3), cannot_rule_out(0)
     (0.221, None)
@@ -87,9 +93,11 @@ def cannot_rule_out(tasks: int) -> float | None:
 
 
 def leave_one_out(costs: Mapping[str, Sequence[float]], today: Sequence[float]) -> float | None:
-    """The ratio of totals if the cheapest had been chosen on all other tasks, for each task; None for fewer than two.
+    """The ratio of totals if the cheapest had been chosen on all other tasks, for each task; None
+    for fewer than two.
 
-    The best of many looks too good on the tasks that it was chosen on; this does not. Of equals the first by name is chosen.
+    The best of many looks too good on the tasks that it was chosen on; this does not. Of equals the
+    first by name is chosen.
 
     >>> round(leave_one_out({"a": [1.0, 3.0], "b": [3.0, 1.0]}, [4.0, 4.0]), 2)
     0.75
@@ -151,7 +159,8 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def beta_share(x: float, a: float, b: float) -> float:
     """The regularized incomplete beta function, by its continued fraction.
 
-    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.5.8; evaluated by Lentz's method
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.5.8; evaluated by Lentz's
+    method
     """
     if x <= 0 or x >= 1:
         return 0.0 if x <= 0 else 1.0

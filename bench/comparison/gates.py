@@ -1,8 +1,10 @@
-"""Gates: two plain functions, limits and regression, judged before → after on one base, which is named.
+"""Gates: two plain functions, limits and regression, judged before → after on one base, which is
+named.
 
-A gate never passes on what was not measured. Differences against a baseline are of the same recordings, so they are
-exact. Runs that only one side has are named, not judged; a run that the baseline has and this comparison lacks leaves a
-gate undecided. Gates that were loosened or are gone, and strategies that were replaced, are named.
+A gate never passes on what was not measured. Differences against a baseline are of the same
+recordings, so they are exact. Runs that only one side has are named, not judged; a run that the
+baseline has and this comparison lacks leaves a gate undecided. Gates that were loosened or are
+gone, and strategies that were replaced, are named.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ JUDGE = GateRule(metric="", gate="judge")
 
 
 def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo], number: int = 0) -> GateRule:
-    """A gate from its table. Raises ScenarioError, after `where`, for what it does not know or what would always pass.
+    """A gate from its table.
+
+    Raises ScenarioError, after `where`, for what it does not know or what would always pass.
 
     >>> info = MetricInfo(name="needed.recall", unit="fraction", better="higher", aggregate="pooled")
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
@@ -65,11 +69,11 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     if info.unit == "fraction" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
         raise ScenarioError(f"{where}: no value of {metric} can fail that")
     over = table.get("over", "all")
-    if over not in ("all", "worst_case"):
-        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_case")
+    if over not in ("all", "worst_run"):
+        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_run")
     gate = "limits" if {*LIMITS} & settings.keys() else "regression"
-    if over == "worst_case" and gate == "regression":
-        raise ScenarioError(f"{where}: over = 'worst_case' goes with min and max")
+    if over == "worst_run" and gate == "regression":
+        raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
     strategy = table.get("strategy", "*")
     if not isinstance(strategy, str):
         raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")
@@ -92,9 +96,11 @@ def _amount(value: Any) -> float | None:
 
 
 def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False) -> tuple[GateResult, ...]:
-    """Every gate of a comparison, and those of its baseline that are not the same, on each strategy that it names.
+    """Every gate of a comparison, and those of its baseline that are not the same, on each strategy
+    that it names.
 
-    `required`: that there is no baseline, and that gates, strategies or runs of it are gone or loosened, is a failure.
+    `required`: that there is no baseline, and that gates, strategies or runs of it are gone or
+    loosened, is a failure.
     """
     own = [msgspec.structs.replace(rule, number=0) for rule in compared.rules]
     then = tuple(rule for rule in (base.rules if base else ()) if msgspec.structs.replace(rule, number=0) not in own)
@@ -134,7 +140,8 @@ def limits(value: float, settings: Mapping[str, Any]) -> float | None:
 
 
 def regression(before: float, after: float, settings: Mapping[str, Any]) -> float | None:
-    """The value that a metric may reach at most, or at least, if it went beyond; None where it did not.
+    """The value that a metric may reach at most, or at least, if it went beyond; None where it did
+    not.
 
     >>> regression(0.98, 0.90, {"max_drop": 0.01}), regression(100.0, 109.0, {"max_increase": "10%"})
     (0.97, None)
@@ -155,7 +162,9 @@ def _allowed(before: float, settings: Mapping[str, Any]) -> float:
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:
-    """The strategies that a rule is about; the references where it names no declared one; itself where it names nobody."""
+    """The strategies that a rule is about; the references where it names no declared one; itself
+    where it names nobody.
+    """
     for known in (compared.strategies, compared.references):
         matches = [name for name in known if fnmatchcase(name, rule.strategy)]
         if matches:
@@ -245,7 +254,9 @@ def _same(runs: Runs, run: str, name: str, metric: str) -> bool:
 
 
 def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
-    """The runs of now that both sides have, under the tasks of then: another label is no other weight."""
+    """The runs of now that both sides have, under the tasks of then: another label is no other
+    weight.
+    """
     tasks = {run.id: run.facts.task for run in then.all}
     return Runs(
         msgspec.structs.replace(run, facts=msgspec.structs.replace(run.facts, task=tasks[run.id]))
@@ -255,7 +266,9 @@ def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
 
 
 def shared_runs(now: Runs, then: Runs) -> set[str]:
-    """The runs that both sides have: the same recording, under the same name, asked the same questions."""
+    """The runs that both sides have: the same recording, under the same name, asked the same
+    questions.
+    """
     known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
     return {run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)}
 
@@ -264,7 +277,9 @@ def shared_runs(now: Runs, then: Runs) -> set[str]:
 
 
 def changed_judge(base: ScoreFile, compared: Compared) -> Iterator[str]:
-    """A clause on each gate that is gone or allows more, and each judged strategy that is gone or runs other code."""
+    """A clause on each gate that is gone or allows more, and each judged strategy that is gone or
+    runs other code.
+    """
     for rule in base.rules:
         same = [
             now for now in compared.rules if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
@@ -309,7 +324,9 @@ def _targets(spec: str) -> list[tuple[str, str]]:
 
 
 def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
-    """Every number of a declared strategy that differs from the baseline on the runs that both have."""
+    """Every number of a declared strategy that differs from the baseline on the runs that both
+    have.
+    """
     now, then = Runs(compared.runs), Runs(base.runs)
     both = shared_runs(now, then)
     here, there = as_then(now, then, both), then.only(both)
@@ -358,7 +375,9 @@ def is_measured(compared: Compared) -> bool:
 
 
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:
-    """0 where every gate passed or was skipped, 1 where one failed, 3 where one is undecided or nothing was measured."""
+    """0 where every gate passed or was skipped, 1 where one failed, 3 where one is undecided or
+    nothing was measured.
+    """
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1

@@ -1,7 +1,8 @@
 """The rules of the decision in one table, in the order in which they are asked.
 
-A strategy that fails one is not advised. What runs today is held to *ran* and *valid* alone, and a fault that it shares
-with a candidate does not refuse the candidate: hits are counted beyond today's, limits are never stricter than today.
+A strategy that fails one is not advised. What runs today is held to *ran* and *valid* alone, and a
+fault that it shares with a candidate does not refuse the candidate: hits are counted beyond
+today's, limits are never stricter than today.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 
 @dataclass(frozen=True)
 class Asked:
-    """One rule: how it counts, its verdict, and for shares their metrics (the first that was measured) and limit.
+    """One rule: how it counts, its verdict, and for shares their metrics (the first that was
+    measured) and limit.
 
     A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
     """
@@ -52,7 +54,11 @@ TABLE: tuple[Asked, ...] = (
     Asked("routed", "share", "loses too much", ("routing.accuracy", "routing.selection_top1"), slot="routers"),
     Asked("cheaper", "cheaper", "not certain"),
 )
-"""The table. `instructed`, `misattributed` and `invented` read prose: their limits are their own false-alarm rates."""
+"""The table.
+
+`instructed`, `misattributed` and `invented` read prose: their limits are their own false-alarm
+rates.
+"""
 
 FINDINGS = 5
 """The most findings of a rule that its result names."""
@@ -87,10 +93,12 @@ def results_of(
     failed_gates: int = 0,
     limits: Mapping[Rule, float] | None = None,
 ) -> tuple[RuleResult, ...]:
-    """The results of every rule but the last on one strategy, in order. Of what runs today only *ran* and *valid*.
+    """The results of every rule but the last on one strategy, in order.
 
-    `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
-    scenario sets in place of 5 % and 90 %.
+    Of what runs today only *ran* and *valid*.
+
+    `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is
+    missing), `limits` what a scenario sets in place of 5 % and 90 %.
     """
     results = []
     for asked in TABLE:
@@ -150,7 +158,9 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
 
 
 def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseAlarms) -> RuleResult:
-    """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly above its false alarms."""
+    """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly
+    above its false alarms.
+    """
     hits = of = summaries = 0
     worst, most = "", 0
     findings: list[Finding] = []
@@ -187,7 +197,10 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
 def _share(
     runs: Runs, asked: Asked, strategy: str, today: str, slots: Mapping[str, str], limits: Mapping[Rule, float]
 ) -> RuleResult | None:
-    """A rule on a share; None where it is not asked. A share that could not be measured does not pass."""
+    """A rule on a share; None where it is not asked.
+
+    A share that could not be measured does not pass.
+    """
     if asked.slot and asked.slot not in slots:
         return None
     lower = asked.better == "lower"
@@ -198,11 +211,13 @@ def _share(
             return None
         passed = share.reason == "nothing to measure" and asked.rule == "far"
         reason = () if passed else (Finding(None, share.reason),)
-        return RuleResult(rule=asked.rule, passed=passed, limit=limits.get(asked.rule, asked.limit), findings=reason)
+        limit = limits.get(asked.rule, asked.limit)
+        return RuleResult(rule=asked.rule, passed=passed, metric=metric, limit=limit, findings=reason)
     value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
     return RuleResult(
         rule=asked.rule,
+        metric=metric,
         passed=value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING,
         value=value,
         limit=limit,
@@ -211,7 +226,9 @@ def _share(
 
 
 def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:
-    """The limit of a share: what is set, but never stricter than today; of a slot today's value, all where there is none."""
+    """The limit of a share: what is set, but never stricter than today; of a slot today's value,
+    all where there is none.
+    """
     if not is_finite(here) or here.value is None:
         return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)
     if asked.slot:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from ..model.advice import Advice, Price, Ranked, Verdict
+from ..text.wording import count, dollars, per_run, percent
 from .certainty import FEWEST
 
 Economy = Literal["cached", "uncached", "tokens"]
@@ -20,9 +21,11 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
     "loses too much": ("loses too much", "lose too much"),
 }
 _QUALITY = {
-    "stored": "{name} keeps {share} of the stored values",
-    "judged": "{name} leads to the same judgement for {share} of the results",
-    "routed": "{name} takes the expected route in {share} of the decisions",
+    "loss.leaf_recall.stored": "{name} stores {share} of the values",
+    "probes.recall": "{name} answers {share} of the questions",
+    "findings.agreement": "{name} leads to the same judgement for {share} of the results",
+    "routing.accuracy": "{name} takes the expected route in {share} of the decisions",
+    "routing.selection_top1": "{name} ranks the expected script first for {share} of the requests",
 }
 
 
@@ -44,20 +47,8 @@ def is_saving(price: Price) -> bool:
     return price.ratio is not None and price.ratio < 1 - NOISE
 
 
-def percent(share: float) -> str:
-    """A share as text, with a decimal below 10 %.
-
-    >>> percent(0.3649), percent(0.0421), percent(0.0), percent(0.999), percent(1.0)
-    ('36%', '4.2%', '0%', '99.9%', '100%')
-    """
-    value = share * 100
-    places = 1 if 0 < abs(value) < 10 or 99 < value < 100 else 0
-    text = f"{value:.{places}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
-
-
-def money(price: Price) -> str:
-    """The price of a run; below 10 cents that of 1,000 runs.
+def money(price: Price, today: Price | None = None) -> str:
+    """The price of a run; that of 1,000 runs where a run costs less than 10 cents `today`.
 
     >>> money(Price(unit="usd", per_run=0.25)), money(Price(unit="usd", per_run=0.0042))
     ('$0.25 a run', '$4.20 per 1,000 runs')
@@ -65,10 +56,9 @@ def money(price: Price) -> str:
     '18,250 tokens a run'
     """
     if price.unit == "tokens":
-        return f"{price.per_run:,.0f} tokens a run"
-    if price.per_run < 0.1:
-        return f"${price.per_run * 1000:,.2f} per 1,000 runs"
-    return f"${price.per_run:,.2f} a run"
+        return f"{count(round(price.per_run))} tokens a run"
+    runs, words = per_run((today or price).per_run)
+    return f"{dollars(price.per_run * runs)} {words}"
 
 
 def change(price: Price) -> str:
@@ -89,7 +79,8 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
         f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
     )
     how = _economy(advice, assumed)
-    cost = f"a run costs {change(price)} ({money(price)}{how})"
+    here = next((price_of(item, advice.basis) for item in advice.ranked if item.strategy == advice.today), None)
+    cost = f"a run costs {change(price)} ({money(price, here)}{how})"
     return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
 
 
@@ -140,7 +131,8 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
     if "not checked" in item.marks and all(rule.passed for rule in item.rules):
         return "some of its texts could not be checked"
     if advice.tasks < FEWEST:
-        return f"{advice.tasks} {_unit(advice)} are too few to be certain (6 are needed)"
+        few = "is too few" if advice.tasks == 1 else "are too few"
+        return f"{advice.tasks} {_unit(advice)} {few} to be certain ({FEWEST} are needed)"
     own = price_of(item, advice.basis)
     if assumed and own is not None and own.certain:
         return "that is certain only in one of the two, with or without a cache, and the cache is assumed"
@@ -171,12 +163,16 @@ def _unit(advice: Advice) -> str:
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
-    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that counts."""
+    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that
+    counts.
+    """
     parts = []
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
         if rule is not None and item.strategy != advice.today and rule.value is not None:
-            parts.append((item, rule.value, _QUALITY[answers].format(name=item.strategy, share=percent(rule.value))))
+            parts.append(
+                (item, rule.value, _QUALITY[rule.metric].format(name=item.strategy, share=percent(rule.value)))
+            )
     if not parts:
         return "Nothing that these strategies fill could be measured."
     parts.sort(key=lambda one: (-one[1], one[0].strategy))

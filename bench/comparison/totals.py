@@ -1,7 +1,7 @@
 """One value for each number of a comparison: sums as totals over runs, shares as means over tasks.
 
-A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first. A recording that is
-there twice, under another name, counts once.
+A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first. A
+recording that is there twice, under another name, counts once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Runs:
     def share(self, strategy: str, metric: str) -> Number:
         """The mean over tasks of a share; `weight` is the number of tasks that have one.
 
-        A run without anything to measure is left out. Where a run could not be measured the value is None, with the reason.
+        A run without anything to measure is left out. Where a run could not be measured the value
+        is None, with the reason.
         """
         means = []
         for task in self.tasks:

@@ -1,4 +1,6 @@
-"""One strategy on one run in detail, for a report: its prompts, the facts that turns missed, the fields left out."""
+"""One strategy on one run in detail, for a report: its prompts, the facts that turns missed, the
+fields left out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from ..text.omissions import says_omission
 from .checks import CheckedReplay
 
 MOST_CALLS = 120
-"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss most."""
+"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss
+most.
+"""
 
 _MESSAGE_CHARS, _ALL_CHARS, _FEWEST_CHARS = 6_000, 300_000, 60
 _MOST_CHANGES, _MOST_MISSED = 200, 500
@@ -18,9 +22,11 @@ _VALUE_CHARS = 200
 
 
 def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] | None = None) -> ReplayDetail:
-    """The detail of one replay, of bounded size: long messages are cut, and what is left out is counted.
+    """The detail of one replay, of bounded size: long messages are cut, and what is left out is
+    counted.
 
-    `missed_from`: facts by the step of the result that gave them; a long message is cut around these.
+    `missed_from`: facts by the step of the result that gave them; a long message is cut around
+    these.
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example())
@@ -147,7 +153,9 @@ def _text(message: Message) -> str:
 
 
 def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
-    """The fields of structured results that the first prompt after them lacks, those that later turns needed first."""
+    """The fields of structured results that the first prompt after them lacks, those that later
+    turns needed first.
+    """
     needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
     changes: list[RecordChange] = []
     for kept in evidence.fields_kept["shown"]:

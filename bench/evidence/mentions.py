@@ -49,8 +49,8 @@ class Mentions:
     @cached_property
     def _by_word(self) -> dict[str, frozenset[int]]:
         """The numbers of the rows that have a word."""
-        found = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
-        return {word: frozenset(numbers) for word, numbers in found.items()}
+        by_word = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
+        return {word: frozenset(numbers) for word, numbers in by_word.items()}
 
     def number(self, number: str) -> bool:
         """True if a message says a number, alone or as the digits of an identifier or a date."""

@@ -176,10 +176,10 @@ class ReplayEvidence:
     @cached_property
     def thread_calls(self) -> dict[str, list[int]]:
         """The calls of each thread, by number."""
-        found: dict[str, list[int]] = {}
+        by_thread: dict[str, list[int]] = {}
         for number, call in enumerate(self.walked.calls):
-            found.setdefault(call.thread, []).append(number)
-        return found
+            by_thread.setdefault(call.thread, []).append(number)
+        return by_thread
 
     def prompted(self, place: Place) -> Iterator[tuple[ToolResult, int]]:
         """Yield each result that a later prompt of its thread could hold, with the call of its first or last one."""

@@ -76,7 +76,7 @@ class Questions:
     def __init__(self, probes: Sequence[Probe], source: str) -> None:
         names = (f"probes[{number}] ({one_line(probe.question)[:60]})" for number, probe in enumerate(probes, 1))
         self._probes = [(probe, f"{source}: {name}") for probe, name in zip(probes, names, strict=True)]
-        self._cases: set[str] = set()
+        self._runs: set[str] = set()
         self._asked: set[str] = set()
         self._matched: set[str] = set()
         self._known: dict[str, set[str]] = {}
@@ -87,10 +87,10 @@ class Questions:
         A probe that names a function asks each of its results in which the path finds something. Raises ScenarioError for a path that finds
         nothing in the untruncated result.
         """
-        self._cases.add(trace.id)
+        self._runs.add(trace.id)
         questions = []
         for probe, where in self._probes:
-            if not fnmatchcase(trace.id, probe.case):
+            if not fnmatchcase(trace.id, probe.run):
                 continue
             self._matched.add(where)
             names = {name for result in trace.results for name in (result.function, result.call_id)}
@@ -105,10 +105,10 @@ class Questions:
         return questions
 
     def require_asked(self) -> None:
-        """Raise ScenarioError for a probe that matched no case, or no result of any: once every trace was seen."""
+        """Raise ScenarioError for a probe that matched no run, or no result of any: once every trace was seen."""
         for probe, where in self._probes:
             if where not in self._matched:
-                raise ScenarioError(f"{where}: no case is called {probe.case!r}{nearest(probe.case, self._cases)}")
+                raise ScenarioError(f"{where}: no run is called {probe.run!r}{nearest(probe.run, self._runs)}")
             if where not in self._asked:
                 near = nearest(str(probe.result), self._known.get(where, ()))
                 raise ScenarioError(f"{where}: no tool result is step, call or function {probe.result!r}{near}")

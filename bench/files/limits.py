@@ -24,7 +24,7 @@ bytes of the cache of cases, seconds of processor time that somebody's own code 
 """
 
 VARIABLE = "BENCH_LIMITS"
-"""The environment variable that raises them, for the processes that measure cases too: `size=2GB,files=100000`. `--limit` sets it."""
+"""The environment variable that raises them, for the processes that measure runs too: `size=2GB,files=100000`. `--limit` sets it."""
 
 _AMOUNT = re.compile(r"(\d{1,15})(|kb|mb|gb|k|m|g)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}

@@ -18,11 +18,13 @@ class RuleResult(Value, frozen=True, kw_only=True):
     """One rule on one strategy, over all tasks: the measured value beside its limit, and examples.
 
     A rule that reads prose refuses when `low`, the lower 95 % bound of the strategy's rate, is
-    above `limit`, its own false-alarm rate. `worst_run` is the run where it is worst.
+    above `limit`, its own false-alarm rate. `metric` is the one that a rule on a share looks at,
+    `worst_run` the run where it is worst.
     """
 
     rule: Rule
     passed: bool
+    metric: str = ""
     value: float | None = None
     limit: float | None = None
     low: float | None = None

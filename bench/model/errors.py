@@ -45,7 +45,7 @@ class ResultsError(BenchError):
 
 
 class StrategyError(BenchError):
-    """A strategy broke its protocol (wrong return type, input mutated). Recorded as that case's failure."""
+    """A strategy broke its protocol (wrong return type, input mutated). Recorded as the failure of that run."""
 
 
 @contextmanager

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from .base import Value
 from .trace import ToolCall
+
+Amount = Annotated[int, msgspec.Meta(ge=0)]
+"""A number of tokens or parts, which a strategy may not take away from the price by one below 0."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
@@ -26,8 +29,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
     step: int | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
-    non_text: int = 0
-    reasoning_tokens: int = 0
+    non_text: Amount = 0
+    reasoning_tokens: Amount = 0
 
 
 class Record(Value, frozen=True, kw_only=True):
@@ -96,8 +99,8 @@ class WriterCall(Value, frozen=True, kw_only=True):
     """
 
     step: int
-    consumed_tokens: int
-    produced_tokens: int
+    consumed_tokens: Amount
+    produced_tokens: Amount
     model: str | None = None
 
 
@@ -119,9 +122,9 @@ class Resolved(Value, frozen=True, kw_only=True):
 
 
 class Failure(Value, frozen=True, kw_only=True):
-    """A strategy that raised: recorded as the failure of its case, not the end of the run.
+    """A strategy that raised: recorded as the failure of that run, not the end of the comparison.
 
-    The slot "process" is none of a strategy's: the process that measured the case died, whichever
+    The slot "process" is none of a strategy's: the process that measured the run died, whichever
     strategy it was at.
     """
 

@@ -20,13 +20,13 @@ class Probe(Value, frozen=True, kw_only=True):
     tool result, or `expected` as written; `absent` is a wrong one, stale or invented, that must not
     be there. `type` says how it is compared: see `AnswerType`.
 
-    `case` is an id or a glob; `result` names the tool result by step, call id or function. `where`:
+    `run` is an id or a glob; `result` names the tool result by step, call id or function. `where`:
     the answer must be held in a `prompt` (the last one; `at` a step: the first one from there on),
     in the `store`, or in the `reply` that follows the result.
     """
 
     question: str
-    case: str = "*"
+    run: str = "*"
     result: int | str | None = None
     path: str | None = None
     expected: Any = None

@@ -31,11 +31,11 @@ class Signature(Value, frozen=True, kw_only=True):
     case_encodings: dict[str, tuple[str, ...]] = {}
 
 
-Over = Literal["all", "worst_case"]
+Over = Literal["all", "worst_run"]
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared gate: its metric and strategy, over all cases or the worst one, and its settings.
+    """One declared gate: its metric and strategy, over all runs or the worst one, and its settings.
 
     `number` is its place among the gates of its scenario, from 1.
     """

@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 from ..model.errors import debugged, one_line, raised_at
 from .worker import CODE, HEAD, Answer, Limits
 
+_libc = ctypes.CDLL(None)
 _pidfd_open: Any = getattr(os, "pidfd_open", None)
 _poll, _GLANCE_MS = select.poll, 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
@@ -182,8 +183,9 @@ def _children() -> list[int]:
     """The processes that this one, or what ended below it, started; none where the system does not tell."""
     numbers: list[int] = []
     with contextlib.suppress(OSError):
-        for task in Path("/proc/self/task").iterdir():
-            numbers += map(int, (task / "children").read_bytes().split())
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/children", "rb") as file:
+                numbers += map(int, file.read().split())
     return numbers
 
 
@@ -222,7 +224,7 @@ def _confine() -> None:
     Any rules of Landlock do the first. Before 6.12 those with the least effect forbid to serve TCP.
     """
     with contextlib.suppress(AttributeError, OSError):
-        call = ctypes.CDLL(None).syscall
+        call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return
@@ -235,5 +237,5 @@ def _confine() -> None:
 
 def _prctl(option: int, value: int) -> None:
     """Set something of this process that Linux alone has."""
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    with contextlib.suppress(AttributeError):
+        _libc.prctl(option, value, 0, 0, 0)

@@ -1,6 +1,6 @@
-"""A strategy in any language: a program that is given one line of JSON and answers with one, for as long as a case lasts.
+"""A strategy in any language: a program that is given one line of JSON and answers with one, for as long as a run lasts.
 
-It runs below the child of its strategy: under the same limits, and it ends with the case.
+It runs below the child of its strategy: under the same limits, and it ends with the run.
 """
 
 from __future__ import annotations

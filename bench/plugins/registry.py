@@ -204,7 +204,7 @@ def entry(kind: str, name: str) -> Entry:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
+    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one run only.
 
     `base` is what relative paths in its parameters start from, `inner` the plug-ins that its constructor builds.
     """

@@ -47,6 +47,10 @@ def format_value(value: RawValue) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def _error(text: str, problem: str) -> SpecError:
+    return SpecError(f"spec {text!r}: {problem}")
+
+
 def split_top(text: str, separator: str) -> list[str]:
     """Split at a separator that is outside quotes and brackets. Raises SpecError on an unclosed one.
 
@@ -54,44 +58,41 @@ def split_top(text: str, separator: str) -> list[str]:
     ['a="x,y"', 'b=[1,2]']
     """
     parts, start, depth = [], 0, 0
-    for match in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
-        depth += {"[": 1, "]": -1}.get(match[0], 0)
-        if match[0] == '"':
-            raise SpecError(f"spec {text!r}: unclosed quote — close it")
+    for token in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
+        depth += {"[": 1, "]": -1}.get(token[0], 0)
+        if token[0] == '"':
+            raise _error(text, "unclosed quote — close it")
         if depth < 0:
-            what = "a closing bracket without an opening one — quote a value that holds one"
-            raise SpecError(f"spec {text!r}: {what}")
-        if match[0] == separator and depth == 0:
-            parts.append(text[start : match.start()])
-            start = match.end()
+            raise _error(text, "a closing bracket without an opening one — quote a value that holds one")
+        if token[0] == separator and depth == 0:
+            parts.append(text[start : token.start()])
+            start = token.end()
     if depth:
-        raise SpecError(f"spec {text!r}: unclosed bracket — close it")
+        raise _error(text, "unclosed bracket — close it")
     return [*parts, text[start:]]
 
 
-def _unquote(text: str, spec: str) -> str:
+def _unquoted(text: str, whole: str) -> str:
     text = text.strip()
     if not text.startswith('"'):
         return text
     if not re.fullmatch(QUOTED, text, re.DOTALL):
-        what = f"text after a closing quote in {text!r} — quote the whole value"
-        raise SpecError(f"spec {spec!r}: {what}")
+        raise _error(whole, f"text after a closing quote in {text!r} — quote the whole value")
     return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 
 
-def parse_value(text: str, spec: str) -> RawValue:
-    """One parameter value as written: a bare word, a quoted string, or a `[list]`."""
+def parse_value(text: str, whole: str) -> RawValue:
+    """One parameter value as written: a bare word, a quoted string, or a `[list]`. Raises SpecError about `whole`."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
-            what = f"text after a closing bracket in {text!r} — write one [list]"
-            raise SpecError(f"spec {spec!r}: {what}")
+            raise _error(whole, f"text after a closing bracket in {text!r} — write one [list]")
         inner = text[1:-1].strip()
-        return tuple(_unquote(item, spec) for item in split_top(inner, ",")) if inner else ()
+        return tuple(_unquoted(item, whole) for item in split_top(inner, ",")) if inner else ()
     if "|" in text and not text.startswith('"'):
         what = f"{text!r} is several settings, and one is asked for"
-        raise SpecError(f"spec {spec!r}: {what} — quote a value that is meant as it is")
-    return _unquote(text, spec)
+        raise _error(whole, f"{what} — quote a value that is meant as it is")
+    return _unquoted(text, whole)
 
 
 def parse_spec(text: str) -> Spec:
@@ -102,36 +103,30 @@ def parse_spec(text: str) -> Spec:
     >>> parse_spec("none").params
     ()
     """
-    if called := re.fullmatch(r"([\w.]+)\((.*)\)", text.strip()):
-        meant = f"write {called[1]}:{called[2]}"
-        raise SpecError(f"spec {text!r}: settings follow a colon — {meant}")
-    segments = split_top(text.strip(), ":")
-    target, rest = _unquote(segments[0], text), segments[1:]
+    if call := re.fullmatch(r"([\w.]+)\((.*)\)", text.strip()):
+        raise _error(text, f"settings follow a colon — write {call[1]}:{call[2]}")
+    first, *rest = split_top(text.strip(), ":")
+    target = _unquoted(first, text)
     if not target:
-        raise SpecError(f"spec {text!r}: a name is missing")
-    attribute = None
-    if target == "command":
-        attribute = _unquote(rest.pop(0), text) if rest else ""
-        if not attribute:
-            what = 'names no program — write command:"node strategy.js"'
-            raise SpecError(f"spec {text!r}: {what}")
-    elif rest and "=" not in rest[0]:
-        attribute = _unquote(rest.pop(0), text)
-        if not all(part.isidentifier() for part in attribute.split(".")):
-            what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
-            raise SpecError(f"spec {text!r}: {what} — write name:key=value or file.py:function")
+        raise _error(text, "a name is missing")
+    is_command, attribute = target == "command", None
+    if rest and (is_command or "=" not in rest[0]):
+        attribute = _unquoted(rest.pop(0), text)
+    if is_command and not attribute:
+        raise _error(text, 'names no program — write command:"node strategy.js"')
+    if not is_command and attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):
+        what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
+        raise _error(text, f"{what} — write name:key=value or file.py:function")
     if len(rest) > 1:
-        raise SpecError(f'spec {text!r}: too many colons — quote a value that holds one: key="a:b"')
+        raise _error(text, 'too many colons — quote a value that holds one: key="a:b"')
     params: dict[str, RawValue] = {}
     for item in split_top(rest[0], ",") if rest else []:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            dashed = equals and "-" in key
-            meant = item.replace("-", "_", key.count("-")) if dashed else "name:key=value,key=value"
-            what = f"parameter {item!r} is not key=value — write {meant}"
-            raise SpecError(f"spec {text!r}: {what}")
+            meant = f"{key.replace('-', '_')}={value}" if equals and "-" in key else "name:key=value,key=value"
+            raise _error(text, f"parameter {item!r} is not key=value — write {meant}")
         if key in params:
-            raise SpecError(f"spec {text!r}: parameter {key} is given twice")
+            raise _error(text, f"parameter {key} is given twice")
         params[key] = parse_value(value, text)
     return Spec(target, attribute, tuple(params.items()))

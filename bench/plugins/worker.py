@@ -30,7 +30,7 @@ WAITS = 5.0
 """Seconds by the clock that a request may take for each of processor time: a busy machine fails nobody."""
 
 HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
-_LONGEST, _LINE = 1 << 31, 1 << 16
+_LINE = 1 << 16
 _START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
 _SPOILT = "it left its process unable to answer"
@@ -54,6 +54,11 @@ class Limits:
         return WAITS * self.call_s
 
     @property
+    def answer_bytes(self) -> int:
+        """The longest answer: one that is read needs up to 32 times as much, and no more than the code itself may."""
+        return self.memory_mib << 15
+
+    @property
     def late(self) -> str:
         """The message for a request that takes longer."""
         what = f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all"
@@ -63,6 +68,11 @@ class Limits:
     def full(self) -> str:
         """The message for code that needs more memory."""
         return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
+
+    @property
+    def long(self) -> str:
+        """The message for an answer that is too long."""
+        return f"its answer has more than {self.answer_bytes:,} bytes — answer less, or raise --limit memory=N"
 
 
 class NoAnswer(Exception):
@@ -169,12 +179,13 @@ class Session:
             socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
     def ask(self, request: bytes) -> bytes:
-        """The answer to a request. Raises NoAnswer."""
+        """The answer to a request, within its limits; what is counted on the way is in its time. Raises NoAnswer."""
+        self._until = time.monotonic() + self._limits.wall_s
         self.send(request)
         while True:
             kind, length = HEAD.unpack(self._read(HEAD.size))
-            if length > _LONGEST:
-                raise NoAnswer(_SPOILT)
+            if length > self._limits.answer_bytes:
+                raise NoAnswer(self._limits.long)
             body = self._read(length)
             if kind == b"C" and self._count is not None:
                 tokens = self._count(body.decode("utf-8", "surrogatepass"))
@@ -188,7 +199,6 @@ class Session:
 
     def send(self, body: bytes) -> None:
         """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
-        self._until = time.monotonic() + self._limits.wall_s
         self._pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
             self._pipe.sendall(HEAD.pack(b"R", len(body)) + body)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..model import Approval, Failure, ModelTurn, RouteDecision, ToolResult, UserTurn
+from ..model import AnyStep, Approval, Failure, ModelTurn, RouteDecision, ToolResult, ToolsChanged, UserTurn
 from ..model.errors import StrategyError, one_line
 from ..model.replay import Call, StepOutcome
 from ..plugins.worker import NoAnswer, Session
@@ -25,12 +25,20 @@ _OTHERS = "its answer does not belong to these steps"
 _FAR = 1 << 40
 """The first number of a written message in a child, which is not told how long the recording is."""
 
+_TIMES, _MORE = 100, 10_000_000
+"""The bytes that a strategy may answer: so many times what it was given, and so many more. All are measured here."""
+
 
 class Part(NamedTuple):
     """A part of a step as it goes to a child, in bytes too: a model turn is asked for, and then answered."""
 
     item: Recorded | ModelTurn
     body: bytes
+
+    @property
+    def step(self) -> AnyStep:
+        """The step that it is of."""
+        return self.item if isinstance(self.item, ModelTurn) else self.item.step
 
 
 def parts_of(recorded: Recorded) -> Iterator[Part]:
@@ -59,8 +67,9 @@ class ChildReplay:
         self.out = Outcomes()
         self._about, self._strategy = about, strategy
         self._prompts: dict[str, int] = {}
-        self._known = -1
-        self._steps: set[int] = {-1}
+        self._tools: dict[str, tuple[int, bool]] = {}
+        self._known = self._at = -1
+        self._room = _MORE
 
     def replay(self, parts: Iterable[Part], counter: TokenCounter, *, ends: bool) -> Outcomes:
         """The outcomes, with a failure where the strategy raised, broke its protocol or did not answer.
@@ -84,7 +93,7 @@ class ChildReplay:
                     self._ask(session, [], END)
         except (NoAnswer, StrategyError) as why:
             text = f"{why} — a strategy returns or raises" if isinstance(why, NoAnswer) and why.ended else str(why)
-            out.failure = Failure(step=max(self._steps), slot="strategy", error=text)
+            out.failure = Failure(step=self._at, slot="strategy", error=text)
         return out
 
     def _acts_at(self, part: Part) -> bool:
@@ -98,17 +107,26 @@ class ChildReplay:
 
     def _ask(self, session: Session, parts: list[Part], request: bytes = b"") -> None:
         """Send some parts, and take what the strategy made of them. Raises StrategyError for what it cannot be."""
-        for part in parts:
-            self._steps.add(part.item.index if isinstance(part.item, ModelTurn) else part.item.step.index)
-        body = session.ask(request + b"".join(part.body for part in parts))
+        here = {self._at, *(part.step.index for part in parts)}
+        self._at = max(here)
+        request += b"".join(part.body for part in parts)
+        body = session.ask(request)
+        self._room += _TIMES * len(request) - len(body)
+        if self._room < 0:
+            raise StrategyError(f"it answers more than {_TIMES} times as much as it was given, and {_MORE:,} bytes")
         try:
             answer = msgspec.convert(json.loads(body), Outcomes)
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
-        self.out.failure = answer.failure
-        for name in ("written", "decisions", "own_calls", "handles", "notes"):
+        if failure := answer.failure:
+            at = failure.step if failure.step in here else self._at
+            self.out.failure = Failure(step=at, slot=one_line(failure.slot), error=one_line(failure.error))
+        if any(message.step is not None and message.step > self._at for message in answer.written):
+            raise StrategyError(_OTHERS)
+        self.out.written += answer.written
+        for name in ("decisions", "own_calls", "handles", "notes"):
             items = getattr(answer, name)
-            if not {item.step for item in items if item.step is not None} <= self._steps:
+            if not {item.step for item in items} <= here:
                 raise StrategyError(_OTHERS)
             getattr(self.out, name).extend(items)
         calls, results = iter(answer.calls), iter(answer.results)
@@ -118,6 +136,8 @@ class ChildReplay:
                 continue
             step, *known = part.item[:3]
             self._known = max([self._known, *(one[1] for one in known if one is not None)])
+            if isinstance(step, ToolsChanged):
+                self._tools[step.thread] = part.item.tools_tokens, True
             if isinstance(step, ToolResult):
                 self.out.results += [self._outcome(outcome, step) for outcome in self._next(results)]
         if next(calls, None) or next(results, None):
@@ -136,7 +156,9 @@ class ChildReplay:
         if not 0 <= call.keep <= self._prompts.get(call.thread, 0):
             raise StrategyError("its prompt keeps more than there was")
         self._prompts[call.thread] = call.keep + len(call.tail)
-        return msgspec.structs.replace(call, tail=tuple(map(self._number, call.tail)))
+        tail, (tokens, changed) = tuple(map(self._number, call.tail)), self._tools.get(call.thread, (0, False))
+        self._tools[call.thread] = tokens, False
+        return msgspec.structs.replace(call, tail=tail, tools_tokens=tokens, tools_changed=changed)
 
     def _outcome(self, outcome: StepOutcome, step: ToolResult) -> StepOutcome:
         if outcome.step != step.index:

@@ -33,7 +33,7 @@ from ..model import (
 from ..model.errors import StrategyError, one_line
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, Window, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
 from ..strategies.functions import awaited, started
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
@@ -276,8 +276,8 @@ class Loop:
                 continue
             with broken(f"router {name}"):
                 answers = [
-                    decide(state_of(self._seen(self._stored, step))),
-                    decide_full(state_of(self._seen(self._full, step))),
+                    decide(self._state_at(self._stored, step)),
+                    decide_full(self._state_at(self._full, step)),
                 ]
                 if at == RECORDED and None in answers:  # the decision of another router
                     continue
@@ -293,13 +293,13 @@ class Loop:
             )
             self.out.decisions.append(decision)
 
-    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
+    def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
         """The state of one side at a decision point."""
         self._free = side is self._full
         thread = None if step is None else self._threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self._full else thread.messages
-        return Seen(
-            step=self._given(step),
+        return state_of(
+            self._given(step),
             recorded=self._given(self._state),
             meta=self._given(self.about.meta),
             results=side.results,

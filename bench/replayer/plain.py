@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -13,7 +14,6 @@ from ..model import MAX_DEPTH, ToolCall, compact_json
 from ..model.errors import StrategyError, one_line
 
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
-_FIXED = str | int | float | bytes | None
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
@@ -30,15 +30,7 @@ def copied(value: Any) -> Any:
     >>> copied(given) == given, copied(given)["rows"] is given["rows"]
     (True, False)
     """
-    if isinstance(value, _FIXED):
-        return value
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(copied, value))
-    fields = {name: getattr(value, name) for name in value.__struct_fields__}
-    others = {name: copied(item) for name, item in fields.items() if not isinstance(item, _FIXED)}
-    return msgspec.structs.replace(value, **others)
+    return pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
 
 def plain_data(value: Any, levels: int = MAX_DEPTH) -> Any:

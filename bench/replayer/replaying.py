@@ -135,8 +135,6 @@ class Replayer:
         full = stored = self._extracted[outcome.step]
         if outcome.stored is not result.value or outcome.record.value is not result.value:
             stored = self._extract(read_back(outcome.record, outcome.stored))
-        if full is None and stored is None:
-            return outcome
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
@@ -149,8 +147,6 @@ class Replayer:
         step = self._decided.get(decision.step)
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
-        if step is None and label is None:
-            return decision
         return msgspec.structs.replace(decision, recorded=None if step is None else step.taken, labelled=label)
 
 

@@ -112,7 +112,7 @@ def format_of(path: Path, name: str | None = None) -> str:
     by_ending = {ending: form for form, (_, endings) in FORMATS.items() for ending in endings}
     named = by_ending.get(path.suffix.lower())
     if named is None:
-        raise BenchError(f"{path}: the ending decides the format — known: {', '.join(sorted(by_ending))}")
+        raise BenchError(f"{path}: no format has this ending — known: {', '.join(sorted(by_ending))}")
     return named
 
 

@@ -15,7 +15,10 @@ from .reading import short_names
 
 @dataclass(frozen=True)
 class AuditReading:
-    """Some sessions as the sections read them: names, prices, sums. Nothing here measures anything."""
+    """Some sessions as the sections read them: names, prices, sums.
+
+    Nothing here measures anything.
+    """
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[Skipped, ...] = ()
@@ -86,10 +89,10 @@ class AuditReading:
 
     def each(self, path: str, order: Callable[[Any], Any] | None = None) -> Iterator[tuple[SessionAudit, Any]]:
         """Yields everything of one kind with its session, by an order or as recorded."""
-        found = []
+        pairs = []
         for one in self.sessions:
             value: Any = one
             for name in path.split("."):
                 value = getattr(value, name)
-            found += [(one, item) for item in value]
-        return iter(sorted(found, key=lambda pair: (order(pair[1]), pair[0].id)) if order else found)
+            pairs += [(one, item) for item in value]
+        return iter(sorted(pairs, key=lambda pair: (order(pair[1]), pair[0].id)) if order else pairs)

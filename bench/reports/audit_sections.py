@@ -1,4 +1,6 @@
-"""The sections of an audit: costs by use, session, turn, part and result; cache breaks, cuts, rereads, trust."""
+"""The sections of an audit: costs by use, session, turn, part and result; cache breaks, cuts,
+rereads, trust.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,8 @@ def _cost(audit: AuditReading) -> Iterator[Block]:
         )
     )
     if uses := [*_uses(audit)]:
-        heads = columns("billed as", number("tokens"), number("price"), number("share"), Column("0 to 100%", card="-"))
+        prices = [number("price")] if audit.priced else []
+        heads = columns("billed as", number("tokens"), *prices, number("share"), Column("0 to 100%", card="-"))
         yield table("Cost by use", heads, uses)
     if len(audit.sessions) > 1:
         ordered = sorted(audit.sessions, key=lambda one: -audit.size(one.charges))
@@ -125,7 +128,8 @@ def _uses(audit: AuditReading) -> Iterator[tuple[Cell | str, ...]]:
         if tokens:
             share = (usd if audit.priced else tokens) / (audit.cost or 1)
             bar = Range(f"{name}: {percent(share)}", share, (0.0, share), (0.0, 1.0), "other")
-            yield name, count(tokens), audit.price(usd, tokens), percent(share), Cell("", chart=bar)
+            price = [dollars(usd)] if audit.priced else []
+            yield name, count(tokens), *price, percent(share), Cell("", chart=bar)
 
 
 def _turns(audit: AuditReading) -> Iterator[Block]:
@@ -164,12 +168,13 @@ def _parts(audit: AuditReading) -> Iterator[Block]:
         (
             name,
             *(count(round(value)) for value in values[:3]),
-            audit.price(values[3], values[2]),
+            *([dollars(values[3])] if audit.priced else []),
             percent(values[by] / all_parts) if all_parts else "–",
         )
         for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
     ]
-    heads = columns("part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share")))
+    prices = ["price"] if audit.priced else []
+    heads = columns("part", *map(number, ("messages", "tokens once", "in all prompts", *prices, "share")))
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST + 5, noun="part")
 
@@ -189,9 +194,10 @@ def _dearest(audit: AuditReading) -> Iterator[Block]:
         )
         for one, item in [*ordered][:_MOST]
     ]
-    heads = columns("result", "asked", *map(number, ("tokens", "prompts", "price")))
+    price = "price" if audit.priced else "in all prompts"
+    heads = columns("result", "asked", *map(number, ("tokens", "prompts", price)))
     if rows:
-        note = "The price of a result is that of every prompt which held it."
+        note = "The price of a result counts every prompt that held it."
         yield table("The ten dearest results", heads, rows, note=note)
 
 

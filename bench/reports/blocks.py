@@ -232,7 +232,9 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One comparison or audit: a heading, its subject in a line, the verdict, the sections in order."""
+    """One comparison or audit: a heading, its subject in a line, the verdict, the sections in
+    order.
+    """
 
     title: str
     about: str

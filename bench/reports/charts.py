@@ -28,7 +28,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a sweep."""
+    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a
+    sweep.
+    """
 
     alt: str
     points: tuple[Point, ...]
@@ -104,7 +106,9 @@ class Histogram:
 
 @dataclass(frozen=True)
 class SweepLine:
-    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it forbids."""
+    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it
+    forbids.
+    """
 
     title: str
     values: tuple[float | None, ...]
@@ -132,14 +136,14 @@ class SweepLine:
     @property
     def points(self) -> list[tuple[float, float, Mark]]:
         """The place and the mark of each value; rejected where it is beyond the limit."""
-        found: list[tuple[float, float, Mark]] = []
+        points: list[tuple[float, float, Mark]] = []
         for place, value in enumerate(self.values):
             if value is not None:
                 limit = value if self.limit is None else self.limit
                 over = value > limit if self.bad == "above" else value < limit
                 at = 100 * (place + 0.5) / len(self.values)
-                found.append((at, self.down(value), "rejected" if over else "other"))
-        return found
+                points.append((at, self.down(value), "rejected" if over else "other"))
+        return points
 
 
 @dataclass(frozen=True)

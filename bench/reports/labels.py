@@ -78,7 +78,9 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class RuleWords:
-    """A rule in words: how its value is given, its measure, and the start of a refusal for one and for many."""
+    """A rule in words: how its value is given, its measure, and the start of a refusal for one and
+    for many.
+    """
 
     kind: Literal["count", "rate", "share", "floor", "ratio"]
     measure: str
@@ -104,11 +106,13 @@ RULES: dict[Rule, RuleWords] = {
     ),
     "invented": RuleWords("rate", "generated texts that state something new", "of generated texts state something new"),
     "hidden": RuleWords("count", "failed results shown without their failure", "error hidden", "errors hidden"),
-    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "missed"),
-    "far": RuleWords("floor", "needed facts from six or more turns back that are kept, mean over tasks", "far back"),
-    "stored": RuleWords("floor", "fields kept in the store, questions answered", "stored"),
-    "judged": RuleWords("floor", "evaluations and extractions that stay the same", "judged the same"),
-    "routed": RuleWords("floor", "routes and selections as expected", "routed as expected"),
+    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "turns missed"),
+    "far": RuleWords(
+        "floor", "needed facts from six or more turns back that are kept, mean over tasks", "kept from far back"
+    ),
+    "stored": RuleWords("floor", "fields kept in the store, questions answered"),
+    "judged": RuleWords("floor", "evaluations and extractions that stay the same"),
+    "routed": RuleWords("floor", "routes and selections as expected"),
     "cheaper": RuleWords("ratio", "upper bound of the price against today", "price up to"),
 }
 """The words of each rule, in the order in which they are asked."""
@@ -144,7 +148,11 @@ def rule_failed(result: RuleResult) -> str:
     """The reason of a refusal in a few words.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
-    'missed 14.8%, above 5%'
+    'turns missed 14.8%, above 5%'
+    >>> rule_failed(RuleResult(rule="stored", passed=False, metric="probes.recall", value=0.249, limit=1))
+    'questions still answered 24.9%, below 100%'
+    >>> rule_failed(RuleResult(rule="cheaper", passed=False))
+    'no bound for the price'
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -154,12 +162,16 @@ def rule_failed(result: RuleResult) -> str:
     if result.rule == "ran" and result.value is not None and len(result.findings) != result.value:
         # Every run that failed has a finding, of which the first few are kept; a gate has none.
         return f"{value} runs or gates failed" if result.findings else f"{of(result.value, 'gate')} failed"
+    name = words.one or label(result.metric)
+    if not value and words.kind == "ratio":
+        return "no bound for the price"
     if not value:
-        return words.many or words.one.removeprefix("of ")
+        reason = "; ".join(finding.text for finding in result.findings)
+        return words.many or f"{name.removeprefix('of ')}: {reason or 'not measured'}"
     if words.kind in ("count", "rate"):
         return f"{value} {words.many if words.many and result.value != 1 else words.one}"
     limit = rule_value(result.rule, result.limit) if words.kind != "ratio" else ""
-    return f"{words.one} {value}" + (f", {'below' if words.kind == 'floor' else 'above'} {limit}" if limit else "")
+    return f"{name} {value}" + (f", {'below' if words.kind == 'floor' else 'above'} {limit}" if limit else "")
 
 
 def why(item: Ranked) -> str:

@@ -1,35 +1,22 @@
-"""Numbers as text for people: percent, dollars, changes; counts are those of `bench.text.wording`.
-
-They are formatted there and here alone, so no two reports differ.
+"""Numbers as text for reports: changes and values with their units; the rest is
+`bench.text.wording`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..model.scores import Number
-from ..text.wording import MINUS as MINUS, NOT_MEASURED, count as count, counted, listed as listed
+from ..text.wording import (
+    MINUS as MINUS,
+    count as count,
+    counted,
+    dollars as dollars,
+    listed as listed,
+    percent as percent,
+)
 
-NONE, of = NOT_MEASURED, counted
-
-CHEAP = 0.1
-"""Dollars a run below which prices are given per 1,000 runs."""
-
-
-def percent(share: float | None) -> str:
-    """A share as percent with at most one decimal; never a whole 0% or 100% that it is not.
-
-    >>> percent(0.05), percent(0.1484), percent(0.0004), percent(0.9999), percent(None)
-    ('5%', '14.8%', '<0.1%', '>99.9%', 'not measured')
-    """
-    if share is None or not math.isfinite(share):
-        return NONE
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    if 0.9995 <= share < 1:
-        return ">99.9%"
-    return _sign(f"{share * 100:,.1f}".removesuffix(".0")) + "%"
+of = counted
 
 
 def change(ratio: float | None) -> str:
@@ -42,19 +29,6 @@ def change(ratio: float | None) -> str:
         return ""
     text = percent(abs(ratio - 1))
     return text if ratio == 1 or text == "0%" else ("+" if ratio > 1 else MINUS) + text
-
-
-def dollars(value: float | None) -> str:
-    """Dollars with two decimals, three digits below one cent.
-
-    >>> dollars(64.478), dollars(1234.5), dollars(0.00123), dollars(0.0)
-    ('$64.48', '$1,234.50', '$0.00123', '$0.00')
-    """
-    if value is None or not math.isfinite(value):
-        return NONE
-    size = abs(value)
-    places = 2 if size == 0 or size >= 0.1 else 2 - math.floor(math.log10(size))
-    return (MINUS if value < 0 else "") + f"${size:,.{min(places, 12)}f}"
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -106,22 +80,8 @@ def rule_out(size: str, share: float) -> str:
     return f"{size} cannot rule out a large loss {where}"
 
 
-def per_run(prices: Sequence[float | None]) -> tuple[int, str]:
-    """The number of runs that the prices of one table are given for, and its words.
-
-    >>> per_run([0.0645]), per_run([1.5, 0.02]), per_run([])
-    ((1000, 'per 1,000 runs'), (1, 'a run'), (1, 'a run'))
-    """
-    largest = max((price for price in prices if price is not None), default=CHEAP)
-    return (1000, "per 1,000 runs") if largest < CHEAP else (1, "a run")
-
-
 def value_of(number: Number | None) -> float | None:
     """The value of a number where it was measured and is finite; else None."""
     if number is None or number.value is None or not math.isfinite(number.value):
         return None
     return number.value
-
-
-def _sign(text: str) -> str:
-    return text.replace("-", MINUS)

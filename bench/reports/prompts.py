@@ -45,8 +45,8 @@ def prompts_of(detail: ReplayDetail, today: ReplayDetail | None, step: int, toda
     rows = [
         (
             _who(old, new),
-            Cell(_shown(old, [fact for fact in facts if new is None or fact not in new.text]), tone="bad"),
-            Cell(_shown(new, ()), tone="muted"),
+            Cell(_text_of(old, [fact for fact in facts if new is None or fact not in new.text]), tone="bad"),
+            Cell(_text_of(new, ()), tone="muted"),
         )
         for at in sorted(places[:_MOST])
         for old, new in [differing[at]]
@@ -60,7 +60,9 @@ def prompts_of(detail: ReplayDetail, today: ReplayDetail | None, step: int, toda
 
 
 def _differing(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> Iterator[_Both]:
-    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong together."""
+    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong
+    together.
+    """
     rest = list(after)
     for old in before:
         new = next((item for item in rest if (item.step, item.kind) == (old.step, old.kind)), None)
@@ -80,7 +82,7 @@ def _who(old: ShownMessage | None, new: ShownMessage | None) -> str:
     return role if step is None else f"step {step}, {role}"
 
 
-def _shown(message: ShownMessage | None, facts: Sequence[str]) -> Text:
+def _text_of(message: ShownMessage | None, facts: Sequence[str]) -> Text:
     """A message on one line, cut around the missed values, else around the place where it differs."""
     if message is None:
         return (Span("not in the prompt", "muted"),)

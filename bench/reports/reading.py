@@ -16,8 +16,9 @@ from ..model.errors import SpecError
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule, Score
 from ..plugins.spec import parse_value
+from ..text.wording import per_run
 from .charts import Mark
-from .numbers import count, of, per_run, value_of
+from .numbers import count, of, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -123,12 +124,12 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        by_name = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
         if self.counts_tokens:
             return 1, "a run"
-        today = by_name.get(self.compared.today)
-        prices = [today] if today is not None else [*by_name.values()]
-        return per_run([price.per_run for price in prices if math.isfinite(price.per_run)])
+        today = self.by_name.get(self.compared.today)
+        prices = [self.price(item) for item in ([today] if today else []) + [*self.ranked]]
+        finite = [price.per_run for price in prices if price and math.isfinite(price.per_run)]
+        return per_run(finite[0]) if finite else (1, "a run")
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not."""
@@ -157,8 +158,8 @@ class Reading:
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364".
 
-        "" where it is no share, or where that of some strategy does not come out even: its weight is
-        then no number of things.
+        "" where it is no share, or where that of some strategy does not come out even: its weight
+        is then no number of things.
         """
         if self.unit(metric) != "fraction":
             return ""
@@ -242,10 +243,11 @@ class Reading:
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the beginning that all share, up to the last sign in it, by id.
+    """Ids without the folders that all share, at their beginnings and ends, and the name before a
+    number, by id.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
-    {'tau/a/1.json': 'a/1.json', 'tau/b/1.json': 'b/1.json'}
+    {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
     >>> short_names(["tasks00-29#4", "tasks00-29#31"]).values()
     dict_values(['#4', '#31'])
     >>> short_names(["tau/a/1.json"])
@@ -253,8 +255,14 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     """
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
-    pairs = enumerate(zip(min(ids), max(ids), strict=False))
-    equal = next((at for at, (a, b) in pairs if a != b), 0)
-    slash, sign = (min(ids).rfind(letter, 0, equal) for letter in "/#")
-    start = sign if sign > slash else slash + 1
-    return {name: name[start:] for name in ids}
+    parts = [name.replace("#", "/#").split("/") for name in ids]
+    most = min(map(len, parts)) - 1
+    first = _shared(parts, most)
+    last = _shared([part[::-1] for part in parts], most - first)
+    joined = ["/".join(part[first : len(part) - last]).replace("/#", "#") for part in parts]
+    return dict(zip(ids, joined, strict=True))
+
+
+def _shared(parts: Sequence[Sequence[str]], most: int) -> int:
+    """The number of first parts that are the same in all."""
+    return next((at for at in range(most) if len({part[at] for part in parts}) > 1), most)

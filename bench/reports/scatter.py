@@ -1,4 +1,6 @@
-"""Price against missed turns, the chart of the first screen, laid out for one width: text never scales."""
+"""Price against missed turns, the chart of the first screen, laid out for one width: text never
+scales.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class Layout:
 
 
 def layout(chart: Scatter, width: int) -> Layout:
-    """The chart: the limit as a line, its forbidden side tinted, each mark with its name or its row."""
+    """The chart: the limit as a line, its forbidden side tinted, each mark with its name or its
+    row.
+    """
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
     _add_prices(drawn)
@@ -116,7 +120,8 @@ def _price(value: float, unit: str, step: float) -> str:
 def _add_marks(drawn: Layout, taken: list[Box]) -> None:
     """Marks with their names, the rows of the table where there is no room for a name.
 
-    Marks at one place share a label. The advised strategy and today's are placed first and lie on top.
+    Marks at one place share a label. The advised strategy and today's are placed first and lie on
+    top.
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in drawn.chart.points:
@@ -149,7 +154,9 @@ def _names(group: Sequence[Point]) -> list[str]:
 
 
 def _label(drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]) -> tuple[str, Box] | None:
-    """The first text that has room beside a mark, above or below it, with its box; None where none has."""
+    """The first text that has room beside a mark, above or below it, with its box; None where none
+    has.
+    """
     own = (x - 7, y - 7, x + 7, y + 7)
     for text in texts:
         wide = width_of(text)

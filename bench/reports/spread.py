@@ -28,13 +28,13 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     A strategy that changes no price has no histogram.
     """
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
-    found = {name: values for name in names if any(values := _changes(reading, name))}
-    if not found or max(map(len, found.values())) < _FEWEST:
+    by_name = {name: values for name in names if any(values := _changes(reading, name))}
+    if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
-    width, first, bins = _scale([value for values in found.values() for value in values if value])
-    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in found.items())
-    name = reading.advice.advised or next(iter(found))
-    lead = _in_words(name, found[name]) + " " if name in found else ""
+    width, first, bins = _scale([value for values in by_name.values() for value in values if value])
+    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in by_name.items())
+    name = reading.advice.advised or next(iter(by_name))
+    lead = _in_words(name, by_name[name]) + " " if name in by_name else ""
     bars = f"Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal have no bar."
     blocks: list[Block] = [Prose(lead + bars), Gallery(items[:_OPEN])]
     if items[_OPEN:]:
@@ -44,7 +44,9 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price against today by run, as shares; runs without a price are left out."""
+    """The change of a strategy's price against today by run, as shares; runs without a price are
+    left out.
+    """
     metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
     metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
     prices = [
@@ -100,7 +102,9 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
 
 
 def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
-    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies by value."""
+    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies
+    by value.
+    """
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)

@@ -15,7 +15,9 @@ Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
 
 NUMBERED = 8
-"""With more strategies rows are numbered: where a chart has no room for a name, it shows the number."""
+"""With more strategies rows are numbered: where a chart has no room for a name, it shows the
+number.
+"""
 _INACTIVE = 3  # more rows that changed nothing than this are folded
 
 
@@ -45,13 +47,16 @@ def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts:
 
 
 def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
-    """A column by metric: the value, and under a share its count over all runs. The first is drawn too."""
-    found: list[tuple[Column, Callable[[Ranked], Cell]]] = []
+    """A column by metric: the value, and under a share its count over all runs.
+
+    The first is drawn too.
+    """
+    pairs: list[tuple[Column, Callable[[Ranked], Cell]]] = []
     for metric in metrics:
         column = number(label(metric, reading.info(metric)))
-        found.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
+        pairs.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
     drawn = (Column("0 to 100%", card="-"), lambda item: _share(reading, item, metrics[0]))
-    return [*found[:1], drawn, *found[1:]] if metrics and reading.unit(metrics[0]) == "fraction" else found
+    return [*pairs[:1], drawn, *pairs[1:]] if metrics and reading.unit(metrics[0]) == "fraction" else pairs
 
 
 def _value(reading: Reading, item: Ranked, metric: str) -> Cell:

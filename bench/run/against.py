@@ -19,7 +19,7 @@ from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
 from .comparing import Declared, Running, declared
-from .scenario import Scenario, meant_as_scenario, read_scenario
+from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
 _POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
@@ -31,13 +31,13 @@ _SETTINGS = ("model", "calibrate", "cache")
 class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the recordings and labels of now.
 
-    `gone` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
+    `missing` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
     """
 
     sha: str
     plan: Scenario
     given: Declared
-    gone: tuple[str, ...]
+    missing: tuple[str, ...]
     unused: tuple[str, ...]
 
 
@@ -69,9 +69,9 @@ def earlier(plan: Scenario, revision: str, running: Running, now: Sequence[Strat
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
         try:
-            gone = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
+            missing = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
             unused = sorted(_imported(given.strategies, files) - _imported(now, top))
-            yield Earlier(sha, moved, given, gone, tuple(unused))
+            yield Earlier(sha, moved, given, missing, tuple(unused))
         finally:
             stop(given.strategies)
 
@@ -124,7 +124,7 @@ def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
     here = {_sha256(file) for file in plan.base.glob("*.toml")}
     for file in sorted(then.base.glob("*.toml")):
         exists = (plan.base / file.name).exists()
-        if not exists and meant_as_scenario(file) and _sha256(file) not in here:
+        if not exists and is_scenario(file) and _sha256(file) not in here:
             yield f"scenario {file.name} is gone"
     now = {_sha256(file) for file in _recordings(plan)}
     for file in _recordings(then):

@@ -44,7 +44,7 @@ Progress = Callable[[int, int | None], None]
 
 Executors = Callable[[int], Any]
 
-_HELD_CHARS = 50_000_000
+_KEPT_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
@@ -124,8 +124,8 @@ def answered(
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
     measuring = Measuring(everyone, model=plan.model, calibrate=plan.calibrate)
-    held: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
-    measured = sorted(_measured(runs, measuring, running, held), key=lambda run: run.id)
+    replays: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
+    measured = sorted(_measured(runs, measuring, running, replays), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     strategies = [item.name for item in given.strategies]
@@ -149,7 +149,7 @@ def answered(
         required=required,
     )
     here = [f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here]
-    return msgspec.structs.replace(result, details=tuple(_details(result, held, measuring)), notes=tuple(here))
+    return msgspec.structs.replace(result, details=tuple(_details(result, replays, measuring)), notes=tuple(here))
 
 
 def rules_of(
@@ -208,13 +208,13 @@ def _measured(
     runs: Labelled,
     measuring: Measuring,
     running: Running,
-    held: dict[str, tuple[Trace, Mapping[str, Any]]],
+    replays: dict[str, tuple[Trace, Mapping[str, Any]]],
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
 
     def tasks() -> Iterator[_Task]:
         ids: set[str] = set()
-        room, again = _HELD_CHARS, _REPLAYED_TWICE
+        room, again = _KEPT_CHARS, _REPLAYED_TWICE
         for trace, labels in runs:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
@@ -222,7 +222,7 @@ def _measured(
             size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
             if size <= room:
                 room -= size
-                held[trace.id] = trace, labels
+                replays[trace.id] = trace, labels
             again -= bool(trace.results)
             yield _Task(trace, labels, twice=again >= 0)
 
@@ -273,7 +273,7 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 
 
 def _details(
-    result: Compared, held: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
+    result: Compared, replays: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
 ) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     advice = result.advice
@@ -286,18 +286,18 @@ def _details(
     runs: dict[str, None] = {}
     for name in opened:
         if name != result.today:
-            numbers = {run: result.number(name, "needed.missed_turns", run) for run in held}
+            numbers = {run: result.number(name, "needed.missed_turns", run) for run in replays}
             missed = sorted((-(number.value or 0.0) if number else 0.0, run) for run, number in numbers.items())
             runs |= dict.fromkeys(run for _, run in missed[:_RUNS_EACH])
     for run in [*runs][:_MOST_DETAILED_RUNS]:
-        session = RunSession(labelled(*held[run]), measuring, twice=False)
-        replays = []
+        session = RunSession(labelled(*replays[run]), measuring, twice=False)
+        evidences = []
         for strategy in (item for item in measuring.strategies if item.name in opened):
             with contextlib.suppress(BenchError):
-                replays.append(session.evidence(strategy))
-        replays = [evidence for evidence in replays if evidence.replay.failure is None]
+                evidences.append(session.evidence(strategy))
+        evidences = [evidence for evidence in evidences if evidence.replay.failure is None]
         facts_from: dict[int, list[str]] = {}
-        for evidence in replays:
+        for evidence in evidences:
             for step, facts in missed_by_origin(evidence).items():
                 facts_from.setdefault(step, []).extend(facts)
-        yield from (detail_of(evidence, facts_from) for evidence in replays)
+        yield from (detail_of(evidence, facts_from) for evidence in evidences)

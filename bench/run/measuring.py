@@ -101,7 +101,7 @@ class RunSession:
         if self._kept is None or replay.unstable_at is not None:
             return make()
         key = "score", *self._about, replay_digest(replay)
-        score = self._kept.value(Score, key, make, lambda made: made.failure is None)
+        score = self._kept.value(Score, key, make, lambda measured: measured.failure is None)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:

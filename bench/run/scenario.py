@@ -89,9 +89,6 @@ class Scenario(Written, frozen=True, kw_only=True):
         return None if self.path is None else self.path.with_suffix(".baseline.json")
 
 
-_TELLING = ("traces", "strategies", "gates", "probes", "calibrate", *_SHARES)
-"""The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
-_TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
 _MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
 """Values to write at the keys whose error of msgspec does not name any."""
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)?")
@@ -154,8 +151,8 @@ def _problem(error: msgspec.ValidationError) -> str:
     return f"{f'{place}: ' if place else ''}unknown key {key!r}{nearest(key, known)}"
 
 
-def is_collected(path: Path) -> bool:
-    """True if a TOML file names both traces and strategies, or a baseline lies beside it: other projects have TOML too."""
+def is_scenario(path: Path) -> bool:
+    """True if a TOML file, broken or not, names both traces and strategies, or a baseline lies beside it."""
     if path.with_suffix(".baseline.json").exists():
         return True
     try:
@@ -164,17 +161,6 @@ def is_collected(path: Path) -> bool:
         return False
     keys = ("traces", "strategies")
     return all(re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}\b", text, re.MULTILINE) for key in keys)
-
-
-def meant_as_scenario(path: Path) -> bool:
-    """True if a TOML file is a scenario, however broken: it has a key that only scenarios have."""
-    try:
-        text = read_regular(path).decode("utf-8", "replace")
-        return not tomllib.loads(text.replace("\r\n", "\n")).keys().isdisjoint(_TELLING)
-    except ValueError:  # not TOML, or a whole number of thousands of digits
-        return _TELLS.search(text) is not None
-    except (OSError, RecursionError, BenchError):  # it may be one
-        return True
 
 
 def checked(name: str, value: Any, wanted: Any) -> Any:
@@ -238,15 +224,15 @@ def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Map
         labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
         _require_about(labels, trace, where)
         yield trace, {**labels, **({LABEL: probes} if probes else {})}
-    for case in plan.labels:
-        if case not in ids:
-            raise ScenarioError(f"{where}: labels for unknown case {case!r}{nearest(case, ids)}")
+    for run in plan.labels:
+        if run not in ids:
+            raise ScenarioError(f"{where}: labels for a run that is not there: {run!r}{nearest(run, ids)}")
     questions.require_asked()
 
 
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
     """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
-    place = f"{where}: labels for case {trace.id!r}"
+    place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
         close = nearest(name, READ)
         if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics

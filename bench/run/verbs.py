@@ -133,24 +133,24 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     running = Running(jobs, limits or Limits(), progress, executors, kept)
-    gone: Sequence[str] = ()
+    missing: Sequence[str] = ()
     notes: tuple[str, ...] = ()
     with named_in_errors(str(plan.path or "")):
         given = strategies_of(plan, running, Place(plan.base.resolve()))
         if against is None:
             scores = _baseline_of(plan, accepting)
             name = plan.baseline_path.name if scores is not None and plan.baseline_path is not None else ""
-            gone = [*orphaned(plan)] if require_baseline else []
+            missing = [*orphaned(plan)] if require_baseline else []
         elif Path(against).is_file():
             scores, name = read_scores(Path(against), plan.title), against
         else:
             with earlier(plan, against, running, given.strategies) as then:
                 scores = score_file_of(_ran(then.plan, then.given, running), metric_infos())
-            name, gone = f"{against} ({then.sha[:9]})", then.gone
+            name, missing = f"{against} ({then.sha[:9]})", then.missing
             notes = (f"no longer imported: {', '.join(then.unused)}",) if then.unused else ()
         result = _ran(plan, given, running, scores, name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
-    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in gone]
+    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in missing]
     return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
 
 

@@ -1,7 +1,8 @@
 """The slots of a strategy and what fills them.
 
-A plug-in is a function, or a class whose constructor takes the settings and whose method does the work (state lives for one case).
-Settings are keyword-only parameters with types and defaults; they are what a spec string sets.
+A plug-in is a function, or a class whose constructor takes the settings and whose method does the
+work (state lives for one run). Settings are keyword-only parameters with types and defaults; they
+are what a spec string sets.
 
 | slot | function form | class method | gives |
 |---|---|---|---|
@@ -12,13 +13,16 @@ Settings are keyword-only parameters with types and defaults; they are what a sp
 | router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
 | consumer | `f(execution, *, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where the run goes |
 
-This is how a registered plug-in is called. Somebody's own function is handed the form that it asks for: `forms.py`.
+This is how a registered plug-in is called. Somebody's own function is handed the form that it asks
+for: `forms.py`.
 
-A compactor's answer is the history from then on: the next prompt starts from it. One declared with `mode="per_call"` is a view instead: it is
-given the full history at every call, and its answer is that one prompt (None: the full history).
+A compactor's answer is the history from then on: the next prompt starts from it. One declared with
+`mode="per_call"` is a view instead: it is given the full history at every call, and its answer is
+that one prompt (None: the full history).
 
-Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
-`f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
+Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's
+`writer` parameter; and an extractor, `f(record, *, …)` → findings read back from a record, or None
+where it does not apply; every registered one runs.
 """
 
 from __future__ import annotations
@@ -36,7 +40,6 @@ from .slots import (
     Edits as Edits,
     Execution as Execution,
     Reply as Reply,
-    Seen as Seen,
     Summary as Summary,
     Window as Window,
     Written as Written,
@@ -68,11 +71,13 @@ DECISION_POINTS = (
 
 @dataclass(frozen=True)
 class Strategy:
-    """A named composition of slots. An empty slot does what the recording did, so `recorded` is the empty strategy.
+    """A named composition of slots; an empty slot does what the recording did.
 
-    `str()` gives the string that parses back to it. `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the
-    child process of somebody else's code: the plug-ins are then descriptions, and cannot be started here. `here` says why such code runs in
-    this process all the same, `imported` are the files of it that a child imported.
+    So `recorded` is the empty strategy.     `str()` gives the string that parses back to it.
+    `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the child
+    process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
+    `here` says why such code runs in this process all the same, `imported` are the files of it that
+    a child imported.
     """
 
     name: str
@@ -90,7 +95,7 @@ class Strategy:
         texts = {
             slot: tuple(str(plugin.spec) for plugin in plugins) for slot, plugins in self.plugins.items() if plugins
         }
-        filled = ((slot, found[0] if len(found) == 1 else format_value(found)) for slot, found in texts.items())
+        filled = ((slot, items[0] if len(items) == 1 else format_value(items)) for slot, items in texts.items())
         return self.written or "+".join(map("=".join, filled))
 
     @property
@@ -100,7 +105,7 @@ class Strategy:
 
     @property
     def own(self) -> bool:
-        """True if somebody's own function, class or process runs in it: a registered one is tested, any other may do anything."""
+        """True if somebody's own function, class or process runs in it, which may do anything."""
         return any(plugin.own for plugin in self.everything)
 
     def __str__(self) -> str:
@@ -108,7 +113,9 @@ class Strategy:
 
 
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
-    """A strategy from slot → spec string, Plugin or function (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
+    """A strategy from slot → spec string, Plugin or function, for `routers` a list of them.
+
+    Raises SpecError for an unknown slot or spec.
 
     >>> str(compose("mine", {"store": "truncate:limit=80"}))
     'mine=store=truncate:limit=80'
@@ -128,7 +135,7 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
 
 
 def checked(strategy: Strategy) -> Strategy:
-    """The strategy itself. Raises SpecError for a router's `at` or `loop`, a compactor's `mode` or a function's form that cannot be."""
+    """The strategy itself. Raises SpecError for a wrong `at`, `loop`, `mode` or `form`."""
     from .functions import started
 
     for router in strategy.plugins.get("routers", ()):
@@ -162,7 +169,7 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy. Raises SpecError."""
+    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
     name, equals, body = (part.strip() for part in text.partition("="))
     if not name or name in SLOTS:
         raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
@@ -193,8 +200,8 @@ def reference(name: str) -> Strategy:
         slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
         meant = f" — write {name}={slots}" if slots else f"{nearest(name, known)} (or {HOW})"
         raise SpecError(f"unknown strategy {name!r}{meant}")
-    found = compose(name, known[name].target())
-    return Strategy(name, found.plugins, reference=True)
+    strategy = compose(name, known[name].target())
+    return Strategy(name, strategy.plugins, reference=True)
 
 
 def _slot_of(name: str) -> str:
@@ -203,9 +210,11 @@ def _slot_of(name: str) -> str:
 
 
 def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
-    """A strategy from what people pass: a Strategy, a spec string (`NAME=SLOT=SPEC`, or a reference), or a function, which is a
-    summarizer. `name` renames it; with one, a spec string may be the slots alone (`compactor=mask_observations`), and slots may be a mapping.
-    Raises SpecError for anything else.
+    """A strategy from a Strategy, a spec string, slots, or a function, which is a summarizer.
+
+    A spec string is `NAME=SLOT=SPEC` or a reference. `name` renames it; with one, a spec string may
+    be the slots alone (`compactor=mask_observations`), and slots may be a mapping. Raises SpecError
+    for anything else.
 
     >>> str(strategy_of("store=truncate", "cut")), strategy_of(len).name
     ('cut=store=truncate', 'len')
@@ -214,8 +223,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
         first = item.partition("=")[0].strip()
-        found = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
-        return found if name is None or found.name == name else replace(found, name=name, reference=False)
+        strategy = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
+        return strategy if name is None or strategy.name == name else replace(strategy, name=name, reference=False)
     if callable(item):
         return compose(
             name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base

@@ -1,7 +1,7 @@
-"""The engines of compaction: mask, sliding window and summary. A policy is a preset of one of them.
+"""The engines of compaction: mask, sliding window and summary.
 
-A mask leaves the conversation and shows older results as a placeholder. A sliding window drops what
-is old. A summary stands in the place of what is old.
+A policy is a preset of one of them. A mask leaves the conversation and shows older results as a
+placeholder. A sliding window drops what is old. A summary stands in the place of what is old.
 """
 
 from abc import ABC, abstractmethod
@@ -153,7 +153,7 @@ class View(Boundary):
 
 
 class AtShare(Compactor):
-    """Base of a compactor that acts at a share of `max_tokens`, by default of the model's window."""
+    """Base of a compactor that acts at a share of `max_tokens`, or of the model's window."""
 
     threshold: Share = 0.9
     max_tokens: Count | None = None

@@ -11,7 +11,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from types import UnionType
 from typing import Any
@@ -101,7 +100,7 @@ class SlotCall:
         result: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
         return result
 
-    @cached_property
+    @property
     def raw(self) -> dict[str, Any]:
         """The result as the mapping that was recorded."""
         return raw_mapping(self.result)
@@ -261,9 +260,9 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     inner = inspect.unwrap(getattr(inner, "func", inner))
     inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
     inner = inner if hasattr(inner, "__globals__") else type(inner).__call__  # an object that can be called
-    found = evaluated(parameter.annotation, getattr(inner, "__globals__", {}))
-    if not isinstance(found, str):
-        return found
+    resolved = evaluated(parameter.annotation, getattr(inner, "__globals__", {}))
+    if not isinstance(resolved, str):
+        return resolved
     # a name that exists for the type checker alone
-    outer = found.partition("[")[0].rpartition(".")[2].lower()
+    outer = resolved.partition("[")[0].rpartition(".")[2].lower()
     return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)

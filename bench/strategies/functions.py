@@ -1,4 +1,4 @@
-"""Somebody's own function or program in a slot: given the forms that it asks for, and its answer read as the slot's."""
+"""Somebody's own function or program in a slot: its arguments built, and its answer read."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .slots import Edits, Execution, Reply, untruncated_record
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-    """The instance and the callable that `plugin.start()` gives; that of somebody's own is given its forms and answers as the slot expects.
+    """The instance of a plug-in and a callable that takes and gives the values of the slot.
 
-    Raises SpecError for a form that is unknown or missing.
+    Somebody's own function is handed its form. Raises SpecError for one that is unknown or missing.
     """
     instance, call = plugin.start()
     if not plugin.entry.own:
@@ -41,7 +41,7 @@ def _of_program(program: Program, kind: str, given: tuple[Any, ...]) -> Any:
 
 
 class OwnFunction:
-    """One function in one slot, for one case."""
+    """One function in one slot, for one run."""
 
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call
@@ -54,8 +54,6 @@ class OwnFunction:
             self._records.append(given[0])
         slot = SlotCall(given, self._records)
         answer = self._answer([build(slot) for build in self._builds])
-        if isinstance(given[0], ToolResult) and self._form == "dict":
-            _require_unchanged(slot.raw, given[0])
         if self._kind == "compactor" and slot.bridge is not None and not isinstance(answer, Edits):
             return slot.bridge.back(answer)
         return _read(self._kind, answer, given)
@@ -74,19 +72,13 @@ class OwnFunction:
         return answer
 
 
-def _require_unchanged(raw: Mapping[str, Any], result: ToolResult) -> None:
-    data = result.data
-    if isinstance(data, Mapping) and (raw.keys() != data.keys() or any(raw[key] is not data[key] for key in raw)):
-        what = "the function changed the mapping that it was given"
-        raise StrategyError(f"{what} — copy what a result holds before editing it")
-
-
 # ---------------------------------------------------------------- answers
 
 
 def awaited(answer: Any) -> Any:
-    """An answer, waited for where it is one of an async function, in a thread of its own where a loop is running already; the texts of a generator
-    joined, its other values as a list.
+    """An answer: of an async function once it is there, of a generator its texts joined or a list.
+
+    Where a loop is running already, it is waited for in a thread.
 
     >>> async def answer() -> int:
     ...     return 1
@@ -141,9 +133,10 @@ def _read(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
 
 
 def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
-    """The record that a store described as document 004 does: `result_type`, `result` and `result_summary`; None for any other answer.
+    """The record of a store's answer in document 004's keys; None for any other answer.
 
-    `result_metadata` may stand beside them. So the value is what `result` holds, and not the mapping around it.
+    These are `result_type`, `result`, `result_summary`, and perhaps `result_metadata`. The value is
+    that of `result`, and not the mapping around it.
 
     >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
     >>> record = record_of_mapping(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
@@ -189,7 +182,7 @@ def _result(result: ToolResult) -> dict[str, Any]:
 
 
 def _json_data(value: Any) -> Any:
-    """JSON data of a value; NaN and infinities, which JSON lacks, as null, and any object as its text."""
+    """JSON data of a value: NaN and infinities as null, and any object as its text."""
     if isinstance(value, Mapping):
         return {str(key): _json_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

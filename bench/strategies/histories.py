@@ -20,8 +20,8 @@ def callers(messages: Iterable[Message]) -> dict[str, tuple[Message, ToolCall]]:
 
 def tool_name(message: Message, calls: Calls) -> str | None:
     """The tool that gave a result; None where its call is not known."""
-    found = calls.get(message.call_id or "")
-    return None if found is None else found[1].name
+    call = calls.get(message.call_id or "")
+    return None if call is None else call[1].name
 
 
 def results_of(messages: Iterable[Message]) -> dict[str | None, Message]:
@@ -38,18 +38,15 @@ def older(items: list[Any], keep_last: int) -> list[Any]:
     return items[: max(0, len(items) - keep_last)]
 
 
-def exchanged(messages: Iterable[Message], instead: Mapping[Message, Message]) -> list[Message]:
-    """A history with some messages exchanged for others."""
-    return [instead.get(message, message) for message in messages]
-
-
 def system_count(messages: Sequence[Message]) -> int:
-    """Return the number of system messages at the start of a history."""
+    """The number of system messages at the start of a history."""
     return next((place for place, message in enumerate(messages) if message.kind != "system"), len(messages))
 
 
 def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message], list[Message], list[Message]]:
-    """Return a history as (system messages at its start, old messages, the last `keep_last`): a call can be cut from its result.
+    """A history as (system messages at its start, old messages, the last `keep_last`).
+
+    A call can be cut from its result.
 
     >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
     >>> [len(part) for part in split_old(history, 2)]
@@ -63,25 +60,6 @@ def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message
 def worth_summarising(old: Sequence[Message]) -> bool:
     """True if anything old is more than an earlier summary: a summary alone is not summarised again."""
     return any(message.kind != "made" for message in old)
-
-
-def answered(messages: Sequence[Message], none: int = 0) -> int:
-    """The place behind the model's last message: what follows waits to be sent. `none` where the model said nothing."""
-    return max((place + 1 for place, message in enumerate(messages) if message.kind == "model"), default=none)
-
-
-def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
-    """The place where the longest end of a history within a budget begins.
-
-    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> within(history, 2, lambda message: 1), within(history, 0, lambda message: 1)
-    (1, 3)
-    """
-    cut = len(messages)
-    while cut and tokens(messages[cut - 1]) <= budget:
-        cut -= 1
-        budget -= tokens(messages[cut])
-    return cut
 
 
 def safe_cut(messages: Sequence[Message], cut: int) -> int:
@@ -99,17 +77,17 @@ def safe_cut(messages: Sequence[Message], cut: int) -> int:
 
 
 def total(count: Callable[[Message], int], messages: Iterable[Message]) -> int:
-    """Return the tokens of some messages together."""
+    """The tokens of some messages together."""
     return sum(map(count, messages))
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return the message with another text; role, call and step stay."""
+    """The message with another text; role, call and step stay."""
     return msgspec.structs.replace(message, text=text)
 
 
 def cut_to(message: Message, limit: int) -> Message:
-    """Return the message with at most `limit` characters of its text."""
+    """The message with at most `limit` characters of its text."""
     return message if len(message.text) <= limit else with_text(message, message.text[:limit])
 
 
@@ -123,10 +101,10 @@ def without_inputs(message: Message, cleared: Collection[str | None]) -> Message
 
 
 def summary_message(text: str) -> Message:
-    """Return the user message that stands for older ones."""
+    """The user message that stands for older ones."""
     return Message(role="user", kind="made", text=text)
 
 
 def assistant_message(text: str) -> Message:
-    """Return an assistant message written by the strategy."""
+    """An assistant message written by the strategy."""
     return Message(role="assistant", kind="made", text=text)

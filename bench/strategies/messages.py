@@ -14,7 +14,7 @@ from ..model.errors import SpecError, StrategyError
 
 
 def role_of(message: Message) -> str:
-    """The role of a message among system, user, assistant and tool. A result that was recorded as a user's message is one."""
+    """The role of a message: system, user, assistant or tool; user for a result sent as one."""
     if message.kind == "result":
         return "tool" if message.role in ("tool", "function") and message.call_id else "user"
     if message.kind == "made":
@@ -43,7 +43,7 @@ def decoded(arguments: Any) -> Any:
 
 
 def text_in(content: Any) -> str:
-    """The text of a message's content: a string, None, or parts with text; TypeError for anything else."""
+    """The text of a content that is a string, None, or parts with text. Raises TypeError."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, Sequence):
@@ -56,7 +56,7 @@ def text_in(content: Any) -> str:
 
 
 class OpenAIMessages:
-    """`{"role", "content"}`, with `tool_calls` on an assistant's message and `tool_call_id` on a tool's; content is text, `""` for none.
+    """Mappings of `role` and `content` (text, `""` for none), with `tool_calls` or `tool_call_id`.
 
     `beside` are the roles that an interface keeps beside the list of messages.
 
@@ -82,7 +82,7 @@ class OpenAIMessages:
         return {**written, "tool_call_id": one.call_id} if role == "tool" else written
 
     def read(self, item: Any) -> list[Message]:
-        """The messages in one, as new ones. Raises TypeError, ValueError or KeyError for any other."""
+        """The messages in an item, as new ones. Raises TypeError, ValueError or KeyError."""
         given = _mapping(item)
         role = {"developer": "system", "function": "tool"}.get(given.get("role", ""), given.get("role"))
         if role not in ("system", "user", "assistant", "tool"):
@@ -96,7 +96,7 @@ class OpenAIMessages:
         return [_written(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
-        """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
+        """The list of messages in an answer: the list itself, or `{"messages": […]}`."""
         return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
 
 
@@ -116,7 +116,9 @@ def _json_text(call: ToolCall) -> str:
 
 
 class AnthropicMessages(OpenAIMessages):
-    """User and assistant messages with `text`, `tool_use` and `tool_result` blocks. The system prompt stands beside them.
+    """User and assistant messages with `text`, `tool_use` and `tool_result` blocks.
+
+    The system prompt stands beside them.
 
     Source: Anthropic API reference, "Messages" (content blocks, tool use)
     """
@@ -152,18 +154,20 @@ class AnthropicMessages(OpenAIMessages):
         results, used, texts = (
             [block for block in content if block["type"] == kind] for kind in ("tool_result", "tool_use", "text")
         )
-        found = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
+        messages = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
         calls = tuple(ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used)
-        return found if found and not (calls or texts) else [*found, _written(role, text_in(texts), calls)]
+        return messages if messages and not (calls or texts) else [*messages, _written(role, text_in(texts), calls)]
 
 
 class LangChainMessages(OpenAIMessages):
     """LangChain's messages, by its own converters, each with an id of its own within the call.
 
-    An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`, with `RemoveMessage` in it or not, merged by id as
-    `add_messages` does; `{"llm_input_messages": […]}` is the whole list.
+    An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`,
+    with `RemoveMessage` in it or not, merged by id as `add_messages` does; `{"llm_input_messages":
+    […]}` is the whole list.
 
-    Source: LangChain reference, `convert_to_messages`, `convert_to_openai_messages`; LangGraph reference, `langgraph.graph.message.add_messages`
+    Source: LangChain reference, `convert_to_messages`, `convert_to_openai_messages`; LangGraph
+    reference, `langgraph.graph.message.add_messages`
     """
 
     def __init__(self) -> None:
@@ -219,7 +223,7 @@ class LangChainState(LangChainMessages):
 
 
 class Bridge:
-    """One history in an interface. `given` is the list to hand out; `back` reads the answer against it.
+    """One history in an interface: `given` is the list to hand out, `back` reads the answer.
 
     A message that comes back as it was given is the very one of the history. One that was rewritten
     keeps its step: it is known by the id of its call, or by its place.
@@ -296,7 +300,7 @@ class Bridge:
             raise StrategyError(f"{what} — give messages like those it was given") from error
 
     def _joined(self, one: Message, group: Sequence[Message]) -> Message:
-        """The message of the history with the text, calls and ids of one from an answer; itself if new."""
+        """The message of the history with text, calls and ids of one from an answer; that, if new."""
         original = self._original(one, group)
         if original is None:
             return one
@@ -310,7 +314,7 @@ class Bridge:
         return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
 
     def _original(self, one: Message, group: Sequence[Message]) -> Message | None:
-        """The message of the history with the same call, else the one of the same role at the place."""
+        """The message of the history with the same call, else of the same role at the place."""
         unused = (message for other in self._groups for message in other if message not in self._used)
         ids = {call.id for call in one.tool_calls} | ({one.call_id} if one.call_id else set())
         for message in (*group, *unused) if ids else ():

@@ -1,4 +1,4 @@
-"""The best that is known, at sensible settings: what `bench run` tries on recordings without a `--strategy`."""
+"""The strategies that `bench run` tries without a `--strategy`, at sensible settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state that routers decide on, and the points where they decide. One router a file, each a function of the state.
+"""The state that routers decide on, and the points where they decide.
 
 The state is what documents 003 and 004 call it; its keys are named here and nowhere else.
 """
@@ -8,43 +8,58 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from ..model import Record, RouteDecision, UserTurn, text_of
+from ..model import AnyStep, Message, Record, RouteDecision, UserTurn, text_of
 from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
 from ..text.scripts import NONE, Script
-from . import RECORDED, Seen
+from . import RECORDED
 from .forms import execution_mapping
 
 
-def state_of(seen: Seen) -> dict[str, Any]:
-    """The recorded state with the strategy's own records in place of the recorded ones: a mapping of its own for every decision."""
+def state_of(
+    step: AnyStep | None,
+    *,
+    recorded: Mapping[str, Any],
+    meta: Mapping[str, Any],
+    results: int,
+    executions: Sequence[Mapping[str, Any]],
+    evaluations: Sequence[Mapping[str, Any]] | None,
+    summary: Any,
+    output: Any,
+    prompt: Sequence[Message],
+) -> dict[str, Any]:
+    """The recorded state with the strategy's own records in it, anew for every decision.
+
+    `step` is decided on (None: the run is over); `evaluations` are None without an evaluator;
+    `summary` and `output` are of the last result; `prompt` is the history as the strategy shows it.
+    """
     state: dict[str, Any] = {
-        "current_step_index": seen.results,
-        "execution_plan": seen.meta.get("execution_plan", {}),
-        **seen.recorded,
-        "execution_history": [dict(execution) for execution in seen.executions],
-        "step": seen.step,
+        "current_step_index": results,
+        "execution_plan": meta.get("execution_plan", {}),
+        **recorded,
+        "execution_history": [dict(execution) for execution in executions],
+        "step": step,
     }
-    if seen.results:
-        state |= {SUMMARY: seen.summary, OUTPUT: seen.output}
-    if "manifest" in seen.meta:
-        state["manifest"] = seen.meta["manifest"]
-    if seen.evaluations is not None:
-        state["last_step_evaluation"] = seen.evaluations[-1] if seen.evaluations else {}
-        state["step_evaluation_history"] = list(seen.evaluations)
-    if seen.step is not None:
-        state["prompt"] = seen.prompt
+    if results:
+        state |= {SUMMARY: summary, OUTPUT: output}
+    if "manifest" in meta:
+        state["manifest"] = meta["manifest"]
+    if evaluations is not None:
+        state["last_step_evaluation"] = evaluations[-1] if evaluations else {}
+        state["step_evaluation_history"] = list(evaluations)
+    if step is not None:
+        state["prompt"] = prompt
     return state
 
 
 def decides_here(
     name: str, at: str, point: str, recorded: RouteDecision | None, recorded_points: Set[tuple[str, str | None]]
 ) -> bool:
-    """True if a router decides at a point: where its decisions were recorded there; at the natural point where none were.
+    """True if a router decides at a point: where its decisions were recorded, else at its own.
 
     >>> step = RouteDecision(index=3, at="after_result", taken="go", router="executor")
-    >>> [decides_here(name, at, "after_result", step, set()) for name, at in (("executor", "after_result"), ("any", "recorded"))]
-    [True, True]
+    >>> decides_here("executor", "after_result", "after_result", step, set())
+    True
     >>> decides_here("executor", "after_result", "after_result", None, {("after_result", "executor")})
     False
     """
@@ -63,7 +78,7 @@ def execution_of(record: Record) -> dict[str, Any]:
 
 
 def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
-    """A router's answer as (route, detail). Raises StrategyError for anything but a route's name or the two."""
+    """A router's answer, a name or (name, detail), as (route, detail). Raises StrategyError."""
     if isinstance(answer, str):
         return answer, {}
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
@@ -74,7 +89,9 @@ def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
 def labelled_route(
     labels: Mapping[str, Any], scripts: Mapping[str, Sequence[str]], step: str, route: str, detail: Mapping[str, Any]
 ) -> str | None:
-    """The route that a trace's labels ask for at a step: of several `scripts` that will do the one chosen, else the first; None for no label.
+    """The route that a trace's labels ask for at a step; None for no label.
+
+    Of several `scripts` that will do it is the one chosen, else the first.
 
     >>> [labelled_route({}, {"3": ["a", "b"]}, "3", route, {"ranked": [route]}) for route in ("b", "c")]
     ['b', 'a']
@@ -90,22 +107,22 @@ def labelled_route(
 
 
 def request_of(state: Mapping[str, Any]) -> str:
-    """The request to choose a script for: the text of the user turn that is being decided on; `""` for any other step."""
+    """The request to choose a script for: the user turn's text; `""` for any other step."""
     step = state.get("step")
     return text_of(step.content) if isinstance(step, UserTurn) else ""
 
 
 def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
-    """The answer of a selection router: the first script's name (`none` where nothing fits), and in the detail all that were returned, best first."""
+    """A selection router's answer: the first script's name or `none`, and all of them as detail."""
     names = [script.name for script in ranked]
     return (names[0] if names else NONE), {"ranked": names}
 
 
 def total_steps(state: Mapping[str, Any]) -> int:
-    """The number of steps in the plan: `total_steps` where the state says it, else the length of `execution_plan.steps`; 0 without a plan."""
-    told = state.get("total_steps")
-    if isinstance(told, int):
-        return told
+    """The number of steps: `total_steps` of the state, else of `execution_plan.steps`, else 0."""
+    number = state.get("total_steps")
+    if isinstance(number, int):
+        return number
     plan = state.get("execution_plan")
     steps = plan.get("steps") if isinstance(plan, Mapping) else None
     return len(steps) if isinstance(steps, list | tuple) else 0

@@ -1,4 +1,4 @@
-"""Strategies with somebody else's code: described and replayed by the child process that imports it."""
+"""Strategies with somebody else's code, described and replayed by the child that imports it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Sandbox:
         return self.item, self.name, self.place
 
 
-class _SeenPlugin(msgspec.Struct, frozen=True):
+class _PluginFacts(msgspec.Struct, frozen=True):
     """One plug-in of a strategy as its child describes it."""
 
     kind: str
@@ -92,11 +92,11 @@ class _SeenPlugin(msgspec.Struct, frozen=True):
     own: bool
 
 
-class _Seen(msgspec.Struct, frozen=True):
-    """A strategy as its child describes it, and its files; or an error. `ended`: it would end a process."""
+class _Description(msgspec.Struct, frozen=True):
+    """A strategy as its child describes it, and its files; or an error, which may end a process."""
 
     name: str = ""
-    plugins: dict[str, tuple[_SeenPlugin, ...]] = {}
+    plugins: dict[str, tuple[_PluginFacts, ...]] = {}
     files: tuple[str, ...] = ()
     error: str = ""
     ended: bool = False
@@ -116,7 +116,7 @@ def put_together(
     why; with `debug` every function does.
     """
     place = place or Place()
-    found: dict[int, Strategy] = {}
+    strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
     for number, (name, item) in enumerate(given):
         try:
@@ -127,33 +127,33 @@ def put_together(
         else:
             here = "debug=True" if debug else _cannot_be_sent(item)
             if not strategy.own or here:
-                found[number] = replace(strategy, here=here if strategy.own else "")
+                strategies[number] = replace(strategy, here=here if strategy.own else "")
                 continue
             code = f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
         groups.setdefault(code, []).append(number)
     for numbers in groups.values():
-        together = [given[number] for number in numbers]
-        found |= zip(numbers, _in_child(together, limits, place), strict=True)
-    return [found[number] for number in range(len(given))]
+        together = _in_child([given[number] for number in numbers], limits, place)
+        strategies |= zip(numbers, together, strict=True)
+    return [strategies[number] for number in range(len(given))]
 
 
 def _in_child(given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
     items = [(_sent(item), name) for name, item in given]
     child = Child(functools.partial(_prepare, items, place), limits, _EACH_REPLAY)
-    found: list[Strategy] = []
+    strategies: list[Strategy] = []
     for (name, item), (sent, _) in zip(given, items, strict=True):
         try:
-            found.append(described(Sandbox(child, sent, name, place)))
+            strategies.append(described(Sandbox(child, sent, name, place)))
         except EndedError as error:
-            found.append(_broken(name, item, f"it cannot be loaded: {error}"))
+            strategies.append(_broken(name, item, str(error)))
         except NoAnswer as why:
             child.stop()
             if len(given) > 1:
                 return [one for each in given for one in _in_child([each], limits, place)]
-            told = f"{why} — code that is imported must not exit" if why.ended else str(why)
-            found.append(_broken(name, item, f"it cannot be loaded: {told}"))
-    return found
+            hint = " — code that is imported must not exit" if why.ended else ""
+            strategies.append(_broken(name, item, f"{why}{hint}"))
+    return strategies
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
@@ -164,42 +164,44 @@ def stop(strategies: Sequence[Strategy]) -> None:
 
 
 def described(sandbox: Sandbox) -> Strategy:
-    """A strategy as its child describes it. Raises SpecError and EndedError as `strategy_of` does, and NoAnswer."""
+    """A strategy as its child describes it.
+
+    Raises SpecError and EndedError as `strategy_of` does, and NoAnswer.
+    """
     with sandbox.child.session(_open_description, *sandbox.request) as session:
         body = session.ask(b"")
     try:
-        seen = msgspec.json.decode(body, type=_Seen)
+        facts = msgspec.json.decode(body, type=_Description)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise NoAnswer("it left its process unable to answer") from error
-    if seen.error:
-        raise (EndedError if seen.ended else SpecError)(seen.error)
+    if facts.error:
+        raise (EndedError if facts.ended else SpecError)(facts.error)
+    base = sandbox.place.base
     plugins = {
-        slot: tuple(_plugin(one, sandbox.place.base) for one in several) for slot, several in seen.plugins.items()
+        slot: tuple(
+            Plugin(parse_spec(one.spec), Entry(one.kind, one.name, None, own=one.own), {}, base) for one in several
+        )
+        for slot, several in facts.plugins.items()
     }
     # by another name it would slip past its gates
-    return Strategy(sandbox.name or seen.name, plugins, sandbox=sandbox, imported=seen.files)
-
-
-def _plugin(seen: _SeenPlugin, base: Path) -> Plugin:
-    entry = Entry(seen.kind, seen.name, None, own=seen.own)
-    return Plugin(parse_spec(seen.spec), entry, {}, base)
+    return Strategy(sandbox.name or facts.name, plugins, sandbox=sandbox, imported=facts.files)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
-    text = _written(item)
+    text = _text_of(item)
     if name is None:
         name, _, text = text.partition("=")
-    return Strategy(name, broken=problem, written=text.removeprefix(f"{name}="))
+    return Strategy(name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}="))
 
 
-def _written(item: Any) -> str:
+def _text_of(item: Any) -> str:
     """A strategy as one text; the names of its functions."""
     if isinstance(item, str):
         return item
     if isinstance(item, Mapping):
-        return "+".join(f"{slot}={_written(spec)}" for slot, spec in item.items())
+        return "+".join(f"{slot}={_text_of(spec)}" for slot, spec in item.items())
     if isinstance(item, list | tuple):
-        return f"[{','.join(map(_written, item))}]"
+        return f"[{','.join(map(_text_of, item))}]"
     return str(getattr(item, "__name__", type(item).__name__))
 
 
@@ -219,7 +221,7 @@ def _functions(item: Any) -> Iterator[Any]:
 
 
 def _sent(item: Any) -> bytes:
-    """A strategy as it is declared, pickled for another process. Raises whatever cannot be pickled raises."""
+    """A strategy as it is declared, pickled for another process. Errors of pickling are raised."""
     if isinstance(item, str) or not any(True for _ in _functions(item)):
         return pickle.dumps(item)
     import cloudpickle
@@ -244,7 +246,7 @@ Ready = dict[tuple[bytes, str | None], Strategy]
 
 
 def _prepare(items: Sequence[tuple[bytes, str | None]], place: Place) -> Ready:
-    """Import what some strategies need, and make them. An error is raised again where it can be told."""
+    """Import the code of some strategies, and make them. An error is raised again by `prepared`."""
     place.settle()
     here = os.getcwd()
     ready: Ready = {}
@@ -262,26 +264,23 @@ def prepared(ready: Ready, item: bytes, name: str | None, place: Place) -> Strat
 
 def imported_files() -> tuple[str, ...]:
     """The files of somebody's own code that this process has imported, resolved."""
-    found = set()
-    for name, module in [*sys.modules.items()]:
-        file = getattr(module, "__file__", None) or ""
-        if file and name != "__main__" and not is_installed(file):
-            found.add(os.path.realpath(file))
-    return tuple(sorted(found))
+    files = {name: getattr(module, "__file__", None) or "" for name, module in [*sys.modules.items()]}
+    return tuple(
+        sorted(os.path.realpath(f) for name, f in files.items() if f and name != "__main__" and not is_installed(f))
+    )
 
 
 def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
     def answer(request: bytes) -> bytes:
         try:
             strategy = prepared(ready, item, name, place)
-            plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
-            seen = _Seen(strategy.name, plugins, imported_files())
+            plugins = {
+                slot: tuple(_PluginFacts(one.entry.kind, one.entry.name, str(one.spec), one.own) for one in several)
+                for slot, several in strategy.plugins.items()
+            }
+            facts = _Description(strategy.name, plugins, imported_files())
         except BenchError as error:
-            seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))
-        return msgspec.json.encode(seen)
+            facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))
+        return msgspec.json.encode(facts)
 
     return answer
-
-
-def _seen(plugin: Plugin) -> _SeenPlugin:
-    return _SeenPlugin(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own)

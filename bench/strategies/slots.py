@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summarizer's answer: the text or value that the model sees of one result, and notes for the report (a rule that fell through, say)."""
+    """A summarizer's answer: the text or value that the model sees of one result, and notes."""
 
     value: Any
     notes: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Written:
-    """One summary that a writer made: the messages it read and the text it produced, both of which cost tokens."""
+    """One summary by a writer: the messages it read and its text, both of which cost tokens."""
 
     read: Sequence[Message]
     text: str
@@ -30,9 +30,11 @@ class Written:
 
 @dataclass(frozen=True)
 class Edits:
-    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove); then `append`.
+    """A compactor's answer: the new history as `messages`, or what to `replace`; then `append`.
 
-    Old messages are recognised by identity. `written` are the summaries made on the way; `parts` token counts to keep by name.
+    `replace` has a new message for an old one, or None to remove it.     Old messages are
+    recognised by identity. `written` are the summaries made on the way; `parts` token counts to
+    keep by name.
     """
 
     messages: Sequence[Message] | None = None
@@ -45,38 +47,20 @@ class Edits:
 
 @dataclass(frozen=True)
 class Execution:
-    """One execution as a consumer is given it: the untruncated result, and the summarizer's value (None: no summary)."""
+    """One execution for a consumer: the untruncated result, and the summarizer's value or None."""
 
     result: ToolResult
     summary: Any
 
 
 @dataclass(frozen=True)
-class Seen:
-    """All that a replay knows where a router decides: `bench.strategies.routing.state_of` makes the router's state of it.
-
-    `step` is decided on (None: the run is over). `executions` are as document 004 has them, `evaluations` None without an evaluator. `summary` and
-    `output` are of the last result. `prompt` is the thread's history as the strategy shows it.
-    """
-
-    step: AnyStep | None
-    recorded: Mapping[str, Any]
-    meta: Mapping[str, Any]
-    results: int
-    executions: Sequence[Mapping[str, Any]]
-    evaluations: Sequence[Mapping[str, Any]] | None
-    summary: Any
-    output: Any
-    prompt: Sequence[Message]
-
-
-@dataclass(frozen=True)
 class Window:
-    """The prompt before a model call, as a compactor is given it: the thread's history and its tokens; with `mode="per_call"` the full one.
+    """The prompt before a model call, for a compactor: the thread's history and its tokens.
 
-    `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's window
-    (128,000 where unknown); `resets` are the recorder's own compactions since the last prompt. `future` is given only to a compactor that declares
-    `needs_future`.
+    With `mode="per_call"` it is the full history. `added` joined since the last prompt; `tokens` is
+    the whole prompt, framing and tool definitions included; `max_tokens` the model's window
+    (128,000 where unknown); `resets` are the recorder's own compactions since the last prompt.
+    `future` is given only to a compactor that declares `needs_future`.
     """
 
     step: int
@@ -92,7 +76,7 @@ class Window:
 
 
 def untruncated_record(result: ToolResult) -> Record:
-    """The record an empty store slot keeps: the value itself, structured where it is a mapping or a list."""
+    """The record of an empty store slot: the value, structured if it is a mapping or a list."""
     value = result.value
     return Record(
         step=result.index,

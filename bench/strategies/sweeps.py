@@ -20,10 +20,10 @@ _PART = re.compile(r'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<valu
 
 
 def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
-    """Every setting of a spec string, a list of them (routers), or slots: the values that it takes, and the item with these.
+    """Every setting of a spec string, a list of them (routers), or slots, with its values.
 
-    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty value and for more than 100
-    settings.
+    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty
+    value and for more than 100 settings.
 
     >>> at_settings({"compactor": "mask_observations:keep_last=5|10"})[1]
     (('10',), {'compactor': 'mask_observations:keep_last=10'})

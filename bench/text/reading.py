@@ -26,7 +26,7 @@ _DASHES = re.compile(r"(?:[-*•]\s+)+")
 _NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-_FOLDED = re.compile(r"\\\n\s*(?:\\(?= ))?")
+_FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _MOST_DEPTH = 60
 
 
@@ -71,11 +71,11 @@ def _without_numbers(text: str) -> str:
     ('{\\n  }', '7: a\\nb')
     """
     lines = text.rstrip().split("\n")
-    found = [match for line in lines if (match := _NUMBERED.match(line))]
-    numbers = [int(match[1][:9]) for match in found]
+    matches = [match for line in lines if (match := _NUMBERED.match(line))]
+    numbers = [int(match[1][:9]) for match in matches]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         return text
-    return "\n".join(line[match.end() :] for line, match in zip(lines, found, strict=True))
+    return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
 
 
 def _without_legend(text: str) -> tuple[dict[str, str], str]:
@@ -88,7 +88,7 @@ def _without_legend(text: str) -> tuple[dict[str, str], str]:
 
 
 def unfolded(text: str) -> str:
-    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text.
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text; none behind a line number.
 
     >>> unfolded('a: "one\\\\\\n  \\\\ two"')
     'a: "one two"'

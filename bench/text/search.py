@@ -24,12 +24,12 @@ class Strings:
 
     def in_text(self, text: str) -> set[str]:
         """The strings that a text has."""
-        found: set[str] = set()
+        strings: set[str] = set()
         for number, start, end in self._matches(text):
             string = self._strings[number]
-            if string not in found and self._is_match(text, string, start, end):
-                found.add(string)
-        return found
+            if string not in strings and self._is_match(text, string, start, end):
+                strings.add(string)
+        return strings
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""

@@ -1,4 +1,4 @@
-"""Counts and names in sentences for people."""
+"""Counts, shares, prices and names in sentences for people, formatted here and nowhere else."""
 
 from __future__ import annotations
 
@@ -28,6 +28,47 @@ def counted(number: int | float, one: str, many: str = "") -> str:
     ('1 run', '1,200 runs', '2 summaries')
     """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def percent(share: float | None) -> str:
+    """A share as percent with at most one decimal; never a whole 0% or 100% that it is not.
+
+    >>> percent(0.05), percent(0.1484), percent(0.0004), percent(0.9999), percent(None)
+    ('5%', '14.8%', '<0.1%', '>99.9%', 'not measured')
+    """
+    if share is None or not math.isfinite(share):
+        return NOT_MEASURED
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= share < 1:
+        return ">99.9%"
+    return f"{share * 100:,.1f}".removesuffix(".0").replace("-", MINUS) + "%"
+
+
+def dollars(value: float | None) -> str:
+    """Dollars with two decimals, three digits below one cent.
+
+    >>> dollars(64.478), dollars(1234.5), dollars(0.00123), dollars(0.0)
+    ('$64.48', '$1,234.50', '$0.00123', '$0.00')
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_MEASURED
+    size = abs(value)
+    places = 2 if size == 0 or size >= 0.1 else 2 - math.floor(math.log10(size))
+    return (MINUS if value < 0 else "") + f"${size:,.{min(places, 12)}f}"
+
+
+CHEAP = 0.1
+"""Dollars a run below which prices are given per 1,000 runs."""
+
+
+def per_run(price: float) -> tuple[int, str]:
+    """The number of runs that prices are given for, by what a run costs today, and its words.
+
+    >>> per_run(0.0645), per_run(1.5)
+    ((1000, 'per 1,000 runs'), (1, 'a run'))
+    """
+    return (1000, "per 1,000 runs") if price < CHEAP else (1, "a run")
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

@@ -1,4 +1,5 @@
-"""Sessions as trees of entries, each after the one before it: the way to an entry, and the steps kept there."""
+"""Sessions as trees of entries, each after the one before it: the way to an entry, and the steps
+kept there."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
 
 
 def paired(steps: list[AnyStep], kept: Set[int], lost: Set[int] = frozenset()) -> tuple[int, ...]:
-    """The indices of the steps that a prompt holds which keeps `kept` and has lost `lost`: a turn stands with
-    all results of its calls or not at all."""
+    """The indices of the steps that a prompt holds which keeps `kept` and has lost `lost`: a turn
+    stands with all results of its calls or not at all."""
     turns: dict[int, set[int]] = {}  # with the results of each
     turn_of: dict[str, int] = {}
     for step in steps:

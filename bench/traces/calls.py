@@ -1,4 +1,5 @@
-"""The intake of calls: model calls as logs keep them, each with its request and its answer, in any interface's form."""
+"""The intake of calls: model calls as logs keep them, each with its request and its answer, in any
+interface's form."""
 
 from __future__ import annotations
 
@@ -25,9 +26,10 @@ _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 
 @dataclass
 class Call:
-    """One model call: its instructions, its prompt, its answer (the turn, then results of tools that the server ran),
-    and what is known beside them. `tools` is None where the request names none. `name` is the answer's own, `after`
-    names the answer that the prompt goes on from where the server kept the conversation."""
+    """One model call: its instructions, its prompt, its answer (the turn, then results of tools
+    that the server ran), and what is known beside them. `tools` is None where the request names
+    none. `name` is the answer's own, `after` names the answer that the prompt goes on from where
+    the server kept the conversation."""
 
     system: list[ReadMessage]
     prompt: list[ReadMessage]
@@ -61,8 +63,8 @@ def call_of(request: Any, answer: Any) -> Call:
 
 
 class Calls:
-    """Runs out of calls in the order they were made: one trace a session where calls share one, else one a
-    conversation that grows."""
+    """Runs out of calls in the order they were made: one trace a session where calls share one,
+    else one a conversation that grows."""
 
     def __init__(self, document: Document, reader: str) -> None:
         self.document, self.reader = document, reader
@@ -99,7 +101,8 @@ class Calls:
         self._unread[session] = self._unread.get(session, Counter()) | Counter(call.unread.counts)
 
     def add_records(self, records: list[dict[str, Any]]) -> None:
-        """Add the calls among records of a log, in the order of their times, each to the run of its session."""
+        """Add the calls among records of a log, in the order of their times, each to the run of its
+        session."""
         read = [(record, _call_in(record)) for record in records]
         calls = [(call, session_in(record)) for record, call in read if call is not None]
         self.skipped.add("request that is no model call, or has no answer", len(read) - len(calls))
@@ -110,8 +113,8 @@ class Calls:
             self.add(call, session if shared[session] > 1 else "")
 
     def traces(self) -> list[Trace]:
-        """The runs as traces, without ids; where calls share no session each thread is one. What was skipped is counted
-        on the first. TraceError where there is none."""
+        """The runs as traces, without ids; where calls share no session each thread is one. What
+        was skipped is counted on the first. TraceError where there is none."""
         traces: list[Trace] = []
         for session, run in self.runs.items():
             for what, count in self._unread.get(session, {}).items():

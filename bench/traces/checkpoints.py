@@ -1,7 +1,9 @@
-"""Checkpoints of LangGraph in the SQLite file of its `SqliteSaver`, as the states that its other savers give.
+"""Checkpoints of LangGraph in the SQLite file of its `SqliteSaver`, as the states that its other
+savers give.
 
-A row of `checkpoints` holds a checkpoint as msgpack (type `msgpack`) or JSON, and metadata as JSON. Objects are msgpack
-extensions: module, class and fields, packed again. They are read as LangChain dumps objects; no code is imported.
+A row of `checkpoints` holds a checkpoint as msgpack (type `msgpack`) or JSON, and metadata as JSON.
+Objects are msgpack extensions: module, class and fields, packed again. They are read as LangChain
+dumps objects; no code is imported.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[s
     ):
         database.deserialize(document.disk_bytes)
         rows = database.execute(f"SELECT {_COLUMNS} FROM checkpoints ORDER BY checkpoint_id LIMIT {most:d}").fetchall()
-    found = []
+    states = []
     for thread, space, own, kind, checkpoint, metadata in rows:
         state = _unpacked(kind, checkpoint)
         if not isinstance(state, dict):
@@ -50,8 +52,8 @@ def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[s
             continue
         configured = {"thread_id": thread, "checkpoint_ns": space or "", "checkpoint_id": own}
         details = _json(metadata)
-        found.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": as_dict(details)})
-    return found
+        states.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": as_dict(details)})
+    return states
 
 
 def _unpacked(kind: Any, data: Any) -> Any:
@@ -69,7 +71,8 @@ def _json(data: Any) -> Any:
 
 
 def _object(code: int, data: memoryview) -> Any:
-    """An object that the serializer packed, as LangChain dumps it; one of a kind without fields as its arguments."""
+    """An object that the serializer packed, as LangChain dumps it; one of a kind without fields as
+    its arguments."""
     packed = msgspec.msgpack.decode(bytes(data), ext_hook=_object)
     if not isinstance(packed, list) or len(packed) < 3:
         return packed

@@ -1,4 +1,5 @@
-"""Sessions of Claude Code: the threads of their lines, the files of their sub-agents, and runs of tools."""
+"""Sessions of Claude Code: the threads of their lines, the files of their sub-agents, and runs of
+tools."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ MAIN = "main"
 
 
 def threads(lines: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each line's thread: a sub-agent's id, the call that a streamed one came from, else the first line of
-    its chain of parents."""
+    """Each line's thread: a sub-agent's id, the call that a streamed one came from, else the first
+    line of its chain of parents."""
     known: dict[str, str] = {}
     for line in lines:
         thread = text(line.get("parent_tool_use_id")) or MAIN
@@ -61,8 +62,8 @@ def refuse_part(document: Document, session: str | None) -> None:
 
 
 def tool_run(result: Any, seen: str) -> Ran:
-    """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`): the
-    duration, if it was cut, and the whole output where it is longer."""
+    """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`):
+    the duration, if it was cut, and the whole output where it is longer."""
     result = dict_in(result)
     output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
     times = (result.get(key) for key in ("durationMs", "totalDurationMs"))

@@ -1,4 +1,5 @@
-"""Runs of Codex's tools: by the output that the model saw, and by the event that says how a run ended."""
+"""Runs of Codex's tools: by the output that the model saw, and by the event that says how a run
+ended."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ _BODY = re.compile(r"^Output:\n", re.MULTILINE)
 
 
 def tool_run(seen: str, end: dict[str, Any]) -> Ran:
-    """A tool's run by its output and the event of its end (`{}` without one): exit code, time, structured
-    value, and the whole output where it was cut."""
+    """A tool's run by its output and the event of its end (`{}` without one): exit code, time,
+    structured value, and the whole output where it was cut."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
     metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
     head = body.end() if body else 0

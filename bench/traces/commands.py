@@ -1,7 +1,8 @@
-"""Agents that speak in text: commands in what the model writes, their output in the next user message.
+"""Agents that speak in text: commands in what the model writes, their output in the next user
+message.
 
-Such a command is a tool call `bash` whose text the turn already has (`in_text`), and the message that
-answers it is a tool result whose role is `user`.
+Such a command is a tool call `bash` whose text the turn already has (`in_text`), and the message
+that answers it is a tool result whose role is `user`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _RETURNCODE = re.compile(
 
 
 def commands_in(text: str) -> tuple[str, ...]:
-    """The commands of a model's text, in order: fenced `mswea_bash_command` blocks, else fenced `bash`
-    blocks, else lines that begin with `execute:`, in any case. `()` where there is none."""
+    """The commands of a model's text, in order: fenced `mswea_bash_command` blocks, else fenced
+    `bash` blocks, else lines that begin with `execute:`, in any case. `()` where there is none."""
     blocks = list(_blocks(text))
     for language in ("mswea_bash_command", "bash"):
         commands = tuple(body for name, body in blocks if name == language and body.strip())
@@ -49,8 +50,9 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
     """The commands of the model turn at `index` as tool calls, their ids made of the index.
 
-    An agent that labels its results `Command result:` runs one command a turn: what follows its first
-    `execute:`, wherever that stands, else its block, else the whole text. `reply` is the next message.
+    An agent that labels its results `Command result:` runs one command a turn: what follows its
+    first `execute:`, wherever that stands, else its block, else the whole text. `reply` is the next
+    message.
     """
     commands = commands_in(text)
     if _LABEL.match(reply):
@@ -62,8 +64,8 @@ def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
 
 
 def is_observation(text: str) -> bool:
-    """True if a user message is the output of a command: it begins with `<returncode>`, an `<exception>`
-    and then that, or `Command result:`."""
+    """True if a user message is the output of a command: it begins with `<returncode>`, an
+    `<exception>` and then that, or `Command result:`."""
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 

@@ -1,5 +1,6 @@
-"""The content of messages, in the form of any provider or library, sorted by purpose: parts to show, calls, reasoning,
-results of tools. What is of no known kind is kept as size and hash, and counted where it becomes a step.
+"""The content of messages, in the form of any provider or library, sorted by purpose: parts to
+show, calls, reasoning, results of tools. What is of no known kind is kept as size and hash, and
+counted where it becomes a step.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Blocks:
     @property
     def content(self) -> Content:
         """The texts as one, a line each, or the parts where some are no text."""
-        shown = tuple(part for part in self.parts if part != TextPart(text=""))
-        return text_of(shown) if all(isinstance(part, TextPart) for part in shown) else shown
+        parts = tuple(part for part in self.parts if part != TextPart(text=""))
+        return text_of(parts) if all(isinstance(part, TextPart) for part in parts) else parts
 
     @property
     def reasoning(self) -> str | None:
@@ -118,15 +119,16 @@ _KEYED = ("functionCall", "function_call", "toolUse", "functionResponse", "funct
 
 
 def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
-    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}` for none."""
+    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}`
+    for none."""
     key = next((key for key in _KEYED if part.get(key) is not None), "")
     value = as_dict(part.get(key))
     match key:
         case "functionCall" | "function_call" | "toolUse":
             return {**value, "type": "tool_call", "arguments": value.get("args", value.get("input", {}))}
         case "functionResponse" | "function_response":
-            shown, failed = _unwrapped(value.get("response"))
-            return {**value, "type": "tool_call_response", "output": as_text(shown), "is_error": failed}
+            content, failed = _unwrapped(value.get("response"))
+            return {**value, "type": "tool_call_response", "output": as_text(content), "is_error": failed}
         case "toolResult":
             texts = [item.get("text", item.get("json", item)) for item in dicts(value.get("content")) if item]
             return {**value, "type": "tool_call_response", "output": "\n".join(map(as_text, texts))}
@@ -140,15 +142,16 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
             return {"type": "image", "source": {"media_type": media, "data": data}}
         case "guardContent":
             return {"type": "text", "text": as_dict(value.get("text")).get("text")}
-    shown = part.get("text")
-    if isinstance(shown, str) or part.get("thought") is True:
-        return {"type": "thought" if part.get("thought") is True else "text", "text": shown}
+    content = part.get("text")
+    if isinstance(content, str) or part.get("thought") is True:
+        return {"type": "thought" if part.get("thought") is True else "text", "text": content}
     unread.add("part of no known kind", not part.keys() <= BLOCK_KEYS | _NOTHING)
     return {}
 
 
 def _unwrapped(response: Any) -> tuple[Any, bool]:
-    """A tool's output out of the object that Gemini's interface wants around it, and True for an error."""
+    """A tool's output out of the object that Gemini's interface wants around it, and True for an
+    error."""
     if isinstance(response, dict) and len(response) == 1 and response.keys() <= _WRAPPED:
         ((key, value),) = response.items()
         if isinstance(value, str):
@@ -157,26 +160,22 @@ def _unwrapped(response: Any) -> tuple[Any, bool]:
 
 
 def part_of(block: Any) -> Part:
-    """One block as a part: text, a picture as size and hash, or anything else as its type, size and hash."""
+    """One block as a part: text, a picture as size and hash, or anything else as its type, size and
+    hash."""
     if isinstance(block, str):
         return TextPart(text=block)
     kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
-    shown = block.get(_TEXTS[kind]) if kind in _TEXTS else None
-    if kind == "text" and shown is None:
-        shown = as_text(block.get("content") or "")
+    content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
+    if kind == "text" and content is None:
+        content = as_text(block.get("content") or "")
     if kind == "document" and source.get("type") == "text":
-        shown = source.get("data")
-    if isinstance(shown, str):
-        return TextPart(text=shown)
+        content = source.get("data")
+    if isinstance(content, str):
+        return TextPart(text=content)
     if (address := _address(block, kind, source)) is not None:
         return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
     return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
-
-
-def parts_of(blocks: list[Any]) -> list[Part]:
-    """Blocks as parts; what is neither a text nor an object is none."""
-    return [part_of(block) for block in blocks if isinstance(block, str | dict)]
 
 
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:
@@ -209,8 +208,8 @@ def _id(block: dict[str, Any]) -> str:
 
 
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
-    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that the server runs is
-    named by its kind."""
+    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
+    the server runs is named by its kind."""
     inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
     name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)
@@ -238,11 +237,12 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
     )
 
 
-_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
+_CONTENT_TYPES = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
 
 
 def output_of(value: Any) -> Content:
-    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else as compact JSON."""
+    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
+    as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):
@@ -253,4 +253,4 @@ def output_of(value: Any) -> Content:
 
 
 def _is_visible(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") in _SHOWN
+    return isinstance(part, dict) and part.get("type") in _CONTENT_TYPES

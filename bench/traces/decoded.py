@@ -52,7 +52,8 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def decode(data: bytes) -> Any:
-    """The JSON value that bytes are. Lone surrogates are read; NaN, infinity and numbers of 300 digits are refused.
+    """The JSON value that bytes are. Lone surrogates are read; NaN, infinity and numbers of 300
+    digits are refused.
 
     Raises NotJson, or RecursionError where the value is nested too deep to be read.
     """

@@ -138,8 +138,8 @@ class Document:
 
     @functools.cached_property
     def _beginning(self) -> tuple[Any, bool]:
-        """The value of the first line, and True, where it is one and more lines follow; else that of
-        the whole file, and False."""
+        """The value of the first line, and True, where it is one and more lines follow; else that
+        of the whole file, and False."""
         first = list(itertools.islice(self.lines(), 2))
         if len(first) == 2:
             with contextlib.suppress(TraceError):
@@ -148,7 +148,8 @@ class Document:
 
     @functools.cached_property
     def problem(self) -> TraceError | None:
-        """Why the file cannot be read as JSON or JSON Lines (judged by its first line); None where it can."""
+        """The error of reading the file as JSON or JSON Lines (by its first line); None without
+        one."""
         try:
             _ = self._beginning
         except TraceError as error:
@@ -162,19 +163,21 @@ class Document:
 
     @functools.cached_property
     def head(self) -> Any:
-        """The value to recognise a format by: the first line's value of a JSON Lines file, else the one value, of a
-        list the first 1,000 members; None where it is not JSON."""
+        """The value to recognise a format by: the first line's value of a JSON Lines file, else the
+        one value, of a list the first 1,000 members; None where it is not JSON."""
         value = None if self.problem is not None else self._beginning[0]
         return value[:_SNIFFED] if isinstance(value, list) else value
 
     @property
     def first(self) -> dict[str, Any]:
-        """The object to recognise a format by: the head, or the first member of the list that it is; `{}` for none."""
+        """The object to recognise a format by: the head, or the first member of the list that it
+        is; `{}` for none."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
     def first_objects(self) -> list[dict[str, Any]]:
-        """The objects among the first 200 lines, or of the one list or value that the file is; `[]` for none."""
+        """The objects among the first 200 lines, or of the one list or value that the file is; `[]`
+        for none."""
         if self.problem is None and not self.is_json_lines:
             return dicts(self.head if isinstance(self.head, list) else [self.head])
         values: list[Any] = []
@@ -229,7 +232,8 @@ def _gunzipped(raw: bytes) -> Iterator[bytes]:
 
 
 def optional_zstandard(name: str) -> Any:
-    """The `zstandard` package, which is an extra; TraceError naming the extra where it is not installed."""
+    """The `zstandard` package, which is an extra; TraceError naming the extra where it is not
+    installed."""
     try:
         return importlib.import_module("zstandard")
     except ImportError:

@@ -1,10 +1,8 @@
-"""Requests to models and their answers, in whichever interface they are written, and where in a record of a log or a
-proxy they stand."""
+"""Requests to models and their answers, in whichever interface they are written, and where in a
+record of a log or a proxy they stand."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import replace
 from typing import Any
@@ -16,7 +14,7 @@ from .messages import answer_of_items, is_langchain, is_message, message, messag
 from .parts import Unread
 from .records import text
 from .steps import ReadMessage
-from .streams import assembled, events_of
+from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -43,7 +41,8 @@ def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage
 
 
 def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
-    """The messages that a request has, whatever they are called; of several prompts the first, others are counted."""
+    """The messages that a request has, whatever they are called; of several prompts the first,
+    others are counted."""
     body = as_dict(request)
     listed = first_of(body, ("messages", "contents"))
     prompt = (listed or first_of(body, _TEXTS)) if isinstance(request, dict) else request
@@ -84,8 +83,9 @@ def tools_in(request: Any) -> list[Any] | None:
 
 
 def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
-    """The answer of a response: the turn, with model, usage and why it ended, then the results of tools that the
-    server ran in it. Of several answers the first, others are counted. `[]` where there is none."""
+    """The answer of a response: the turn, with model, usage and why it ended, then the results of
+    tools that the server ran in it. Of several answers the first, others are counted. `[]` where
+    there is none."""
     if isinstance(response, str):
         return [ReadMessage("assistant", response)]
     if isinstance(response, list):
@@ -155,7 +155,8 @@ def _ended(answers: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
 
 
 def end_of_items(response: dict[str, Any]) -> str | None:
-    """Why an answer of the Responses interface ended: what kept it incomplete, else its status."""
+    """The reason why an answer of the Responses interface ended: that of an incomplete one, else
+    its status."""
     return text(as_dict(response.get("incomplete_details")).get("reason")) or text(response.get("status"))
 
 
@@ -228,12 +229,13 @@ def request_in(record: Any) -> dict[str, Any] | None:
 
 
 def answer_in(record: Any) -> Any:
-    """The body of a record's answer: an object, or the bare text of one; None where it has none that can be read."""
+    """The body of a record's answer: an object, or the bare text of one; None where it has none
+    that can be read."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":
-            value = _unpacked(value)
-        if isinstance(value, str) and "data:" in value[:2000]:
+            value = unpacked(value)
+        if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
         value = _decoded(value)
         if isinstance(value, list):
@@ -255,15 +257,9 @@ def _decoded(value: Any) -> Any:
     return strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
 
 
-def _unpacked(value: Any) -> str | None:
-    try:
-        return base64.b64decode(value, validate=True).decode()
-    except (binascii.Error, TypeError, ValueError):
-        return None
-
-
 def session_in(record: Any) -> str:
-    """The session that a record names, also as Claude Code does in the id of its user; `""` where it names none."""
+    """The session that a record names, also as Claude Code does in the id of its user; `""` where
+    it names none."""
     named = (_inside(record, keys) for keys in _SESSIONS)
     if session := next((value for value in named if isinstance(value, str) and value), ""):
         return session

@@ -1,5 +1,5 @@
-"""A trace as lines of JSON: a header, then one line a step, as the native format and a reader's own process
-write them."""
+"""A trace as lines of JSON: a header, then one line a step, as the native format and a reader's own
+process write them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _FIELDS = tuple(field for field in Header.__struct_fields__ if field != KEY)
 def encode_trace(trace: Trace) -> bytes:
     """A trace as uncompressed native bytes; the same trace gives the same bytes.
 
-    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string), naming the step.
+    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string),
+    naming the step.
 
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'

@@ -22,8 +22,9 @@ from .reader import Confidence, PartOf, Reader
 
 @dataclass(frozen=True)
 class Loaded:
-    """The result of `load`: the traces in order, the files that were left out, each with the reason, those of them
-    that are `damaged` (a recording may be lost), and the sha256 of the file that each trace (by id) was read from."""
+    """The result of `load`: the traces in order, the files that were left out, each with the
+    reason, those of them that are `damaged` (a recording may be lost), and the sha256 of the file
+    that each trace (by id) was read from."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -34,16 +35,19 @@ class Loaded:
 def load(
     paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
 ) -> Loaded:
-    """Every trace of some paths, in the order given; a folder's or pattern's in the order of their names.
+    """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
+    names.
 
-    A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format
-    before a colon (`messages:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and
-    complete. In a folder, what no reader recognises and what is damaged is left out and listed with the reason
-    (`strict`: damaged files are errors); a folder without a trace is an error, and so is a file that two readers are
-    equally sure of. Of several files, one that holds no run, or what another has given, is left out and listed. Cases
-    are named by their files, those of one name by what tells their paths apart. No paths give no traces. A reader of
-    somebody's own (`mine.py:Reader:runs/`) runs in a process of its own and may take what `limits` say for each file;
-    whatever it does there is an error of that file. Raises TraceError, one line with the place and what to do.
+    A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with
+    or without its format before a colon (`messages:runs/a.jsonl`); relative paths start at `base`.
+    A named file must be recognised and complete. In a folder, what no reader recognises and what is
+    damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder
+    without a trace is an error, and so is a file that two readers are equally sure of. Of several
+    files, one that holds no run, or what another has given, is left out and listed. Cases are named
+    by their files, those of one name by what tells their paths apart. No paths give no traces. A
+    reader of somebody's own (`mine.py:Reader:runs/`) runs in a process of its own and may take what
+    `limits` say for each file; whatever it does there is an error of that file. Raises TraceError,
+    one line with the place and what to do.
     """
     source = TraceSource(paths, base, strict=strict, limits=limits)
     traces = tuple(source)
@@ -51,12 +55,14 @@ def load(
 
 
 class TraceSource:
-    """The traces of some paths, read one file at a time while they are iterated: memory holds one file.
+    """The traces of some paths, read one file at a time while they are iterated: memory holds one
+    file.
 
-    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s` (trace id to the
-    sha256 of its file) grow as the iteration goes on and are complete at its end; each iteration starts anew. Errors:
-    those of `load`, raised when met; a missing file or an unknown format before anything is read. With `still` a file
-    that changes before it is read is an error.
+    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s`
+    (trace id to the sha256 of its file) grow as the iteration goes on and are complete at its end;
+    each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
+    unknown format before anything is read. With `still` a file that changes before it is read is an
+    error.
     """
 
     def __init__(
@@ -105,12 +111,13 @@ class TraceSource:
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
             if len(self.sha256s) == traces and not given.named:
-                raise TraceError(_none_found(given, self.skipped[skipped:]))
+                raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not self.sha256s:
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool) -> list[Trace]:
-        """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged file gives no trace."""
+        """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged
+        file gives no trace."""
         try:
             name = readers.of(document, given)
             return list(_traces_of(name, readers.open(name), document))
@@ -138,12 +145,12 @@ class _NotRecognised(TraceError):
 
 
 class _Readers:
-    """The readers of one reading. Those of somebody's own are opened once, in processes that end with it."""
+    """The readers of one reading. Those of somebody's own are opened once, in processes that end
+    with it."""
 
     def __init__(self, base: Path, limits: Limits) -> None:
         self._base, self._limits = base, limits
-        self._open: dict[str, Reader] = {}
-        self._own: list[OwnReader] = []
+        self._open: dict[str, Reader | OwnReader] = {}
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""
@@ -155,23 +162,29 @@ class _Readers:
                 except SpecError as error:
                     raise NotOpened(str(error)) from None
             else:
-                self._own.append(OwnReader(name, self._base, self._limits))
-                self._open[name] = self._own[-1]
+                self._open[name] = OwnReader(name, self._base, self._limits)
         return self._open[name]
 
     def close(self) -> None:
-        for reader in self._own:
-            reader.close()
+        """End the processes."""
+        for reader in self._open.values():
+            if isinstance(reader, OwnReader):
+                reader.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
-        """The names of the readers (of all, or of one) that are surest of a document; none where all say no."""
+        """The names of the readers (of all, or of one) that are surest of a document; none where
+        all say no."""
         names = entries("reader") if format is None else [format]
-        answers = {name: _sniffed(name, self.open(name), document) for name in names}
+        answers: dict[str, Confidence] = {}
+        for name in names:
+            with _error_of(document, name):
+                answers[name] = self.open(name).sniff(document)
         best = max(answers.values(), default=Confidence.NO)
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
     def of(self, document: Document, given: GivenPath) -> str:
-        """The name of the reader to read a document with. TraceError where it is damaged, or no reader's."""
+        """The name of the reader to read a document with. TraceError where it is damaged, or no
+        reader's."""
         if given.format is not None and given.named:
             return given.format
         surest = self.surest(document, given.format)
@@ -180,31 +193,38 @@ class _Readers:
             raise _Ambiguous(f"{document.name}: could be {' or '.join(surest)} — name the format: {named}")
         if surest:
             return surest[0]
-        problem = document.problem
-        instead = {
-            ".toml": f"a scenario is run: bench run {document.name}",
-            ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
-        }.get(Path(document.name).suffix)
-        if instead and given.named:
-            raise document.fail(f"no recording — {instead}")
-        if problem is not None and document.is_broken_json:
-            raise problem
-        reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
-        reason = reason if given.format is None else f"not {given.format}"
-        hint = " — `bench list traces` has what is read" if given.named else ""
-        raise _NotRecognised(f"{document.name}: {reason}{hint}")
+        raise _not_recognised(document, given)
+
+
+def _not_recognised(document: Document, given: GivenPath) -> TraceError:
+    """The error of a document that no reader takes: it is something else, or damaged, or of no
+    format."""
+    problem = document.problem
+    instead = {
+        ".toml": f"a scenario is run: bench run {document.name}",
+        ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
+    }.get(Path(document.name).suffix)
+    if instead and given.named:
+        return document.fail(f"no recording — {instead}")
+    if problem is not None and document.is_broken_json:
+        return problem
+    reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
+    reason = reason if given.format is None else f"not {given.format}"
+    hint = " — `bench list traces` has what is read" if given.named else ""
+    return _NotRecognised(f"{document.name}: {reason}{hint}")
 
 
 class _Known:
-    """The traces so far, and the first file that gave each run, session and content: another's would count twice."""
+    """The runs so far, and the first file that gave each session, content and id: another's would
+    count twice."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
         self._outlines: dict[str, int] = {}
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
-        """A trace under the id that it has among the others, and why it is to be left out (`""`: it is not).
-        TraceError for an id taken twice."""
+        """A trace under the id that it has among the others, and why it is to be left out (`""`: it
+        is not). TraceError for an id taken twice."""
         session, outline = trace.meta.get("session_id"), _outline(trace)
         if isinstance(session, str):  # before the bytes: it says more. Two formats may record one session.
             first = self._first.setdefault(("session", session), file)
@@ -219,19 +239,19 @@ class _Known:
                 return trace, f"holds run {trace.id!r}, which {first.name} has given already"
             longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
             trace = msgspec.structs.replace(trace, id=longer)
-        first = self._first.setdefault(("id", trace.id), file)
         if trace.id in self._outlines:
-            if first is file:
-                what = f"case id {trace.id[:200]!r} is used by two of its traces"
-                raise TraceError(f"{file.name}: {what} — give each its own id")
+            first, own = self._first["id", trace.id], repr(trace.id[:200])
+            if first.path == file.path:
+                raise TraceError(f"{file.name}: two of its runs have the id {own} — give each its own id")
             both = f"by {first.name} and by {file.name}"
-            raise TraceError(f"case id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
-        self._outlines[trace.id] = outline
+            raise TraceError(f"run id {own} is taken twice: {both} — leave one of the two out")
+        self._first["id", trace.id], self._outlines[trace.id] = file, outline
         return trace, ""
 
 
 def _outline(trace: Trace) -> int:
-    """A number that two recordings of one run share: the kinds of its steps and the sizes of their texts."""
+    """A number that two recordings of one run share: the kinds of its steps and the sizes of their
+    texts."""
     texts = (getattr(step, "content", None) or getattr(step, "seen", None) or "" for step in trace.steps)
     return hash(tuple((type(step), len(str(text))) for step, text in zip(trace.steps, texts, strict=True)))
 
@@ -246,8 +266,9 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _its_own_error(reader: str, document: Document) -> Iterator[None]:
-    """An error that a reader did not foresee as one of the file that it reads: a TraceError that names both."""
+def _error_of(document: Document, reader: str) -> Iterator[None]:
+    """An error that a reader did not foresee as one of the file that it reads: a TraceError that
+    names both."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -257,13 +278,9 @@ def _its_own_error(reader: str, document: Document) -> Iterator[None]:
         raise document.fail(f"reader {reader} cannot read it: {defect(error)}") from error
 
 
-def _sniffed(name: str, reader: Reader, document: Document) -> Confidence:
-    with _its_own_error(name, document):
-        return reader.sniff(document)
-
-
 def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
-    with _its_own_error(name, document):
+    """The traces that a reader reads in a document, each with an id and with cuts marked."""
+    with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
         raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
@@ -273,20 +290,20 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
         clean, left_out = encodable(own), dict(trace.left_out)
         if clean != own:
             left_out["lone surrogate of its id"] = sum(a != b for a, b in zip(own, clean, strict=True))
-        if trace.source.format != "native":  # what is written there says itself what was cut
+        if trace.source.format != "native":  # what is written there states itself what was cut
             trace = with_marked_cuts(trace)
         changed = clean != trace.id or left_out != trace.left_out
         yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
 
 
-def _none_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
+def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))  # the nearest to a trace
     files = f"none of {len(given.files)} files is a trace (" if len(given.files) > 1 else "is no trace ("
     return f"{given.text}: {files}{first}: {reason}) — check the folder or name the format"
 
 
 def _without_name(reason: str, name: str) -> str:
-    """Why a file was left out, without the file's own name before it, which is listed beside it."""
+    """The reason why a file was left out, without the file's own name, which is listed beside it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

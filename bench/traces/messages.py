@@ -1,8 +1,9 @@
 """The intake of messages: whatever form a list of messages is written in, the messages of a run.
 
-One parser for OpenAI's chat and Responses interfaces, Anthropic's, Gemini's, Converse's, LangChain's messages (dumped
-in any way), the GenAI conventions and Vercel's AI SDK: a message has a role, content sorted by `Blocks`, and perhaps
-calls beside it; an item of the Responses interface is a block of an answer.
+One parser for OpenAI's chat and Responses interfaces, Anthropic's, Gemini's, Converse's,
+LangChain's messages (dumped in any way), the GenAI conventions and Vercel's AI SDK: a message has a
+role, content sorted by `Blocks`, and perhaps calls beside it; an item of the Responses interface is
+a block of an answer.
 """
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _FINISHED = ("finish_reason", "stop_reason")
 
 
+_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS, *_REASONING}
+
+
 def is_langchain(value: Any) -> bool:
-    """True for a message of LangChain's: in its own serialization, as `{type, data}`, or flat with type and content."""
+    """True for a message of LangChain's: in its own serialization, as `{type, data}`, or flat with
+    type and content."""
     if not isinstance(value, dict):
         return False
     if "lc" in value and isinstance(value.get("id"), list):
@@ -71,16 +76,17 @@ def is_item(value: Any) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """True for a message in any form: a known role with something beside it, a message of LangChain's, or an item."""
+    """True for a message in any form: a known role with contents beside it, a message of
+    LangChain's, or an item."""
     if not isinstance(value, dict):
         return False
-    known = isinstance(value.get("role"), str) and value["role"] in ROLES and len(value) > 1
+    known = isinstance(value.get("role"), str) and value["role"] in ROLES and not _CONTENTS.isdisjoint(value)
     return known or is_langchain(value) or is_item(value)
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
-    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's. What is no message,
-    or of a role that is none, is counted.
+    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's.
+    What is no message, or of a role that is none, is counted.
 
     >>> values = [{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}]
     >>> [message.role for message in messages(values, Unread())]
@@ -102,7 +108,8 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 
 
 def answer_of_items(items: Any, unread: Unread) -> list[ReadMessage]:
-    """The `output` of a response of the Responses interface as its turn, then results of tools that the server ran."""
+    """The `output` of a response of the Responses interface as its turn, then results of tools that
+    the server ran."""
     answer = Blocks()
     unread.add("output that is no list of items", not isinstance(items, list | None))
     for item in items if isinstance(items, list) else ():
@@ -152,12 +159,16 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
 
 
 def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The role or type of a message, as it is written, and its fields, whatever LangChain wrapped them in."""
+    """The role or type of a message, as it is written, and its fields, whatever LangChain wrapped
+    them in."""
     kind = value.get("type")
     if "lc" in value and isinstance(value.get("id"), list) and value["id"]:
         kind, value = str(value["id"][-1]), as_dict(value.get("kwargs"))
     elif isinstance(value.get("data"), dict) and "content" in value["data"] and "role" not in value:
         value = value["data"]
+    inner = value.get("message")
+    if "role" in value and isinstance(inner, dict) and "content" not in value:  # as Cursor keeps them
+        value = {**inner, **{key: member for key, member in value.items() if key != "message"}}
     role = value.get("role")
     if isinstance(role, str) and role and (not isinstance(kind, str) or kind == "message" or role.lower() in ROLES):
         return role, value
@@ -168,7 +179,8 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def message(value: dict[str, Any], unread: Unread, default: Role | None = None) -> list[ReadMessage]:
-    """One message: results of tools one by one, then the rest. `default` is the role of a message that names none."""
+    """One message: results of tools one by one, then the rest. `default` is the role of a message
+    that names none."""
     named, fields = unwrapped(value)
     role = ROLES.get(named) or ROLES.get(named.lower()) or (default if not named else None)
     if role is None and not named and "parts" in fields:
@@ -219,7 +231,8 @@ def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -
 
 
 def calls_beside(fields: dict[str, Any], unread: Unread) -> tuple[ToolCall, ...]:
-    """The calls that a message has beside its content: tool calls, custom ones, and the legacy `function_call`."""
+    """The calls that a message has beside its content: tool calls, custom ones, and the legacy
+    `function_call`."""
     listed: list[Any] = []
     for key in _BESIDE_CALLS:
         value = fields.get(key)
@@ -235,7 +248,7 @@ def calls_beside(fields: dict[str, Any], unread: Unread) -> tuple[ToolCall, ...]
 
 
 def without_ids(read: ReadMessage) -> ReadMessage:
-    """A message without the ids of calls: Gemini gives none with its answers, and some clients make them up for its
-    prompts. Calls are then matched by name and order."""
+    """A message without the ids of calls: Gemini gives none with its answers, and some clients make
+    them up for its prompts. Calls are then matched by name and order."""
     calls = tuple(ToolCall(id="", name=call.name, arguments=call.arguments) for call in read.calls)
     return replace(read, call_id="", calls=calls)

@@ -1,4 +1,5 @@
-"""OpenHands' first event stream: actions and observations, with the answers that the actions came from."""
+"""OpenHands' first event stream: actions and observations, with the answers that the actions came
+from."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class ActionLog(EventLog):
         self.answers: set[str] = set()
 
     def event(self, event: dict[str, Any]) -> None:
-        """Add one event: an action (with `args`), or an observation (with `content`) that it caused."""
+        """Add one event: an action (with `args`), or an observation (with `content`) that it
+        caused."""
         self.unread.extra_keys(event, _KNOWN, "an event")
         before, t = self.index, time_of(event.get("timestamp"), self.unread)
         cost = dict_in(event, "llm_metrics").get("accumulated_cost")

@@ -1,5 +1,5 @@
-"""Event logs of OpenHands, whichever agent wrote them: the steps of events, condensations, and results
-as the model was shown them."""
+"""Event logs of OpenHands, whichever agent wrote them: the steps of events, condensations, and
+results as the model was shown them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def clipped(output: str, limit: int, folder: str | None = None, name: str = "") 
 
 
 def terminal_text(metadata: dict[str, Any], output: str) -> str:
-    """A command's output with the folder, the interpreter and the exit code that are shown around it."""
+    """A command's output with the folder, the interpreter and the exit code that are shown around
+    it."""
     seen = f"{text(metadata.get('prefix')) or ''}{output}{text(metadata.get('suffix')) or ''}"
     for label, key in _PLACE.items():
         if value := text(metadata.get(key)):

@@ -150,7 +150,8 @@ class SdkLog(EventLog):
         self.say(ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t)
 
     def _observed(self, event: dict[str, Any], result: ReadMessage, t: float | None) -> ReadMessage:
-        """A result as the model saw it: each of its texts clipped, then what the agent's context added."""
+        """A result as the model saw it: each of its texts clipped, then what the agent's context
+        added."""
         observation = dict_in(event, "observation")
         kind, broken = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))

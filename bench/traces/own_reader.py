@@ -43,7 +43,8 @@ class NotOpened(TraceError):
 class OwnReader:
     """A reader that a spec names, or that a package of somebody else registers.
 
-    Its code is imported once in a child; each file is read in a session of its own. Raises NotOpened.
+    Its code is imported once in a child; each file is read in a session of its own. Raises
+    NotOpened.
     """
 
     def __init__(self, spec: str, base: Path, limits: Limits) -> None:
@@ -108,24 +109,27 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
     def answer(request: bytes) -> bytes:
         document = Document(*about)
         try:
-            found = _answer(act, document, spec, base)
+            given = _answer(act, document, spec, base)
         except MemoryError:
             raise
-        except BenchError as error:
-            message = one_line(error)
-            if act != "open" and document.name not in message:
-                message = f"{document.name}: {message}"
-            found = _Answer(error=message, is_part=isinstance(error, PartOf))
         except BaseException as error:
-            debugged(error)
-            place = raised_at(error)
-            what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
-            fault = f"reader {spec} cannot read it: {what}"
-            opening = f"reader {spec} cannot be loaded: {what}"
-            found = _Answer(error=opening if act == "open" else str(document.fail(fault)))
-        return msgspec.msgpack.encode(found)
+            given = _Answer(error=_fault(error, act, document, spec), is_part=isinstance(error, PartOf))
+        return msgspec.msgpack.encode(given)
 
     return answer
+
+
+def _fault(error: BaseException, act: _Act, document: Document, spec: str) -> str:
+    """The line about an error: a reader's own, or one that it did not foresee."""
+    if isinstance(error, BenchError):
+        message = one_line(error)
+        return message if act == "open" or document.name in message else f"{document.name}: {message}"
+    debugged(error)
+    place = raised_at(error)
+    what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
+    if act == "open":
+        return f"reader {spec} cannot be loaded: {what}"
+    return str(document.fail(f"reader {spec} cannot read it: {what}"))
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:

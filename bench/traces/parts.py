@@ -14,8 +14,8 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 class Unread:
-    """The count of what a file has and its reader did not understand, by a few words each: it becomes
-    `Trace.left_out`."""
+    """The count of what a file has and its reader did not understand, by a few words each: it
+    becomes `Trace.left_out`."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -38,7 +38,8 @@ class Unread:
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
     def parts(self, content: Content) -> None:
-        """Count the parts of a content that are neither text nor a picture: of these, size and hash stay."""
+        """Count the parts of a content that are neither text nor a picture: of these, size and hash
+        stay."""
         for part in () if isinstance(content, str) else content:
             if isinstance(part, OtherPart):
                 self.kind("block", part.media_type)
@@ -52,8 +53,8 @@ def simple(content: Content) -> Content:
 
 
 def picture(url: str) -> ImagePart:
-    """A picture by its address: its size and hash where the address carries it (`data:…`), else the hash of
-    the address and no size."""
+    """A picture by its address: its size and hash where the address carries it (`data:…`), else the
+    hash of the address and no size."""
     head, comma, body = url.partition(",")
     if not comma or not head.startswith("data:"):
         digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()

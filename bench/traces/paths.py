@@ -51,7 +51,7 @@ def given_files(text: str, base: Path) -> GivenPath:
         if not os.path.exists(target):
             if "," in path and all(os.path.exists(base / part) for part in path.split(",")):
                 raise TraceError(f"{text}: is no file — part several by a space: {' '.join(path.split(','))}")
-            _ = Document(target, name).disk_bytes  # says that there is no such file
+            _ = Document(target, name).disk_bytes  # raises
     else:
         given = GivenPath(text, reader, tuple(_matches(base, path)), named=False)
     if not given.files:
@@ -60,7 +60,8 @@ def given_files(text: str, base: Path) -> GivenPath:
 
 
 def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
-    """Every file that a path given as traces stands for, and True where it names one file. Errors: as above."""
+    """Every file that a path given as traces stands for, and True where it names one file. Errors:
+    as above."""
     given = given_files(text, base)
     return tuple(file.path for file in given.files), given.named
 
@@ -130,18 +131,19 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
 
 
 def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
-    """The files of a folder and of those in it, in the order of their names, hidden entries left out."""
-    found: list[str] = []
+    """The files of a folder and of those in it, in the order of their names, hidden entries left
+    out."""
+    names: list[str] = []
 
-    def unread(error: OSError) -> None:  # listed as a file is: reading it says why it is left out
-        found.append(Path(error.filename).relative_to(folder).as_posix())
+    def unread(error: OSError) -> None:  # listed as a file is: reading it gives the reason
+        names.append(Path(error.filename).relative_to(folder).as_posix())
 
     for place, folders, files in os.walk(folder, onerror=unread):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [inner for inner in folders if not inner.startswith(".")]
         below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-        _require_few(len(found), name or "/")
-    for file in sorted(found):
+        names.extend((below / file).as_posix() for file in files if not file.startswith("."))
+        _require_few(len(names), name or "/")
+    for file in sorted(names):
         yield InputFile(folder / file, f"{name}/{file}", file)
 
 
@@ -152,8 +154,9 @@ def _require_few(count: int, name: str) -> None:
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:
-    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder.
-    Hidden entries are left out unless asked for, links to folders are not followed: they may lead back."""
+    """The files a pattern stands for, named below its part without wildcards; a folder it matches
+    is read as a folder. Hidden entries are left out unless asked for, links to folders are not
+    followed: they may lead back."""
     parts = PurePosixPath(pattern).parts
     fixed = next(at for at, part in enumerate(parts) if glob.has_magic(part))
     root, rest = PurePosixPath(*parts[:fixed]), parts[fixed:]

@@ -1,5 +1,5 @@
-"""Runs recorded as model calls, each with the whole prompt that was sent: calls become threads in which each message
-stands once."""
+"""Runs recorded as model calls, each with the whole prompt that was sent: calls become threads in
+which each message stands once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _REWORDED = "message that a later prompt words differently"
 
 @dataclass
 class Thread:
-    """A conversation so far, or a prompt by itself: the key of each message, its text and its step (None for one that
-    is no step), a hash of each beginning, and how many messages the task has (all up to the first user message; None
-    without one)."""
+    """A conversation so far, or a prompt by itself: the key of each message, its text and its step
+    (None for one that is no step), a hash of each beginning, and how many messages the task has
+    (all up to the first user message; None without one)."""
 
     group: str
     name: str = ""
@@ -50,8 +50,8 @@ class Thread:
 
 
 class Threads:
-    """The conversations of a run in their order, each listed under its marks, so that a prompt need not be compared
-    with all of them."""
+    """The conversations of a run in their order, each listed under its marks, so that a prompt need
+    not be compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
@@ -83,8 +83,9 @@ class Threads:
             self._listed.setdefault(mark, {})[thread.number] = None
 
     def continued(self, prompt: Thread) -> Thread | None:
-        """The conversation that a prompt goes on with: the longest that the prompt begins with, else the last whose
-        answer it holds, else the last of which it has the task and goes on otherwise. None where it begins one."""
+        """The conversation that a prompt goes on with: the longest that the prompt begins with,
+        else the last whose answer it holds, else the last of which it has the task and goes on
+        otherwise. None where it begins one."""
         group, keys = prompt.group, prompt.keys
         for size in range(len(keys), -1, -1):
             for thread in sorted(self._marked("all", group, prompt.hashes[size]), key=_number):
@@ -121,12 +122,13 @@ def goes_on(thread: Thread, prompt: Thread) -> bool:
 class Prompts(Steps):
     """A run whose model calls are given one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are
-    new become steps. A conversation handed over, tool calls and all, is continued by another group too. Where the
-    prompt is that conversation shortened or rewritten (it holds the last answer, or begins with the same task and goes
-    on), a ContextReset states what was kept and what stands in place of the rest. Any other prompt begins a thread of
-    its own: a sub-agent, a branch, a question asked again. The first thread is `main`; the others are named after
-    their group.
+    A call continues the conversation of its group whose messages its prompt begins with: only the
+    messages that are new become steps. A conversation handed over, tool calls and all, is continued
+    by another group too. Where the prompt is that conversation shortened or rewritten (it holds the
+    last answer, or begins with the same task and goes on), a ContextReset states what was kept and
+    what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a
+    branch, a question asked again. The first thread is `main`; the others are named after their
+    group.
     """
 
     def __init__(self) -> None:
@@ -148,9 +150,10 @@ class Prompts(Steps):
         finish_reason: str | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Add one model call: its prompt (None where none is recorded: it goes on with the group's first conversation),
-        the tools it was offered (None: not recorded), its answer, and the results of tools that the server ran in it.
-        Gives the name of its thread. `agent` is who answers, where that is not what the group is called."""
+        """Add one model call: its prompt (None where none is recorded: it goes on with the group's
+        first conversation), the tools it was offered (None: not recorded), its answer, and the
+        results of tools that the server ran in it. Gives the name of its thread. `agent` is who
+        answers, where that is not what the group is called."""
         who = agent or group
         known = _as_thread(prompt or (), group)
         added_to = self._added_to(known)
@@ -184,8 +187,8 @@ class Prompts(Steps):
     def hold(
         self, messages: Sequence[ReadMessage], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:
-        """Add what is new in the conversation of a group as it stands at some time, as messages of `agent`. Gives its
-        thread."""
+        """Add what is new in the conversation of a group as it stands at some time, as messages of
+        `agent`. Gives its thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
         self._update(thread, messages, _as_thread(messages, group), agent or group, t)
         self._threads.changed(thread)
@@ -194,7 +197,8 @@ class Prompts(Steps):
     def _update(
         self, thread: Thread, messages: Sequence[ReadMessage], prompt: Thread, agent: str, t: float | None
     ) -> None:
-        """Add what is new in a prompt; where it holds less than the conversation, first a reset with what was kept."""
+        """Add what is new in a prompt; where it holds less than the conversation, first a reset
+        with what was kept."""
         places = _places(thread.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
@@ -221,8 +225,8 @@ def _as_thread(prompt: Sequence[ReadMessage], group: str) -> Thread:
 
 
 def key_of(message: ReadMessage) -> Hashable:
-    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the call that it answers,
-    else its role and content."""
+    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the
+    call that it answers, else its role and content."""
     if message.role == "tool" and message.call_id:
         return ("tool", message.call_id)
     ids = tuple(call.id for call in message.calls)
@@ -233,7 +237,8 @@ def key_of(message: ReadMessage) -> Hashable:
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
-    """The place in a conversation of each message of a prompt, in order; None for a message that it does not hold."""
+    """The place in a conversation of each message of a prompt, in order; None for a message that it
+    does not hold."""
     places: list[int | None] = []
     start = 0
     for key in keys:
@@ -247,8 +252,8 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """The messages that stand where others were dropped: those between kept ones, and the first after the last kept
-    one."""
+    """The messages that stand where others were dropped: those between kept ones, and the first
+    after the last kept one."""
     summary: list[int] = []
     before = -1
     for at, place in enumerate(places):

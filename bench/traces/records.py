@@ -18,8 +18,8 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 
 
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
-    """The objects of a file: its lines, the members of its one list, or the one that it is. What is no
-    object is counted. Raises TraceError where nothing in the file is one."""
+    """The objects of a file: its lines, the members of its one list, or the one that it is. What is
+    no object is counted. Raises TraceError where nothing in the file is one."""
     several = len(list(itertools.islice(document.lines(), 2))) > 1
     if several and (document.is_json_lines or document.problem is not None):
         values = _lines_of(document, unread)
@@ -47,7 +47,8 @@ def _lines_of(document: Document, unread: Unread) -> list[Any]:
 
 
 Kinds = Mapping[str, type]
-"""The names of the members of an object, each with the kind that it should be; `float` is any number."""
+"""The names of the members of an object, each with the kind that it should be; `float` is any
+number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
@@ -76,8 +77,8 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
 
 
 def time_of(value: Any, unread: Unread) -> float | None:
-    """A time as seconds since the epoch: seconds, milliseconds, or a text in ISO 8601 (UTC where it names
-    no zone). None for null; None and counted for anything else."""
+    """A time as seconds since the epoch: seconds, milliseconds, or a text in ISO 8601 (UTC where it
+    names no zone). None for null; None and counted for anything else."""
     if value is None:
         return None
     if type(value) in (int, float):
@@ -91,7 +92,8 @@ def time_of(value: Any, unread: Unread) -> float | None:
 
 
 def seconds_between(start: float | None, end: float | None) -> float | None:
-    """The seconds from one time to another; None where one is not known, or they are not in order."""
+    """The seconds from one time to another; None where one is not known, or they are not in
+    order."""
     return None if start is None or end is None or end < start else round(end - start, 6)
 
 

@@ -1,8 +1,9 @@
-"""Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still does.
+"""Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still
+does.
 
-A secret is known by its format (redaction_rules.py) or by the name that it stands under, also inside JSON in a string
-and inside base64. Once known, it is removed wherever it stands. A secret without a format, under a name that says
-nothing, stays: look at what you share.
+A secret is known by its format (redaction_rules.py) or by the name that it stands under, also
+inside JSON in a string and inside base64. Once known, it is removed wherever it stands. A secret
+without a format, under a name that says nothing, stays: look at what you share.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
+from ahocorasick_rs import AhoCorasick, MatchKind
 
-from ..model import Trace, compact_json, too_deep
+from ..model import Trace, compact_json, encodable, too_deep
 from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password
 
 _SHORTEST = 8  # characters from which a secret is removed where it stands alone
@@ -27,11 +29,11 @@ _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 
 
 class Redactor:
-    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`) within one Redactor, so
-    one serves a whole import.
+    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`)
+    within one Redactor, so one serves a whole import.
 
-    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts, by kind, the places
-    where something was removed.
+    `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts,
+    by kind, the places where something was removed.
 
     >>> redactor = Redactor()
     >>> redactor.value(["GET https://bob:hunter2!@db.local/x", {"password": "hunter2!", "user": "bob"}])
@@ -39,8 +41,8 @@ class Redactor:
     >>> dict(redactor.removed)
     {'url_password': 2}
 
-    Source: github.com/gitleaks/gitleaks, config/gitleaks.toml; RFC 7519 (JWT); RFC 6750 (bearer tokens);
-    RFC 6265 (cookies)
+    Source: github.com/gitleaks/gitleaks, config/gitleaks.toml; RFC 7519 (JWT); RFC 6750 (bearer
+    tokens); RFC 6265 (cookies)
     """
 
     def __init__(self, *, emails: bool = False, homes: bool = False) -> None:
@@ -51,7 +53,7 @@ class Redactor:
         self._kinds: dict[str, str] = {}  # by placeholder
         self._numbers: Counter[str] = Counter()
         self._alone: dict[str, str] = {}  # secrets that are removed wherever they stand, with placeholders
-        self._alone_pattern: re.Pattern[str] | None = None
+        self._automaton: AhoCorasick | None = None  # of these secrets
 
     def trace(self, trace: Trace) -> Trace:
         """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from
@@ -82,8 +84,8 @@ class Redactor:
     # ------------------------------------------------------------ finding
 
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
-        """The places of secrets in a text that stands under a name, with their kinds, from left to right; of two that
-        overlap the one that was found first."""
+        """The places of secrets in a text that stands under a name, with their kinds, from left to
+        right; of two that overlap the one that was found first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         for start, end, kind in self._matches(head + text):
@@ -109,26 +111,39 @@ class Redactor:
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
                 self._alone |= dict.fromkeys((secret, escaped, json.dumps(escaped)[1:-1]), placeholder)
-                self._alone_pattern = None
+                self._automaton = None
         return self._placeholders[secret]
 
     # ------------------------------------------------------------ replacing
 
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
-        """A text that stands under a name, without secrets; JSON and base64 in it are opened so often."""
-        pieces, position = [], 0
-        for start, end, kind in self._spans(name, text):
-            pieces += [text[position:start], self._counted(self._placeholder(text[start:end], kind))]
-            position = end
-        text = "".join([*pieces, text[position:]])
+        """A text that stands under a name, without secrets; JSON and base64 in it are opened so
+        often."""
+        spans = [(start, end, self._placeholder(text[start:end], kind)) for start, end, kind in self._spans(name, text)]
+        text = self._replaced(text, spans)
         if self._alone:
-            if self._alone_pattern is None:
-                self._alone_pattern = re.compile(any_of(sorted(self._alone, key=len, reverse=True)))
-            text = self._alone_pattern.sub(lambda match: self._counted(self._alone[match[0]]), text)
+            text = self._replaced(text, self._known_in(text))
         if depth and (value := _json_in(text)) is not None:
             clean = _rewritten(value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1))
             text = text if clean is value else compact_json(clean)
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
+
+    def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """The places of secrets that are removed wherever they stand, with their placeholders."""
+        secrets = list(self._alone)
+        if self._automaton is None:
+            self._automaton = AhoCorasick(list(map(encodable, secrets)), matchkind=MatchKind.LeftmostLongest)
+        for number, start, end in self._automaton.find_matches_as_indexes(encodable(text)):
+            yield start, end, self._alone[secrets[number]]
+
+    def _replaced(self, text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+        """A text with placeholders in some places, each counted."""
+        pieces, position = [], 0
+        for start, end, placeholder in spans:
+            pieces += [text[position:start], placeholder]
+            position = end
+            self.removed[self._kinds[placeholder]] += 1
+        return "".join([*pieces, text[position:]])
 
     def _repacked(self, packed: str, depth: int) -> str:
         """A text in base64, redacted and packed again in the same alphabet and padding."""
@@ -145,29 +160,10 @@ class Redactor:
             again = again.replace("+", "-").replace("/", "_")
         return again if len(packed) % 4 == 0 else again.rstrip("=")
 
-    def _counted(self, placeholder: str) -> str:
-        self.removed[self._kinds[placeholder]] += 1
-        return placeholder
-
-
-def any_of(texts: Sequence[str], depth: int = 4) -> str:
-    """A pattern for the first of some texts that fits, as a tree of first characters: the time of a search hardly grows
-    with their number.
-
-    >>> any_of(["abc", "abd", "x"], depth=2)
-    'a(?:b(?:c|d))|x(?:)'
-    """
-    by_first: dict[str, list[str]] = {}
-    for text in texts:
-        by_first.setdefault(text[:1], []).append(text[1:])
-    if depth == 0 or "" in by_first:
-        return "|".join(map(re.escape, texts))
-    return "|".join(f"{re.escape(first)}(?:{any_of(rest, depth - 1)})" for first, rest in by_first.items())
-
 
 def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """The value with each text as `change` makes it of the name that it stands under and itself; keys of mappings have
-    no name. What does not change stays the same object."""
+    """The value with each text as `change` makes it of the name that it stands under and itself;
+    keys of mappings have no name. What does not change stays the same object."""
     if isinstance(value, str):
         return change(name, value)
     if isinstance(value, msgspec.Struct):

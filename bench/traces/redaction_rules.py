@@ -1,4 +1,5 @@
-"""The rules by which secrets are found (gitleaks.toml, own_rules.toml), and the checks that they name."""
+"""The rules by which secrets are found (gitleaks.toml, own_rules.toml), and the checks that they
+name."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _PATH = re.compile(r"[\w.]*/[\w./-]*|[a-z_]+\.[a-z_.]+\d*")
 
 
 def is_placeholder(text: str) -> bool:
-    """True if a text only marks the place of a secret: a variable, a word, stars, a placeholder of ours.
+    """True if a text only marks the place of a secret: a variable, a word, stars, a placeholder of
+    ours.
 
     >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****"), is_placeholder("hunter2!")
     (True, True, True, False)
@@ -46,7 +48,8 @@ def is_mixed(text: str) -> bool:
 
 
 def is_random(text: str) -> bool:
-    """True if a text has letters and digits, or letters of both cases that are no words, and 3 bits a character.
+    """True if a text has letters and digits, or letters of both cases that are no words, and 3 bits
+    a character.
 
     >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
     (True, False, False)
@@ -95,9 +98,10 @@ CHECKS: dict[str, Callable[[str], bool]] = {
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One kind of secret. A text without any of `keywords` (small letters) is not searched with `regex`; `group` is the
-    secret in a match (else the group `secret`, else all of it), `each` finds several within it. It is one where `check`
-    says so; without a check, where it has so many bits of `entropy` a character and is no placeholder."""
+    """One kind of secret. A text without any of `keywords` (small letters) is not searched with
+    `regex`; `group` is the secret in a match (else the group `secret`, else all of it), `each`
+    finds several within it. It is one where `check` says so; without a check, where it has so many
+    bits of `entropy` a character and is no placeholder."""
 
     id: str
     regex: str
@@ -145,4 +149,4 @@ RULES = (*_FORMATS, *msgspec.convert(_file("gitleaks.toml")["rules"], list[Rule]
 """The rules in their order: where two find the same text, the first names it."""
 
 SECRET_NAMES = re.compile(_own["secret_names"])
-"""Keys of a mapping whose text is a secret as a whole."""
+"""Keys of a mapping whose text is a secret from its first to its last character."""

@@ -1,4 +1,5 @@
-"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles and Phoenix print them."""
+"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles and Phoenix print
+them."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ Attributes = dict[str, Any]
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+_DETAILS = "gen_ai.client.inference.operation.details"
+"""The event that holds the contents of a call."""
 _LEVELS = (
     ("resourceSpans", "resource_spans", "batches"),
     ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
@@ -26,8 +29,8 @@ _LEVELS = (
 
 @dataclass(frozen=True)
 class OtelSpan:
-    """One span, its attributes decoded; `events` are its own and the log records that name it, each a name and
-    attributes."""
+    """One span, its attributes decoded; `events` are its own and the log records that name it, each
+    a name and attributes."""
 
     trace: str
     id: str
@@ -48,18 +51,18 @@ class OtelSpan:
         return next((value for key in keys if isinstance(value := self.attributes.get(key), str) and value), "")
 
     def below(self, prefix: str) -> Any:
-        """The attributes `prefix.…` as one value: objects by name, lists where all names are numbers; None where there
-        are none."""
-        found: dict[str, Any] = {}
+        """The attributes `prefix.…` as one value: objects by name, lists where all names are
+        numbers; None where there are none."""
+        values: dict[str, Any] = {}
         for key, value in self.attributes.items():
             if key.startswith(f"{prefix}."):
-                inner = found
+                inner = values
                 *outer, last = key[len(prefix) + 1 :].split(".")
                 for name in outer:
                     inner = inner.setdefault(name, {})
                     inner = inner if isinstance(inner, dict) else {}
                 inner[last] = value
-        return _listed(found) if found else None
+        return _listed(values) if values else None
 
 
 def _listed(value: Any) -> Any:
@@ -71,19 +74,23 @@ def _listed(value: Any) -> Any:
 
 
 def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
-    """Every span of some values (OTLP JSON with its log records, or printed spans) in the order in which they began."""
-    found: list[OtelSpan] = []
+    """Every span of some values (OTLP JSON with its log records, or printed spans) in the order in
+    which they began."""
+    spans: list[OtelSpan] = []
     records: dict[str, list[tuple[str, Attributes]]] = {}
     for value in values:
         for single in dicts(value) if isinstance(value, list) else [value] if isinstance(value, dict) else []:
             inner = single["trace"] if isinstance(single.get("trace"), dict) else single
             printed = [span for span in (single, *dicts(single.get("spans"))) if _context(span)]
-            found += [_span(span, unread) for span in printed or _inside(inner, *_LEVELS)]
+            spans += [_span(span, unread) for span in printed or _inside(inner, *_LEVELS)]
             for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
                 records.setdefault(_id(record.get("spanId")), []).append(_event(record))
-    for span in found:
+    for span in spans:
         span.events.extend(records.get(span.id, ()))
-    return sorted(found, key=lambda span: span.start or 0.0)
+        for details in (details for name, details in span.events if name == _DETAILS):
+            named = {key: value for key, value in details.items() if key.startswith("gen_ai.")}
+            span.attributes.update(named | span.attributes)
+    return sorted(spans, key=lambda span: span.start or 0.0)
 
 
 def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -92,18 +99,19 @@ def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[st
 
 
 def _context(span: dict[str, Any], *above: str) -> dict[str, Any]:
-    """The context of a printed span, by Python's name of it or JavaScript's; `{}` where it has none."""
+    """The context of a printed span, by Python's name of it or JavaScript's; `{}` where it has
+    none."""
     return as_dict(first_of(span, above or ("context", "spanContext")))
 
 
 def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it, its
-    attributes nested and the kind of OpenInference beside them."""
+    """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it,
+    its attributes nested and the kind of OpenInference beside them."""
     ids, parent = {**span, **_context(span)}, _context(span, "parent", "parentSpanContext")
     status, events = as_dict(span.get("status")), [_event(event) for event in dicts(span.get("events"))]
     code = first_of(status, ("code", "status_code")) or span.get("status_code")
-    said = [span.get("status_message"), status.get("message"), status.get("description")]
-    said += [details.get("exception.message") for name, details in events if name == "exception"]
+    reasons = [span.get("status_message"), status.get("message"), status.get("description")]
+    reasons += [details.get("exception.message") for name, details in events if name == "exception"]
     kind = {"openinference.span.kind": span["span_kind"]} if isinstance(span.get("span_kind"), str) else {}
     above = first_of({**parent, **span}, ("parentSpanId", "parent_span_id", "parent_id"))
     return OtelSpan(
@@ -114,7 +122,7 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
         start=_time(first_of(span, ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")), unread),
         end=_time(first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")), unread),
         attributes={**kind, **dict(_flat(_attributes(span.get("attributes"))))},
-        error=next(filter(None, map(text, said)), "failed") if code in _FAILED else None,
+        error=next(filter(None, map(text, reasons)), "failed") if code in _FAILED else None,
         events=events,
     )
 
@@ -161,12 +169,13 @@ def _plain(value: Any) -> Any:
 
 
 def _id(value: Any) -> str:
-    shown = format(value, "x") if type(value) is int else text(value) or ""
-    return shown.removeprefix("0x").lower()
+    written = format(value, "x") if type(value) is int else text(value) or ""
+    return written.removeprefix("0x").lower()
 
 
 def _time(value: Any, unread: Unread) -> float | None:
-    """Seconds since the epoch from nanoseconds, from seconds and nanoseconds, or from a time as `time_of` reads it."""
+    """Seconds since the epoch from nanoseconds, from seconds and nanoseconds, or from a time as
+    `time_of` reads it."""
     if isinstance(value, list) and [type(part) for part in value] == [int, int]:
         return float(value[0] + value[1] / 1e9)
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value

@@ -120,7 +120,8 @@ class Steps:
         return step.index
 
     def tools(self, definitions: list[Any], thread: str = "main", agent: str = "agent") -> None:
-        """The tool definitions from here on in a thread; nothing where they are as before, or none were ever given."""
+        """The tool definitions from here on in a thread; nothing where they are as before, or none
+        were ever given."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
             self.add(ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions)))
@@ -137,9 +138,9 @@ class Steps:
         usage: Usage | None = None,
         reasoning_resent: bool = False,
     ) -> int:
-        """Append a message as a step; gives its index. A tool message is the result of the call whose
-        id it names, else of the thread's earliest call that waits for one (of that name, where it has
-        one). A call without an id gets one from the index."""
+        """Append a message as a step; gives its index. A tool message is the result of the call
+        whose id it names, else of the thread's earliest call that waits for one (of that name,
+        where it has one). A call without an id gets one from the index."""
         index = self.index
         self.unread.parts(message.content)
         if message.role in ("system", "user"):
@@ -184,7 +185,8 @@ class Steps:
         at: str | None = None,
         state: dict[str, Any] | None = None,
     ) -> None:
-        """A decision that was recorded: where the run goes next, after the last step if `at` names no other point."""
+        """A decision that was recorded: where the run goes next, after the last step if `at` names
+        no other point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
         decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
@@ -204,8 +206,8 @@ class Steps:
         self.unread.add("id of a call used twice", len(calls) - len(own))
 
     def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
-        """Note a run of a tool that names no call: it is that of the next call of the same name, of the
-        same arguments if there is one."""
+        """Note a run of a tool that names no call: it is that of the next call of the same name, of
+        the same arguments if there is one."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
     def _unnamed_run(self, call: ToolCall) -> Ran | None:
@@ -233,7 +235,8 @@ class Steps:
         self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
     def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
-        """The call that a result answers, which waits no longer; a new one, and counted, where there is none."""
+        """The call that a result answers, which waits no longer; a new one, and counted, where
+        there is none."""
         waiting = self._waiting.get(thread, [])
         call = self._calls[message.call_id][0] if message.call_id in self._calls else None
         if call is None and not message.call_id:
@@ -306,7 +309,8 @@ def point_after(step: AnyStep | None) -> str:
 
 
 def _structured(ran: Ran, seen: str) -> Any:
-    """The structured value of a result: the recorded one, else that of its output, else that of what the model saw."""
+    """The structured value of a result: the recorded one, else that of its output, else that of
+    what the model saw."""
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)

@@ -1,18 +1,21 @@
 """Streamed answers: the events of one as the answer that the provider would have sent at once.
 
-Each interface has a row: a test for one of its events, the answer before the first event, and a function that gives the
-pieces of the answer that events hold. The answer is all pieces, joined by `grown`.
+Each interface has a row: a test for one of its events, the answer before the first event, and a
+function that gives the pieces of the answer that events hold. The answer is all pieces, joined by
+`grown`.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import functools
-import json
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .decoded import dicts
+from .decoded import as_dict, dicts, strict_json
 
 CUT = "stream_cut"
 """The reason why an answer ended where its stream broke off before it named one."""
@@ -26,21 +29,45 @@ Event = dict[str, Any]
 
 
 def events_of(text: str) -> list[Event]:
-    """The JSON objects of a stream of server-sent events; `[]` for any other text."""
-    events: list[Event] = []
-    for line in re.split(r"\r\n|\n|\r", text):  # as events are; a JSON text may hold other breaks
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data.startswith("{"):
-            try:
-                events.append(json.loads(data))
-            except (ValueError, RecursionError):
-                continue
-    return events
+    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any other text."""
+    lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
+    data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
+    return dicts([strict_json(line) for line in data])
+
+
+def events_of_frames(data: bytes) -> list[Event]:
+    """The JSON objects of a stream in the binary frames of AWS, each below the name of its event; `[]` for other bytes.
+
+    A frame is its length and that of its headers (4 bytes each), a checksum, headers, payload, a checksum.
+    Source: smithy.io, "Amazon Event Stream".
+    """
+    events: list[Any] = []
+    start = 0
+    while start + 16 <= len(data):
+        size, headers = struct.unpack_from(">II", data, start)
+        if size < 16 + headers or start + size > len(data):
+            break
+        name = data[start + 12 : start + 12 + headers].partition(b":event-type\x07")[2]
+        kind = name[2 : 2 + int.from_bytes(name[:2], "big")].decode("utf-8", "replace")
+        payload = as_dict(strict_json(data[start + 12 + headers : start + size - 4].decode("utf-8", "replace")))
+        packed = unpacked(payload.get("bytes"))
+        events.append({kind: payload} if packed is None else strict_json(packed))
+        start += size
+    return dicts(events)
+
+
+def unpacked(value: Any) -> str | None:
+    """The text that a base64 text stands for; None for anything else."""
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, TypeError, ValueError):
+        return None
 
 
 def assembled(events: Iterable[Any]) -> Event | None:
-    """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's or Gemini's;
-    None where they are none of these. An answer whose stream broke off ends with the reason `stream_cut`.
+    """The answer that events make up, in the form of OpenAI's chat or Responses interface,
+    Anthropic's, Gemini's, Converse's or Ollama's; None where they are none of these. An answer
+    whose stream broke off ends with the reason `stream_cut`.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -57,8 +84,8 @@ def assembled(events: Iterable[Any]) -> Event | None:
 
 
 def grown(before: Any, more: Any, key: str = "") -> Any:
-    """A value with a further piece of it: objects by member, listed objects by their `index`, texts that come in
-    pieces as one. Of anything else the last that is not empty.
+    """A value with a further piece of it: objects by member, listed objects by their `index`, texts
+    that come in pieces as one. Of anything else the last that is not empty.
 
     >>> grown([{"index": 0, "name": "f", "id": "c"}], [{"name": "g"}, {"index": 1}])
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
@@ -119,6 +146,20 @@ def _gemini(chunks: list[Event]) -> Iterator[Event]:
         yield {**chunk, "candidates": [{**candidate, "content": {"role": "model", "parts": parts}}]}
 
 
+def _converse(events: list[Event]) -> Iterator[Event]:
+    """Pieces of numbered blocks: texts that follow each other have one number (Nova gives each its own)."""
+    number, last = 0, None
+    for event in events:
+        block = event.get("contentBlockStart") or event.get("contentBlockDelta") or {}
+        piece = {**block.get("start", {}), **block.get("delta", {})}
+        if piece:
+            kind = "text" if "text" in piece else block.get("contentBlockIndex")
+            number += kind != last
+            last = kind
+            yield {"output": {"message": {"content": [{"index": number, **piece}]}}}
+        yield {**event.get("messageStop", {}), **event.get("metadata", {})}
+
+
 def _is_chunk(event: Event) -> bool:
     choices = event.get("choices")
     return isinstance(choices, list) and any({"delta", "text"} & choice.keys() for choice in choices)
@@ -129,5 +170,11 @@ _FORMS: tuple[_Form, ...] = (
     (lambda event: str(event.get("type")).startswith("response."), {}, _responses),
     (lambda event: event.get("type") == "message_start", {"stop_reason": CUT}, _anthropic),
     (lambda event: "candidates" in event, {"candidates": [{"finishReason": CUT}]}, _gemini),
+    (
+        lambda event: "messageStart" in event,
+        {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": CUT},
+        _converse,
+    ),
+    (lambda event: "done" in event and "message" in event, {"done_reason": CUT}, iter),
     (_is_chunk, {"choices": [{"index": 0, "finish_reason": CUT}]}, _chat),
 )

@@ -1,4 +1,5 @@
-"""Runs of SWE-agent (`.traj`): its history of messages, with the output and the time of each action."""
+"""Runs of SWE-agent (`.traj`): its history of messages, with the output and the time of each
+action."""
 
 from __future__ import annotations
 

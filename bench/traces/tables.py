@@ -13,11 +13,11 @@ _LONGEST_HEADER = 60
 
 
 def data_of(text: str) -> Any:
-    """The structured value that a text is from its first to its last character: a JSON object or array, or the rows of
-    a table; None for any other text.
+    """The structured value that a text is from its first to its last character: a JSON object or
+    array, or the rows of a table; None for any other text.
 
-    A table has two rows and two columns or more, a column of numbers under a name, and in every line as many cells as
-    its header has names, so that prose with commas is none.
+    A table has two rows and two columns or more, a column of numbers under a name, and in every
+    line as many cells as its header has names, so that prose with commas is none.
 
     >>> data_of('{"count": 36}'), data_of("name,length\\nW-1,4.2\\nW-2,5.0")
     ({'count': 36}, [{'name': 'W-1', 'length': 4.2}, {'name': 'W-2', 'length': 5.0}])
@@ -44,7 +44,7 @@ def _comma_separated(text: str) -> list[dict[str, Any]] | None:
 
 
 def _cell(text: str) -> Any:
-    """A cell's value. What JSON has no number for (NaN, infinity) stays text, and so does what is quoted within the
-    cell."""
+    """A cell's value. What JSON has no number for (NaN, infinity) stays text, and so does what is
+    quoted within the cell."""
     value = read_cell(text)
     return text if (isinstance(value, float) and value - value != 0) or isinstance(value, str) else value

@@ -28,29 +28,30 @@ _SAME = "model call recorded a second time, by the span of a library under it"
 
 
 def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]) -> dict[str, _T]:
-    """The value of each member of a tree, made of its parent's; the top's is made of None, and so is that of the member
-    at which a circle of parents is met.
+    """The value of each member of a tree, made of its parent's; the top's is made of None, and so
+    is that of the member at which a circle of parents is met.
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
     """
-    found: dict[str, _T] = {}
+    values: dict[str, _T] = {}
     for name in parents:
         path: dict[str, None] = {}
-        while name in parents and name not in found and name not in path:
+        while name in parents and name not in values and name not in path:
             path[name] = None
             name = parents[name]
         for inner in reversed(path):
-            found[inner] = value_of(inner, found.get(parents[inner]))
-    return found
+            values[inner] = value_of(inner, values.get(parents[inner]))
+    return values
 
 
 @dataclass(frozen=True)
 class Span:
-    """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function), `route` (its output
-    is who goes on), `""` for what only reshapes what calls show, or the service's own word, which is counted. `agent`
-    is whose run it is, where that is known; runs below it are that agent's too. `prompt` and `answers` are those of
-    a call that are not written as inputs and outputs."""
+    """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function),
+    `route` (its output is who goes on), `""` for what only reshapes what calls show, or the
+    service's own word, which is counted. `agent` is whose run it is, where that is known; runs
+    below it are that agent's too. `prompt` and `answers` are those of a call that are not written
+    as inputs and outputs."""
 
     id: str
     parent: str
@@ -72,30 +73,30 @@ class Span:
 
 
 def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any) -> Span:
-    """A run whose id, name, parent and times are found by whichever of their usual names it has; `own` is what the
-    service has elsewhere."""
-    found: dict[str, Any] = {
+    """A run whose id, name, parent and times are found by whichever of their usual names it has;
+    `own` is what the service has elsewhere."""
+    usual: dict[str, Any] = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
         "name": text(record.get("name")) or "",
         "start": time_of(first_of(record, _STARTS), unread),
         "end": time_of(first_of(record, _ENDS), unread),
     }
-    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**found, **own})
+    return Span(kind=kind, inputs=inputs, outputs=outputs, **{**usual, **own})
 
 
 class Tree(Prompts):
-    """One tree on its way to a trace. A call under a call is the same one, recorded by a library below, and counted; a
-    chain that bears the name of a function that the model called is the run of that tool; one that gave the name of
-    a node, or of several, decided where the graph goes. Where calls record no prompt, they are one conversation of
-    their agent, and runs of tools between them are its results."""
+    """One tree on its way to a trace. A call under a call is the same one, recorded by a library
+    below, and counted; a chain that bears the name of a function that the model called is the run
+    of that tool; one that gave the name of a node, or of several, decided where the graph goes.
+    Where calls record no prompt, they are one conversation of their agent, and runs of tools
+    between them are its results."""
 
     def __init__(self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None) -> None:
         super().__init__()
         if unread is not None:
             self.unread = unread
         self.nodes = {*map(str, nodes), "__end__"}
-        spans = _each_once(spans, self.unread)
         tree = sorted(spans, key=lambda span: span.start or 0.0)
         by_id = {span.id: span for span in tree}
 
@@ -119,7 +120,7 @@ class Tree(Prompts):
             else:
                 self._other(span, span in tools)
         self.add_unseen_results()
-        if not self.spoke and calls:  # no call has an answer: what the longest prompt holds was said all the same
+        if not self.spoke and calls:  # no call has an answer: the longest prompt is what there is
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
     def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
@@ -129,7 +130,8 @@ class Tree(Prompts):
         return prompt_of(sent, self.unread), answers_of(span.outputs, self.unread)
 
     def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[ReadMessage], list[ReadMessage]]]) -> bool:
-        """True if model calls after runs of tools record no prompt: results are then what ran between the calls."""
+        """True if model calls after runs of tools record no prompt: results are then what ran
+        between the calls."""
         answered = [calls[span.id] for span in tree if span.id in calls and calls[span.id][1]]
         later = answered[1:]
         called = any(answer.calls for _, answers in answered for answer in answers)
@@ -199,8 +201,8 @@ class Tree(Prompts):
         return span.call_id or call_id, ran
 
     def _note_tool(self, span: Span) -> None:
-        """Note a tool's run, by the id of its call or else by name and arguments: it is known before the call that
-        asked for it."""
+        """Note a tool's run, by the id of its call or else by name and arguments: it is known
+        before the call that asked for it."""
         call_id, ran = self._ran(span)
         if call_id:
             self.ran[call_id] = ran
@@ -208,7 +210,8 @@ class Tree(Prompts):
             self.ran_unnamed(function_name(span.name), _arguments_of(span), ran)
 
     def _run_tool(self, span: Span) -> None:
-        """A run of a tool as the result of the waiting call of that id, else name and arguments, else name."""
+        """A run of a tool as the result of the waiting call of that id, else name and arguments,
+        else name."""
         call_id, ran = self._ran(span)
         name, given = function_name(span.name), compact_json(_arguments_of(span))
         waiting = [call for call in self.waiting_everywhere() if call.id == call_id or call.name == name]
@@ -219,21 +222,6 @@ class Tree(Prompts):
         output = "" if ran.output is None else as_text(ran.output)
         thread, agent = self.place_of(waiting[0].id)
         self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
-
-
-def _each_once(spans: Iterable[Span], unread: Unread) -> list[Span]:
-    """Spans without those that stand twice: of one id, the last that has an output."""
-    found: dict[str, Span] = {}
-    alone: list[Span] = []
-    for span in spans:
-        if not span.id:
-            alone.append(span)
-            continue
-        before = found.get(span.id)
-        unread.add("span that stands twice", before is not None)
-        if before is None or span.outputs not in (None, "", {}, []):
-            found[span.id] = span
-    return [*found.values(), *alone]
 
 
 def _is_function(span: Span, names: set[str]) -> bool:
@@ -260,13 +248,13 @@ def tool_output(output: Any) -> tuple[str, Any, bool]:
         return "", output, False
     _, fields = unwrapped(output)
     artifact, call_id = fields.get("artifact"), fields.get("tool_call_id")
-    shown = artifact if artifact is not None else fields.get("content")
-    return call_id if isinstance(call_id, str) else "", shown, fields.get("status") == "error"
+    output = artifact if artifact is not None else fields.get("content")
+    return call_id if isinstance(call_id, str) else "", output, fields.get("status") == "error"
 
 
 def agent_in(metadata: Mapping[str, Any]) -> str:
-    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one of LangChain's own;
-    `""` where it has none."""
+    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one
+    of LangChain's own; `""` where it has none."""
     space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
     return nested or str(metadata.get("lc_agent_name") or "")
@@ -290,21 +278,22 @@ def decoded(value: Any) -> Any:
 def traces_of(
     document: Document, reader: str, runs: Sequence[tuple[Tree, dict[str, Any]]], unread: Unread
 ) -> Iterator[Trace]:
-    """The trees in which something was said, each with what is its own (`meta`, `labels`, …); what was left out of the
-    file, and trees without a message, are counted on the first. TraceError where there is none."""
-    spoken = [run for run in runs if run[0].spoke]
-    if not spoken:
+    """The trees that have a message, each with what is its own (`meta`, `labels`, …); what was left
+    out of the file, and trees without a message, are counted on the first. TraceError where there
+    is none."""
+    complete = [run for run in runs if run[0].spoke]
+    if not complete:
         raise document.fail("holds no model call or tool that said anything — nothing was recorded")
-    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
+    unread.add("tree without a model's or a tool's message", len(runs) - len(complete))
     for what, count in unread.counts.items():
-        spoken[0][0].unread.add(what, count)
-    for tree, own in spoken:
+        complete[0][0].unread.add(what, count)
+    for tree, own in complete:
         yield tree.trace(document, reader, **own)
 
 
 def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:
     """Spans by the tree that each is of, trees in the order in which they began."""
-    found: dict[str, list[Span]] = {}
+    trees: dict[str, list[Span]] = {}
     for name, span in sorted(spans, key=lambda item: item[1].start or 0.0):
-        found.setdefault(name, []).append(span)
-    return found
+        trees.setdefault(name, []).append(span)
+    return trees

@@ -22,8 +22,8 @@ _NAMES = {
     " outputreasoningtokens thoughts completiondetailsreasoning",
     "tools": "totaltoolusetokens tooluseprompttokens tool",
 }
-"""The counts by what they count, each name in small letters, without a prefix, a sign between words or `Count`; of
-several in one usage the first counts."""
+"""The counts by what they count, each name in small letters, without a prefix, a sign between words
+or `Count`; of several in one usage the first counts."""
 _COUNTS = {name: count for count, names in _NAMES.items() for name in names.split()}
 _RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
@@ -68,8 +68,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
 
 
 def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
-    """The cached tokens beside a prompt and the reasoning beside a completion that add up to what is missing from the
-    total; zeros where none do."""
+    """The cached tokens beside a prompt and the reasoning beside a completion that add up to what
+    is missing from the total; zeros where none do."""
     pairs = ((cached, thought) for thought in (0, reasoning) for cached in (0, read, written, read + written))
     return next((pair for pair in pairs if sum(pair) == missing), (0, 0))
 

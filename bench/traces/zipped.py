@@ -31,7 +31,8 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, 
 
 
 class Zipped:
-    """A zip file in memory, its entries read as JSON. Zstd inside needs the extra `zstd`. Errors: TraceError."""
+    """A zip file in memory, its entries read as JSON. Zstd inside needs the extra `zstd`. Errors:
+    TraceError."""
 
     def __init__(self, document: Document) -> None:
         self.document = document

@@ -89,7 +89,7 @@ def test_the_steps_of_recordings_are_shown(capsys):
     printed = capsys.readouterr().out
     (facts, shell) = load("runs").traces
     assert len(re.findall(r"^ +\d+  ", printed, re.MULTILINE)) == len(facts.steps) + len(shell.steps)
-    assert bench("show", "runs", "--case", "facts", "--step", "2") == 0
+    assert bench("show", "runs", "--run", "facts", "--step", "2") == 0
     assert facts.steps[2].text in capsys.readouterr().out
 
 

@@ -100,7 +100,7 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
         "show": run("show", str(trace)),
         "show step": run("show", str(trace), "--step", "3"),
         "show no step": run("show", str(trace), "--step", "99"),
-        "show case": run("show", str(trace), "--case", argument),
+        "show case": run("show", str(trace), "--run", argument),
         "show missing": run("show", argument),
         "import": run("import", str(trace), "-o", "out"),
         "import to": run("import", str(trace), "-o", f"{argument}.txt"),

@@ -38,7 +38,7 @@ BAD_FILES = {
 RUN = "run runs --strategy keep_all"
 MISTAKES = [
     # what is run
-    ("run", "--strategy"),
+    ("run", "recordings"),
     ("run --strategy keep_all", ""),
     ("run none.toml", "none.toml"),
     ("run broken.toml", "broken.toml"),
@@ -49,7 +49,7 @@ MISTAKES = [
     ("run setting.toml", "limit"),
     ("run gone.toml", "none"),
     ("run limit.toml", "min"),
-    ("run over.toml", "worst_case"),
+    ("run over.toml", "worst_run"),
     ("run always.toml", "needed.recall"),
     ("run better.toml", "max"),
     ("run text.toml", "traces"),
@@ -107,8 +107,8 @@ MISTAKES = [
     ("show", "PATH"),
     ("show none.jsonl", "none.jsonl"),
     ("show one.toml", "bench run one.toml"),
-    ("show runs --case fact", "facts"),
-    ("show runs --step 1", "--case facts"),
+    ("show runs --run fact", "facts"),
+    ("show runs --step 1", "--run facts"),
     # outputs
     (f"{RUN} -o report.pdf", ".html"),
     (f"{RUN} -o report", ".html"),

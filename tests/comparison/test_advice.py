@@ -298,3 +298,12 @@ def test_what_is_advised_passes_every_rule_and_stands_first(runs: list[MeasuredR
     assert first.cached.high is not None
     assert first.cached.high < 1
     assert advice.sentence.startswith(f"Ship {first.strategy}: ")
+
+
+def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
+    names = {
+        "a": cheaper(missed=0.01),
+        "b": cheaper(),
+    }
+    ranked = [item.strategy for item in decided(priced(TODAY, **names)).ranked if item.strategy in names]
+    assert ranked == ["b", "a"]

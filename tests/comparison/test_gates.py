@@ -22,7 +22,7 @@ from bench.model.scores import Number
 RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
 GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
 EXACT = {"metric": "faithful.changed", "strategy": "mine", "max": 0}
-LEAST = {"metric": "needed.recall", "strategy": "mine", "min": 0.5, "over": "worst_case"}
+LEAST = {"metric": "needed.recall", "strategy": "mine", "min": 0.5, "over": "worst_run"}
 GATES = (RECALL, GROWTH, EXACT, LEAST)
 FAILED = Failure(step=1, slot="summarizer", error="ValueError: no")
 
@@ -232,7 +232,7 @@ def test_a_larger_drop_never_passes_where_a_smaller_one_fails(before: float, one
         {"metric": "cost.usd", "max_increase": "ten%"}, {"metric": "cost.usd", "max": float("nan")},
         {"metric": "cost.usd", "max": True}, {"metric": "cost.usd", "max": "5%"}, {"metric": "needed.recall", "min": 0},
         {"metric": "cost.usd", "max": 1, "max_increase": 1}, {"metric": "cost.usd", "max": 1, "over": "any"},
-        {"metric": "cost.usd", "max_increase": 1, "over": "worst_case"}, {"metric": "cost.usd", "max": 1, "strategy": 3},
+        {"metric": "cost.usd", "max_increase": 1, "over": "worst_run"}, {"metric": "cost.usd", "max": 1, "strategy": 3},
     ],
 )  # fmt: skip
 def test_a_gate_that_cannot_judge_is_refused(table: dict[str, Any]) -> None:

@@ -51,3 +51,19 @@ def test_a_probe_is_written_down_with_what_was_set_and_nothing_that_came_later()
     assert asked(recording, type="text") == [{**plain, "type": "text"}]
     absent = Probe(question="Who?", absent="Bob")
     assert Questions([absent], "s.toml").of(recording) == [{**plain, "expected": "Bob", "absent": True}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [({"result": "f"}, None), ({"result": "ff"}, "call or function 'ff'"), ({"run": "u", "result": "f"}, "no run")],
+)
+def test_a_probe_that_no_result_answers_is_refused_once_all_was_seen(
+    fields: dict[str, str], problem: str | None
+) -> None:
+    questions = Questions([Probe(question="Who?", expected="Ann", **fields)], "s.toml")
+    questions.of(trace(result("Ann", index=1, function="f"), ModelTurn(index=2, content="Ann.")))
+    if problem is None:
+        questions.require_asked()
+    else:
+        with pytest.raises(ScenarioError, match=problem):
+            questions.require_asked()

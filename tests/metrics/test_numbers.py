@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 from reference import replayed
 
 from bench import load
@@ -16,7 +17,7 @@ from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
 from bench.metrics import metric_of, metrics, numbers_of
-from bench.model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import AnyStep, Approval, Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
@@ -27,54 +28,19 @@ from bench.strategies import parse_strategy
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
-    "cost.cached_prompt_tokens",
-    "cost.command_history_tokens",
-    "cost.conversation_tokens",
-    "cost.peak_prompt_tokens",
-    "cost.prompt_tokens",
-    "cost.refetch_usd",
-    "cost.strategy_call_tokens",
-    "cost.usd",
-    "cost.usd_uncached",
-    "cost.window_overflows",
-    "faithful.changed",
-    "faithful.hidden_errors",
-    "faithful.invented",
-    "findings.agreement",
-    "findings.evaluation_agreement",
-    "findings.extraction_agreement",
-    "loss.commands_lost",
-    "loss.fact_recall.end",
-    "loss.fact_recall.shown",
-    "loss.fact_recall.stored",
-    "loss.leaf_recall.end",
-    "loss.leaf_recall.shown",
-    "loss.leaf_recall.stored",
-    "loss.retrievable",
-    "loss.silent_truncation",
-    "needed.missed_turn_rate",
-    "needed.missed_turns",
-    "needed.recall",
-    "needed.recall.far",
-    "needed.refetches",
-    "probes.recall",
-    "prompt.invalid",
-    "prompt.rules_missing",
-    "prompt.system_missing",
-    "prompt.task_missing",
-    "routing.accuracy",
-    "routing.false_aborts",
-    "routing.false_loops",
-    "routing.first_divergence",
-    "routing.loops",
-    "routing.missed_aborts",
-    "routing.missed_loops",
-    "routing.reply_errors",
-    "routing.selection_recall_at_3",
-    "routing.selection_top1",
-    "routing.unapproved_executions",
-    "routing.unreset_states",
-]
+    "cost.cached_prompt_tokens", "cost.command_history_tokens", "cost.conversation_tokens",
+    "cost.peak_prompt_tokens", "cost.prompt_tokens", "cost.refetch_usd", "cost.strategy_call_tokens", "cost.usd",
+    "cost.usd_uncached", "cost.window_overflows", "faithful.changed", "faithful.hidden_errors",
+    "faithful.invented", "findings.agreement", "findings.evaluation_agreement", "findings.extraction_agreement",
+    "loss.commands_lost", "loss.fact_recall.end", "loss.fact_recall.shown", "loss.fact_recall.stored",
+    "loss.leaf_recall.end", "loss.leaf_recall.shown", "loss.leaf_recall.stored", "loss.retrievable",
+    "loss.silent_truncation", "needed.missed_turn_rate", "needed.missed_turns", "needed.recall",
+    "needed.recall.far", "needed.refetches", "probes.recall", "prompt.invalid", "prompt.rules_missing",
+    "prompt.system_missing", "prompt.task_missing", "routing.accuracy", "routing.false_aborts",
+    "routing.false_loops", "routing.first_divergence", "routing.loops", "routing.missed_aborts",
+    "routing.missed_loops", "routing.reply_errors", "routing.selection_recall_at_3", "routing.selection_top1",
+    "routing.unapproved_executions", "routing.unreset_states",
+]  # fmt: skip
 
 
 def test_the_names_are_these() -> None:
@@ -186,6 +152,49 @@ def test_routes_by_hand() -> None:
     assert (found["routing.false_aborts"].value, found["routing.missed_aborts"].value) == (1.0, 1.0)
 
 
+def test_loops_by_hand() -> None:
+    """The first misses a loop, the second sees one that is none, the third is right, the fourth does not look."""
+    routes = [("go", "stop", "stop"), ("stop", "go", "stop"), ("stop", "stop", "stop"), ("go", "stop", None)]
+    taken = tuple(
+        Decision(step=step, router="r", at="result", route=route, untruncated=untruncated, loop=loop)
+        for step, (route, untruncated, loop) in enumerate([*routes, ("go", "stop", "stop")], 2)
+    )
+    found = numbers_of(evidence(*WHOLE, decisions=taken))
+    assert (found["routing.missed_loops"].value, found["routing.false_loops"].value) == (2.0, 1.0)
+
+
+def test_selection_by_hand() -> None:
+    """The expected script comes first, fourth, not at all; without a label nothing is asked."""
+    labelled = replace(TRACE, labels={"scripts": {"0": "a.cs", "3": ["b.cs", "c.cs"], "5": "d.cs"}})
+    ranked = {0: ["a.cs", "b.cs"], 3: ["x.cs", "y.cs", "c.cs", "b.cs"], 5: ["a.cs"], 7: ["a.cs"]}
+    taken = tuple(
+        Decision(step=step, router="r", at="user_turn", route=names[0], untruncated="x", detail={"ranked": names})
+        for step, names in ranked.items()
+    )
+    replay = Replay(trace_sha256=labelled.sha256, strategy="s", spec="", calls=WHOLE, decisions=taken)
+    found = numbers_of(CheckedReplay(TraceSession(labelled, index_trace(labelled)), replay))
+    assert found["routing.selection_top1"].value == pytest.approx(1 / 3)
+    assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
+
+
+def test_scripts_that_nobody_approved_by_hand() -> None:
+    """Approved, never asked, refused and not run, refused and run all the same."""
+    answers = {"yes": True, "no": False, "ignored": False}
+    steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
+    for call_id in ("yes", "unasked", "no", "ignored"):
+        if call_id in answers:
+            steps.append(Approval(index=len(steps), call_id=call_id, approved=answers[call_id]))
+        steps.append(
+            ToolResult(
+                index=len(steps), call_id=call_id, function="run_script_by_name", seen="x", success=call_id != "no"
+            )
+        )
+    trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    assert found["routing.unapproved_executions"].value == 2.0
+
+
 # ---------------------------------------------------------------- prompts that a provider refuses
 
 
@@ -245,23 +254,31 @@ STRATEGIES = (
 FOLDERS = ("analysis", "terminal", "rounds")
 
 
-def shipped() -> list[Trace]:
-    return [trace for folder in FOLDERS for trace in load([ROOT / "traces" / folder]).traces[:3]]
+@functools.cache
+def shipped(*, dated: bool, model: str | None = None) -> list[TraceSession]:
+    """Three recordings of each folder, looked at once; undated, so that no cache has expired."""
+    traces = [trace for folder in FOLDERS for trace in load([ROOT / "traces" / folder]).traces[:3]]
+    if not dated:
+        traces = [replace(trace, steps=tuple(replace(step, t=None) for step in trace.steps)) for trace in traces]
+    return [TraceSession(trace, index_trace(trace, model=model, calibrate=False)) for trace in traces]
+
+
+def replay_of(session: TraceSession, strategy: str) -> Replay:
+    return Replayer(session.trace, session.index, session.messages.count).replay(parse_strategy(strategy))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
-    for trace in shipped():
-        index = index_trace(trace, calibrate=False)
-        session = TraceSession(trace, index)
-        replay = Replayer(trace, index, session.messages.count).replay(parse_strategy(strategy))
-        found = numbers_of(CheckedReplay(session, replay))
+    for session in shipped(dated=True):
+        trace, index, replay = session.trace, session.index, replay_of(session, strategy)
+        evidence = CheckedReplay(session, replay)
+        found = numbers_of(evidence)
         recorded = recorded_messages(trace, index.reasoning_tokens).messages
         sizes = replayed.prompt_tokens(replay, recorded, index.encoding)
         assert found["cost.prompt_tokens"].value == (sum(sizes) if sizes else None)
         if found["cost.usd_uncached"].value is not None and not any(step.t for step in trace.steps):
             assert found["cost.usd_uncached"].value == pytest.approx(replayed.uncached_usd(trace, sizes, index))
-        missed = {(item.step, item.need.fact) for item in CheckedReplay(session, replay).walked.missed}
+        missed = {(item.step, item.need.fact) for item in evidence.walked.missed}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
                 fact = index.facts[need.fact]
@@ -272,16 +289,12 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(strategy: str) -> None:
-    for trace in shipped():
-        undated = tuple(msgspec.structs.replace(step, t=None) for step in trace.steps)
-        trace = msgspec.structs.replace(trace, steps=undated)
-        index = index_trace(trace, model="gpt-4o", calibrate=False)
-        session = TraceSession(trace, index)
-        replay = Replayer(trace, index, session.messages.count).replay(parse_strategy(strategy))
-        recorded = recorded_messages(trace, index.reasoning_tokens).messages
-        cached = replayed.cached_tokens(replay, recorded, index.encoding, 1024, 128)
-        found = numbers_of(CheckedReplay(session, replay))["cost.cached_prompt_tokens"]
-        assert found.value == sum(cached), trace.id
+    for session in shipped(dated=False, model="gpt-4o"):
+        replay = replay_of(session, strategy)
+        recorded = recorded_messages(session.trace, session.index.reasoning_tokens).messages
+        cached = replayed.cached_tokens(replay, recorded, session.index.encoding, 1024, 128)
+        found = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay))
+        assert found.value == sum(cached), session.trace.id
 
 
 @pytest.mark.parametrize("folder", ["analysis", "building_model", "inventories", "studies"])

@@ -168,6 +168,8 @@ FORGED = {
     "more than there was": "calls=[*(replace(c, keep=99) for c in answer.calls)]",
     "no prompt": "calls=[]",
     "another result": "results=[*(replace(r, step=4) for r in answer.results if r.step == 2)]",
+    "an earlier step": "handles=[Resolved(handle='x', step=-1, text='x')] if loop.at > 2 else []",
+    "fewer tokens than none": "own_calls=[WriterCall(step=loop.at, consumed_tokens=-9, produced_tokens=0)]",
     "another step": "notes=[Note(step=77, slot='store', text='x')]",
 }
 
@@ -176,11 +178,19 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
-    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note\nreal = t._answered\n"
+    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note, Resolved, WriterCall\nreal = t._answered\n"
     code += f"def fake(loop, *given):\n    answer = loop.out\n    loop.out = replace(answer, {FORGED[what]})\n    return real(loop, *given)\nt._answered = fake\n"
     found = replayed(code + "def f(given): return given.text\n")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")
+
+
+def test_a_message_does_not_cost_less_than_nothing(replayed):
+    code = "from bench.model import Message\ndef f(window):\n"
+    code += "    return [*window.messages, Message(role='user', kind='made', text='x', reasoning_tokens=-9999)]\nf.form = 'Window'\n"
+    found = replayed(code, "compactor={}:f")
+    assert found.failure is not None
+    assert found.failure.slot == "compactor"
 
 
 def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_runs_here(tmp_path, monkeypatch):
@@ -206,6 +216,12 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
     assert (there.here, bool(here.here), bool(debugged.here)) == ("", True, True)
     there.sandbox.child.stop()
+
+
+@pytest.mark.slow
+def test_what_is_asked_of_the_process_that_measures_is_in_the_time_of_the_call(replayed):
+    code = "def f(window):\n    while True: window.count('counted ' * 9999)\nf.form = 'Window'\n"
+    assert "took more than" in replayed(code, "compactor={}:f", limits=Limits(0.3)).failure.error
 
 
 @pytest.mark.slow

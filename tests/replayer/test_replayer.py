@@ -104,6 +104,13 @@ def test_no_replay_sees_another(trace, one, other):
     assert msgspec.msgpack.encode(trace) == before
 
 
+def test_the_recorded_prompt_holds_the_seen_text_however_long_the_untruncated_one_is():
+    trace = opened([result("W1 is open", index=2, full="W2 is shut"), ModelTurn(index=3, content="W1")])
+    for spec, text in (("recorded", "W1 is open"), ("keep_all", "W2 is shut")):
+        (*_, last) = shown_texts(replay(trace, index_trace(trace), parse_strategy(spec)), trace)
+        assert [shown for _, shown, step in last if step == 2] == [text]
+
+
 def spoil(given: ToolResult) -> str:
     """A strategy that edits what it is given, as far as it goes."""
     for value in (given.data, given.arguments):

@@ -209,9 +209,8 @@ def test_a_function_that_changes_what_it_was_given_fails_alone():
         function.form = "dict"
         return ran(opened([script()]), function)
 
-    for change in (lambda raw: raw.clear(), lambda raw: raw["structuredOutput"].clear(), lambda raw: raw.update(x=1)):
-        assert "changed" in of(change).failure.error
-    assert texts_shown(of(lambda raw: str(len(raw)))) == ["3"]
+    assert of(lambda raw: raw["structuredOutput"].clear()).failure is not None
+    assert texts_shown(of(lambda raw: raw.clear() or str(len(raw)))) == ["0"]  # a mapping of its own
 
 
 def compose_of(**slots):

@@ -47,9 +47,6 @@ def test_the_node_of_a_graph_is_a_compactor_and_no_router(tmp_path):
     assert "write compactor= before it" in run_of(tmp_path, "routers=mine.py:undeclared").failure.error
 
 
-# ---------------------------------------------------------------- what is said of it
-
-
 # ---------------------------------------------------------------- what is not the same twice
 
 

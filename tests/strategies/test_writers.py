@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from measured import COUNT, Ran, ran
+from msgspec.structs import replace
 
+from bench.evidence.index import index_trace
 from bench.metrics import metric_of
 from bench.model import ContextReset, ModelTurn, Source, SystemTurn, Trace, UserTurn
+from bench.replayer.replaying import replay
 from bench.strategies import compose
 
 # ---------------------------------------------------------------- recorded
@@ -58,6 +61,17 @@ def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> No
     assert "holds no recorded summary — use another writer" in run.failure.error
 
 
+def test_a_writer_does_not_read_the_reasoning_of_the_turns() -> None:
+    trace, strategy = trace_of(), compose("s", {"compactor": "summarize_old:max_tokens=250,keep_last=2"})
+    index = index_trace(trace)
+    own = {turn.index: 1 for turn in trace.model_turns}
+    numbers = {index.full[step] for step in own}
+    tokens = tuple(count + (at in numbers) for at, count in enumerate(index.tokens))
+    reasoned = replace(index, tokens=type(index.tokens)(tokens), reasoning_tokens=own)
+    first, second = (replay(trace, each, strategy).own_calls[0] for each in (index, reasoned))
+    assert first == second
+
+
 # ---------------------------------------------------------------- empty
 
 
@@ -76,6 +90,3 @@ def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
     assert summaries(ran(trace_of(), strategy))[0] == "my notes"
-
-
-# ---------------------------------------------------------------- what a scenario may not do

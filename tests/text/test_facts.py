@@ -15,6 +15,7 @@ from bench.text.facts import (
     anchor,
     find_facts,
     number_value,
+    numbers_at,
     numbers_in,
     occurs,
     places_of,
@@ -190,3 +191,19 @@ def test_two_numbers_are_one_fact_only_where_they_are_the_same(one: str, other: 
 )
 def test_a_number_is_written_as_the_slow_way_writes_it(text: str) -> None:
     assert number_value(text) == slow_value(text)
+
+
+@given(lines)
+def test_numbers_with_their_places_are_all_numbers(text: str) -> None:
+    found = list(numbers_at(text))
+    assert {value for value, _ in found} == numbers_in(text)
+    assert all(value in numbers_in(text[start:end]) for value, (start, end) in found)
+    assert found == sorted(found, key=lambda item: item[1])
+    assert len(found) == sum(
+        1 + len(part.split(",")) * ("," in part) for part in {span: text[slice(*span)] for _, span in found}.values()
+    )
+
+
+def test_a_quoted_word_of_two_letters_says_nothing() -> None:
+    quoted = [fact for kind, fact in find_facts("'ab', 'a1b', 'abc' and 'a-b-c'") if kind == "quoted"]
+    assert quoted == ["abc", "a-b-c"]

@@ -81,3 +81,11 @@ values = st.recursive(
 @given(values)
 def test_every_value_comes_back_with_its_types_and_the_order_of_its_keys(value: Any) -> None:
     assert repr(read(write_tables(value))) == repr(json.loads(exact_json(value))) == repr(value)
+
+
+def test_a_table_within_a_table_is_written_alone() -> None:
+    inner = [{"name": "north", "area": 12.5}, {"name": "south", "area": 7.25}, {"name": "east", "area": 3.5}]
+    rows = [{"id": number, "walls": {"all": [inner, number]}} for number in range(2)]
+    head, *tables = write_tables(rows).split("\n@table")
+    assert json.loads(head) == [{"id": n, "walls": {"all": [{"@table": n + 1}, n]}} for n in range(2)]
+    assert len(tables) == 2

@@ -79,6 +79,18 @@ def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) 
     assert not any(table.fields[place].key == "seats" for place in table.kept_in(reading))
 
 
+def test_a_sentence_states_a_value_of_the_record_that_it_names() -> None:
+    table = FieldTable([{"id": "W1", "mark": "L2a"}, {"id": "W2", "mark": "K9b"}])
+    mark = table.fields[1]
+    for text, kept in (
+        ("W1 has mark L2a", True),
+        ("W2 has mark L2a", False),
+        ("mark L2a (W1)", True),
+        ("mark L2a", True),
+    ):
+        assert table.keeps_field(TextReading(text, table.names), mark) is kept, text
+
+
 @given(ROWS, st.data())
 def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
     rows: list[dict[str, object]], data: st.DataObject

@@ -116,20 +116,20 @@ def test_several_traces_in_one_file_come_back_in_order(folder):
     write_traces(traces, "all.jsonl")
     assert load(["all.jsonl"]).traces == traces
     write_traces(traces[:1] * 2, "twice.jsonl")
-    with pytest.raises(TraceError, match="used by two of its traces"):
+    with pytest.raises(TraceError, match="give each its own id"):
         load(["twice.jsonl"])
 
 
 def test_one_step_is_shown_whole(folder, capsys):
     long = "\n".join(f"row {number}" for number in range(500))
     write_traces([opened([result(long, index=2, error="no\x1b[31m")], id="a"), opened([], id="b")], "two.jsonl")
-    assert bench("show", "two.jsonl", "--case", "a", "--step", "2") == 0
+    assert bench("show", "two.jsonl", "--run", "a", "--step", "2") == 0
     out = capsys.readouterr().out
     assert all(f"  {line}\n" in out for line in long.split("\n"))
     assert "\x1b" not in out
     assert bench("show", "two.jsonl", "--step", "2") == 2
-    assert "add --case a" in capsys.readouterr().err
-    assert bench("show", "two.jsonl", "--case", "a", "--step", "99") == 2
+    assert "add --run a" in capsys.readouterr().err
+    assert bench("show", "two.jsonl", "--run", "a", "--step", "99") == 2
     assert "its steps are 0 to 3" in capsys.readouterr().err
-    assert bench("show", "two.jsonl", "--case", "aa") == 2
+    assert bench("show", "two.jsonl", "--run", "aa") == 2
     assert "did you mean a?" in capsys.readouterr().err

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.model import Trace
+from bench.model.errors import TraceError
 from bench.traces import load
 
 
@@ -82,3 +85,76 @@ def test_prompts_of_which_the_server_keeps_the_beginning(tmp_path: Path) -> None
     trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [first, second]})
     assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
     assert {step.thread for step in trace.steps} == {"main"}
+
+
+def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) -> None:
+    def line(role: str, *blocks: dict[str, Any]) -> str:
+        return json.dumps({"role": role, "message": {"content": list(blocks)}})
+
+    call = {"type": "tool_use", "id": "c1", "name": "walls", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "36"}
+    lines = [line("user", {"type": "text", "text": "How many walls?"}), line("assistant", call), line("user", result)]
+    trace = read(tmp_path, "\n".join(lines), "cursor.jsonl")
+    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult"]
+    (tmp_path / "empty.json").write_text(json.dumps({"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {}}))
+    with pytest.raises(TraceError, match="not recognised"):
+        load([(tmp_path / "empty.json").as_posix()])
+
+
+def frame(name: str, payload: dict[str, Any]) -> bytes:
+    """An event in a frame of AWS, its checksums left empty."""
+    headers = b"\x0b:event-type\x07" + len(name).to_bytes(2, "big") + name.encode()
+    body = json.dumps(payload).encode()
+    size = 16 + len(headers) + len(body)
+    return size.to_bytes(4, "big") + len(headers).to_bytes(4, "big") + bytes(4) + headers + body + bytes(4)
+
+
+def test_streams_in_frames_of_aws(tmp_path: Path) -> None:
+    tool = {"toolUse": {"toolUseId": "t1", "name": "walls"}}
+    stream = b"".join([
+        frame("messageStart", {"role": "assistant"}),
+        *(frame("contentBlockDelta", {"contentBlockIndex": at, "delta": {"text": text}}) for at, text in enumerate("I ask")),
+        frame("contentBlockStart", {"contentBlockIndex": 9, "start": tool}),
+        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": '{"level": '}}}),
+        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": "2}"}}}),
+        frame("messageStop", {"stopReason": "tool_use"}),
+        frame("metadata", {"usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}),
+    ])  # fmt: skip
+    asked = {"messages": [{"role": "user", "content": [{"text": "How many walls?"}]}]}
+    reply = {"scope": "https://bedrock:443", "path": "/model/nova/converse-stream", "body": asked,
+             "response": stream.hex(), "responseIsBinary": True}  # fmt: skip
+    (turn,) = read(tmp_path, [reply]).model_turns
+    assert (turn.content, turn.finish_reason) == ("I ask", "tool_use")
+    assert [(call.name, call.arguments) for call in turn.tool_calls] == [("walls", {"level": 2})]
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (7, 3)
+
+
+def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
+    chunks = [
+        {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
+        for text in ("36 ", "walls")
+    ]
+    end = {"model": "qwen3", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop",
+           "prompt_eval_count": 9, "eval_count": 2}  # fmt: skip
+    body = "\n".join(map(json.dumps, [*chunks, end]))
+    asked = {"model": "qwen3", "messages": [{"role": "user", "content": "How many walls?"}]}
+    (turn,) = read(
+        tmp_path, [{"scope": "http://ollama", "path": "/api/chat", "body": asked, "response": body}]
+    ).model_turns
+    assert (turn.content, turn.finish_reason) == ("36 walls", "stop")
+    assert turn.usage is not None
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
+
+
+def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
+    def answer(number: int, reason: str, *content: dict[str, Any]) -> dict[str, Any]:
+        usage = {"input": 5, "output": 1, "cost": {"total": 0.25}}
+        message = {"role": "assistant", "content": list(content), "stopReason": reason, "usage": usage}
+        return {"type": "message", "id": f"m{number}", "message": message}
+
+    asked = {"type": "message", "id": "m0", "message": {"role": "user", "content": "How many walls?"}}
+    text = {"type": "text", "text": "36 walls"}
+    lines = [{"type": "session", "id": "s"}, asked, answer(1, "aborted"), answer(2, "stop", text)]
+    trace = read(tmp_path, "\n".join(map(json.dumps, lines)), "s.jsonl")
+    assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import EXAMPLES
 from hypothesis import given, settings, strategies as st
 
 from bench.model import Trace
@@ -80,7 +81,7 @@ def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
 
 
 @pytest.mark.parametrize("reader", [*LINES, *WHOLE])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(data=st.data())
 def test_any_odd_value_is_read(reader: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Wherever an odd value stands, the rest is read: no error but that nothing was recorded, no step made up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from ...model import ToolResult, lines_of
 from ...model.scores import Check, Finding
@@ -54,7 +55,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         rewritten += 1
         placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text)
         claims = bool(_SUCCESS.search(" ".join(new_lines(evidence, own))))
-        if _tells(own.text, own.result):
+        if _tells(unescape(own.text), own.result):
             continue
         if claims or _shows(evidence, own) or not placeholder:
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))

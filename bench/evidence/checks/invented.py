@@ -85,7 +85,7 @@ def _strange(
             if ordered:
                 yield text[:200]
             constant = line.strip() in wording
-            text = _IDENTIFIER.sub(lambda found: " " if mentions.name(found[0]) else found[0], text)
+            text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if not mentions.moment(moment) and not constant:

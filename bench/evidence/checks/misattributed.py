@@ -23,6 +23,9 @@ _QUOTE = re.compile(
     + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
     re.IGNORECASE,
 )
+_DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
+"""JSON, or a row of a table: three cells with nothing but a separator between them."""
+
 _FEWEST_WORDS = 6
 """So many words in a row tell who said them."""
 
@@ -46,7 +49,7 @@ def misattributed(evidence: ReplayEvidence) -> Check:
         quotes = [*_quotes(own)]
         data = [*_of_other_records(evidence, own)] if records.by_identity and own.result is None else []
         lines = new_lines(evidence, own) if records.by_identity else ()
-        prose = [line for line in lines if line.lstrip()[:1] not in ("{", "[", "|") and records.names_any(line)]
+        prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         names = bool(quotes or prose or data)
         naming += names
         summaries += names and own.result is None
@@ -82,7 +85,7 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
     """Yield the words that the lines of a summary put behind a role, each with that role."""
     for line in own.text.split("\n") if own.result is None else ():
-        found = _QUOTE.fullmatch(line)
-        if found and found["words"].count(" ") + 1 >= _FEWEST_WORDS:
-            speaker = found["speaker"].casefold()
-            yield next(role for role, names in _SPEAKERS.items() if speaker in names), found["words"]
+        quoted = _QUOTE.fullmatch(line)
+        if quoted and quoted["words"].count(" ") + 1 >= _FEWEST_WORDS:
+            speaker = quoted["speaker"].casefold()
+            yield next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]

@@ -99,7 +99,7 @@ def _today(reading: Reading) -> Price | None:
 
 
 def _savings(reading: Reading) -> Figures:
-    """What the best strategy saves and misses, and the cheapest that was rejected, beside the chart."""
+    """The saving and the misses of the best strategy, the cheapest rejected one, the chart."""
     item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised
@@ -211,7 +211,7 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
 def _numbers(reading: Reading) -> Numbers:
     """Prices with and without the cache, the interval, the misses; no column without a value."""
     basis, ranked = reading.advice.basis, reading.ranked
-    bounds = [found for item in ranked if (found := _bounds(reading.price(item)))]
+    bounds = [pair for item in ranked if (pair := _bounds(reading.price(item)))]
     scale = min([low for low, _ in bounds] + [-0.02]), max([high for _, high in bounds] + [0.02])
     tokens = reading.counts_tokens
     title = _unit(reading) if tokens else ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))

@@ -97,7 +97,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
     return Cell(count(value), heat=sum(share > edge for edge in _HEAT))
 
 
-# ---------------------------------------------------------------- what rules found
+# ---------------------------------------------------------------- failures and findings
 
 
 def _failures(reading: Reading) -> Iterator[Block]:
@@ -138,7 +138,9 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    """The worst runs of each strategy: the one that loses most is open, one that loses nothing stands alone."""
+    """The worst runs of each strategy: the one that loses most is open, one that loses nothing
+    stands alone.
+    """
     today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
     items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))

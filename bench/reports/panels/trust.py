@@ -130,10 +130,10 @@ def _limit(rule: Rule, results: list[RuleResult]) -> str:
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """The texts that stand in everything a strategy writes: quoted, since no rule reads them."""
     scores = (score for run in reading.compared.runs for score in run.scores if score.strategy in reading.by_name)
-    found = dict.fromkeys((score.strategy, text) for score in scores for text in score.constant_texts)
-    if found:
+    texts = dict.fromkeys((score.strategy, text) for score in scores for text in score.constant_texts)
+    if texts:
         title = "Texts that a strategy always writes, word for word"
-        rows = [(name, code(text[:500])) for name, text in found]
+        rows = [(name, code(text[:500])) for name, text in texts]
         yield Fold(title, (table(title, columns("strategy", "text"), rows, look="plain", most=_TEXTS, noun="text"),))
 
 

@@ -1,6 +1,7 @@
 """The rules of the five documents, one file each; of common practice; and of references.
 
-This file reads a raw script result for documents 000, 001 and 003, and applies the rule that they share.
+This file reads a raw script result for documents 000, 001 and 003, and applies the rule that they
+share.
 """
 
 from __future__ import annotations
@@ -8,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
 from ..slots import Summary
 
 Noise = Literal["status", "markers"]
-"""The console lines that say nothing: those that report the execution itself, or every line that starts with a mark."""
+"""The console lines that are left out: those that report the execution, or all that start with a mark."""
 
+MARKS = ("✅", "❌")
 _NOISE = {
     "status": re.compile(r"\s*(?:✅\ufe0f?\s*Code executed|❌\ufe0f?\s*Code execution)", re.IGNORECASE),
     "markers": re.compile(r"\s*[✅❌]"),
@@ -28,83 +30,92 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result as the rules read it: the console lines, the items of its structured output, and the console text as it came."""
+    """A raw script result as the rules read it: console lines, items, and the console text as it came."""
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
     console: str = ""
 
     def without(self, noise: Noise) -> tuple[str, ...]:
-        """Return the console lines that say something."""
+        """The console lines but those of noise."""
         is_noise = _NOISE[noise].match
-        return tuple(line for line in self.lines if not (line.lstrip()[:1] in ("✅", "❌") and is_noise(line)))
+        return tuple(line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line)))
+
+    @property
+    def tables(self) -> list[tuple[int, Any]]:
+        """The data of each table item, with its place among the items."""
+        items = enumerate(self.items)
+        return [(place, i.get("data")) for place, i in items if isinstance(i, dict) and i.get("type") == "table"]
 
 
 def script_output(result: ToolResult) -> ScriptOutput:
-    """Return the script output of a tool result; the text of any other result counts as console output.
+    """The script output of a tool result; the text of any other result counts as console output.
 
-    A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as data or as JSON text. Nothing here raises.
+    A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as
+    data or as JSON text. Nothing here raises.
     """
-    return _text_output(result.text) if result.data is None else _value_output(result.data, result.text)
-
-
-def _text_output(text: str) -> ScriptOutput:
-    try:
-        return _value_output(parse_json(text), text)
-    except NothingParsed:
-        return ScriptOutput(tuple(lines_of(text)), (), text)
-
-
-def _value_output(value: Any, text: str) -> ScriptOutput:
+    value = result.data if result.data is not None else _parsed(result.text)
     if not isinstance(value, dict) or not {"output", "structured_output", "structuredOutput"} & value.keys():
-        return ScriptOutput(tuple(lines_of(text)), (), text)
+        return ScriptOutput(tuple(lines_of(result.text)), (), result.text)
     output = value.get("output")
     console = "" if output is None else as_text(output)
     items = value.get("structured_output") or value.get("structuredOutput") or []
-    if isinstance(items, str):
+    items = _parsed(items) if isinstance(items, str) else items
+    listed = items if isinstance(items, list) else [items] if items else []
+    return ScriptOutput(tuple(lines_of(console)), tuple(listed), console)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except NothingParsed:
+        return None
+
+
+def rows_of(data: Any) -> tuple[list[Any] | None, str]:
+    """The rows of a table's data, a list or JSON text of one; None and the problem for any other.
+
+    >>> rows_of("[1, 2]"), rows_of("[1, 2"), rows_of({"a": 1})
+    (([1, 2], ''), (None, 'not JSON'), (None, 'not a list'))
+    """
+    if isinstance(data, str):
         try:
-            items = parse_json(items)
+            data = parse_json(data)
         except NothingParsed:
-            items = []
-    found = items if isinstance(items, list) else [items] if items else []
-    return ScriptOutput(tuple(lines_of(console)), tuple(found), console)
+            return None, "not JSON"
+    return (data, "") if isinstance(data, list) else (None, "not a list")
 
 
 def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
-    """Return the rows of every table item, in order. Data that is no list of rows is left out, and `notes` says so.
+    """The rows of every table item, in order. Data that is no list of rows is left out, with a note.
 
     >>> notes = []
     >>> tables_of(ScriptOutput((), ({"type": "table", "data": "[{\\"a\\": 1"},)), notes), notes
     ([], ['structured_output[0].data is not JSON: rule falls through'])
     """
-    found: list[list[Any]] = []
-    for position, item in enumerate(output.items):
-        if not isinstance(item, dict) or item.get("type") != "table":
-            continue
-        rows = item.get("data")
-        problem = "not a list"
-        if isinstance(rows, str):
-            try:
-                rows = parse_json(rows)
-            except NothingParsed:
-                problem = "not JSON"
-        if isinstance(rows, list):
-            found.append(rows)
+    tables: list[list[Any]] = []
+    for place, data in output.tables:
+        rows, problem = rows_of(data)
+        if rows is None:
+            notes.append(f"structured_output[{place}].data is {problem}: rule falls through")
         else:
-            notes.append(f"structured_output[{position}].data is {problem}: rule falls through")
-    return found
+            tables.append(rows)
+    return tables
 
 
 # ---------------------------------------------------------------- their summary
 
-Words = tuple[str, str, str]
-"""The key of a summary's rows, and the messages of a table and of a console log."""
+
+class Words(NamedTuple):
+    """The words of a summary: the key of its rows, and the messages of a table and of a console log."""
+
+    rows: str
+    table: str
+    console: str
 
 
-SHOWING: Words = ("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
-
-
-FIRST: Words = (
+SHOWING = Words("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
+FIRST = Words(
     "truncated_rows_json",
     "Table with {count} rows; first {shown} shown.",
     "{count} console lines; first {shown} shown.",
@@ -120,26 +131,26 @@ def summarized(
     *,
     any_table: bool = False,
 ) -> Summary:
-    """Return the summary of the first table longer than `max_rows`, else of a console longer than `max_lines`, else nothing."""
+    """The summary of the first table above `max_rows`, else of a console above `max_lines`.
+
+    With `any_table` of the first table, however short. Without `words` it has the counts alone.
+    """
     notes: list[str] = []
     output = script_output(result)
     for rows in tables_of(output, notes):
         if any_table or len(rows) > max_rows:
-            return Summary(_table(rows, max_rows, words), tuple(notes))
+            table = _first("table", "row_count", rows, max_rows, words and (words.rows, words.table))
+            return Summary(table, tuple(notes))
     lines = output.lines if noise is None else output.without(noise)
-    return Summary(_console(lines, max_lines, words) if len(lines) > max_lines else None, tuple(notes))
+    if len(lines) <= max_lines:
+        return Summary(None, tuple(notes))
+    console = _first("console", "line_count", lines, max_lines, words and ("truncated_lines", words.console))
+    return Summary(console, tuple(notes))
 
 
-def _table(rows: Sequence[Any], limit: int, words: Words | None) -> dict[str, Any]:
-    return {"type": "table", **_first(rows, limit, "table", "row_count", words and words[:2])}
-
-
-def _console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
-    return {"type": "console", **_first(lines, limit, "console", "line_count", words and ("truncated_lines", words[2]))}
-
-
-def _first(items: Sequence[Any], limit: int, kind: str, counted: str, words: tuple[str, str] | None) -> dict[str, Any]:
+def _first(kind: str, counted: str, items: Sequence[Any], limit: int, words: tuple[str, str] | None) -> dict[str, Any]:
+    count = {counted: len(items)}
     if words is None:
-        return {counted: len(items)}
-    (key, message), shown = words, list(items[:limit])
-    return {"message": message.format(count=len(items), shown=len(shown)), kind: {counted: len(items), key: shown}}
+        return {"type": kind, **count}
+    (key, message), first = words, list(items[:limit])
+    return {"type": kind, "message": message.format(count=len(items), shown=len(first)), kind: {**count, key: first}}

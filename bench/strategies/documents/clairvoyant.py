@@ -89,11 +89,11 @@ class _Selection:
 
     def _text(self, count: Callable[[str], int], future: Future) -> str:
         """The lines still needed, or everything where that is cheaper."""
-        whole, step = self.untruncated.text, self.untruncated.step or 0
-        plain, fields = future.plain(whole), [fact for fact in self.alive or () if (step, fact) in future.fields]
+        untruncated, step = self.untruncated.text, self.untruncated.step or 0
+        plain, fields = future.plain(untruncated), [fact for fact in self.alive or () if (step, fact) in future.fields]
         if self._spans is None:
             prose = {fact: last for fact, last in self.needs.items() if (step, fact) not in future.fields}
-            unchanged = step in future.places and whole == future.results[step].text
+            unchanged = step in future.places and untruncated == future.results[step].text
             places = future.places[step] if unchanged else first_places(plain, prose)
             self._spans = {fact: _line_at(plain, *places[fact]) for fact in prose if fact in places}
         spans = [span for fact, span in self._spans.items() if fact in (self.alive or ())]
@@ -101,7 +101,7 @@ class _Selection:
         lines += future.record_lines(step, fields) if fields else []
         text = "\n".join(lines)
         text = text if future.plain(text) == text else f">{text}"  # it would be decoded as JSON
-        return text if count(text) <= count(whole) else whole
+        return text if count(text) <= count(untruncated) else untruncated
 
 
 def _line_at(plain: str, start: int, end: int) -> tuple[int, int]:
@@ -154,7 +154,7 @@ class Floor:
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
         self._in_system: set[str] = set()  # the facts that system turns hold
-        self._shown: tuple[str, ...] = ()
+        self._facts: tuple[str, ...] = ()
         self._message: list[Message] = []
 
     def compact(self, window: Window) -> Edits:
@@ -167,11 +167,11 @@ class Floor:
                 self._in_system.update(future.search(message.text))
         self._alive |= {fact: None for fact, need in needs.items() if need.source in joined}
         self._alive = {fact: None for fact in self._alive if needs[fact].last >= window.step}
-        shown = tuple(fact for fact in self._alive if fact not in self._in_system)
-        if shown != self._shown:
-            fields = {fact: needs[fact].source for fact in shown if needs[fact].field}
-            self._shown = shown
-            self._message = [summary_message(_written(shown, fields, window.count, future))] if shown else []
+        facts = tuple(fact for fact in self._alive if fact not in self._in_system)
+        if facts != self._facts:
+            fields = {fact: needs[fact].source for fact in facts if needs[fact].field}
+            self._facts = facts
+            self._message = [summary_message(_written(facts, fields, window.count, future))] if facts else []
         return Edits(messages=[*self._system, *self._message])
 
 

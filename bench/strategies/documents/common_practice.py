@@ -1,5 +1,4 @@
-"""Common practice: old results masked, a sliding window, repeats as references; the ends of a result, or the whole of it in another notation; a
-store outside of the prompt; and the ledger of an orchestrator."""
+"""Common practice: masks, windows, repeats, ends of results, other notations, a store, a ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from ..settings import Count
 
 @register("compactor", "mask_observations")
 class MaskObservations(Boundary):
-    """The last `keep_last` tool results verbatim, a one-line placeholder in the place of each older one that says how long it was.
+    """The last `keep_last` tool results; of each older one a line that says how long it was.
 
     A placeholder keeps role, call and step of the result it stands for.
 
@@ -51,12 +50,14 @@ def _left_out(message: Message) -> Message:
 
 @register("compactor", "repeats")
 class Repeats(Compactor):
-    """Every tool result of `min_chars` or more that an earlier one gives word for word as a line that names the earlier call.
+    """A line that names the earlier call, for each result of `min_chars` or more that repeats its own.
 
-    The earlier one stays, so nothing is lost and the prefix that a provider has cached holds. Results that differ in one character are no
-    repeats. Where the recorded harness compacted its history, what had gone by then is no earlier result.
+    The earlier one stays, so nothing is lost and the prefix that a provider has cached holds.
+    Results that differ in one character are no repeats. Where the recorded harness compacted its
+    history, what had gone by then is no earlier result.
 
-    Source: RFC 3229 (delta encoding in HTTP): an unchanged answer is sent as a reference to the one before
+    Source: RFC 3229 (delta encoding in HTTP): an unchanged answer is sent as a reference to the one
+    before
 
     >>> Repeats(min_chars=3).tried("call cat", "tool: a long text", "call cat", "tool: a long text")
     ['call cat', 'tool: a long text', 'call cat', 'tool: [the same result as call call 0 above]']
@@ -108,12 +109,14 @@ class SlidingWindow(Sliding, Batched):
 def head_tail(
     result: ToolResult, *, head: Count = 20, tail: Count = 20, unit: Literal["lines", "characters"] = "lines"
 ) -> str:
-    """The first and the last lines (or characters) of a result, with a marker between that names how many were left out.
+    """The first `head` and last `tail` lines (or characters) of a result, and the number left out.
 
-    The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank lines are not counted, and go where
-    something is left out; a result short enough is shown untouched, an empty one as `""`.
+    The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank
+    lines are not counted, and go where something is left out; a result short enough is shown
+    untouched, an empty one as `""`.
 
-    Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and the tail of a long output
+    Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and
+    the tail of a long output
 
     >>> head_tail(ToolResult(index=0, call_id="a", function="f", seen="1\\n2\\n3\\n4"), head=1, tail=1)
     '1\\n[2 lines left out]\\n4'
@@ -132,8 +135,9 @@ def head_tail(
 
 
 def structured_value(result: ToolResult, unpack: bool) -> Any:
-    """Return the mapping or list that a result holds, as data or as JSON text; with `unpack` JSON inside its strings is a value too.
+    """The mapping or list that a result holds, as data or as JSON text.
 
+    With `unpack` JSON inside its strings is a value too.
     Raises NothingParsed for any other result: there is nothing to write in another way.
     """
     value = parse_json(result.text) if result.data is None else result.data
@@ -146,7 +150,8 @@ def structured_value(result: ToolResult, unpack: bool) -> Any:
 def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result as JSON without blanks: nothing is lost.
 
-    `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
+    `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list
+    (data or JSON text) is shown as it is.
 
     Source: RFC 8259 (JSON)
 
@@ -163,8 +168,9 @@ def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
 def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost.
 
-    The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
-    inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
+    The format is that of `bench.text.lossless`: strings that would read as something else are
+    quoted, so types are kept. `unpack` writes JSON inside strings as the value it holds. A result
+    that is no mapping or list (data or JSON text) is shown as it is.
 
     Source: RFC 4180 (CSV)
 
@@ -187,7 +193,7 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
 
 @register("store", "external")
 class External:
-    """The value in a content-addressed store, and a handle with a preview in its place; the handle resolves to the very same value.
+    """A handle and the first `preview_chars` characters, which resolves to the very same value.
 
     Equal values share a handle. An empty result has a handle and an empty preview.
 
@@ -218,9 +224,9 @@ class External:
         )
 
     def resolve(self, handle: str) -> Any:
-        """Return the value behind a handle; StrategyError for a handle that this store never gave."""
+        """The value behind a handle; StrategyError for a handle that this store never gave."""
         if handle not in self._values:
-            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one case only")
+            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one run only")
         return self._values[handle]
 
 
@@ -229,13 +235,16 @@ class External:
 
 @register("router", "ledger", at="before_model")
 class Ledger:
-    """The next act of an orchestrator, read from its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
+    """An orchestrator's next act, by its ledger: `satisfied`, `next`, `replan` or `terminated`.
 
-    Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. After more than `max_stalls` stalls counting
-    starts again. The ledger is `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer
-    counts, as in Magentic-One. A state without a ledger is `next`, with nobody named.
+    With `next` the detail names the speaker. Satisfied wins. A ledger that sees a loop or no
+    progress is a stall; progress never takes one away. After more than `max_stalls` stalls counting
+    starts again. The ledger is `{is_request_satisfied | is_in_loop | is_progress_being_made |
+    next_speaker: {answer}}`. Only a boolean answer counts, as in Magentic-One. A state without a
+    ledger is `next`, with nobody named.
 
-    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
+    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen,
+    `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
 
     >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
     >>> router = Ledger(max_stalls=1)

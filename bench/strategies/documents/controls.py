@@ -162,7 +162,7 @@ def reference_keep_all() -> dict[str, str]:
 
 @register("reference", "recorded")
 def reference_recorded() -> dict[str, str]:
-    """What the recorded system itself showed its model, its own context resets included.
+    """The prompts of the recorded system itself, its own context resets included.
 
     Source: the recording itself
     """

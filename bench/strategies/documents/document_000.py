@@ -1,36 +1,34 @@
-"""Document 000, "Post-Execution Summary Workflow": the summary of a script's result, two later revisions of it, and the agent's reply."""
+"""Document 000, "Post-Execution Summary Workflow": summaries of a script's result, and the reply."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...model import ToolResult, as_text
 from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
-from ...text.decode import NothingParsed, parse_json
 from .. import Execution, Reply, Summary
 from ..settings import Count
-from . import FIRST, Noise, ScriptOutput, script_output, summarized, tables_of
+from . import FIRST, MARKS, Noise, rows_of, script_output, summarized, tables_of
 
-MARKS = ("✅", "❌")
 STATUS = ("✅ Code executed", "❌ Code execution")
-Shows = Literal["headers", "result"]
-"""The part of a result that a later revision shows beside its count."""
 
 
 @register("summarizer", "table_console")
 def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
-    """The first rows of the first table longer than `max_rows`, else the first lines of a console log longer than `max_lines`.
+    """The first rows of a table longer than `max_rows`, else lines of a log longer than `max_lines`.
 
-    Status lines are taken out of the log before it is measured: `noise="status"` those that report the execution itself, `noise="markers"` every
-    line that starts with ✅ or ❌, answers included. Where table data cannot be read, the rule falls through, and a note says so.
+    Status lines are taken out of the log before it is measured: `noise="status"` those that report
+    the execution itself, `noise="markers"` every line that starts with ✅ or ❌, answers included.
+    Where table data cannot be read, the rule falls through, and a note says so.
 
     Source: 000 Step 3
 
-    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
-    >>> table_console(log, max_lines=1).value
-    {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
+    >>> log = {"output": "✅ Code executed successfully\\na\\nb"}
+    >>> result = ToolResult(index=0, call_id="a", function="f", data=log)
+    >>> table_console(result, max_lines=1).value["console"]
+    {'line_count': 2, 'truncated_lines': ['a']}
     """
     return summarized(result, max_rows, max_lines, noise, FIRST)
 
@@ -40,10 +38,11 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
 
 @register("summarizer", "first_result_line")
 def first_result_line(result: ToolResult) -> Summary:
-    """Of a console log the first line that states a result, and the number of lines.
+    """The first line of a console log that states a result, and the number of lines.
 
-    A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these instead, one of status lines alone the first of
-    them, up to a `|`. A table, which comes first, is shown as `headers_preview` shows it. Nothing at all gives no summary.
+    A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these
+    instead, one of status lines alone the first of them, up to a `|`. A table, which comes first,
+    is shown as `headers_preview` shows it. Nothing at all gives no summary.
 
     Source: 000 Step 3, the latest revision by the same owners
 
@@ -51,15 +50,20 @@ def first_result_line(result: ToolResult) -> Summary:
     >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).value
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
-    return _by_revision(*_read(script_output(result)), "result")
+
+    def first_marked(lines: list[str]) -> Sequence[str]:
+        return [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]
+
+    return _by_revision(result, STATUS, 2, first_marked)
 
 
 @register("summarizer", "headers_preview")
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
-    """A table as its row count, its column names and the first `preview` rows; else a console log as what it calls its summary.
+    """A table's row count, column names and first `preview` rows; else the summary that a log names.
 
-    Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first of them, up to a `|`. Only the first table item
-    is looked at; data that is no list counts as no table, with a note. A short result is summarised too.
+    Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first
+    of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no
+    table, with a note. A short result is summarised too.
 
     Source: 000 Step 3, a later revision by the same owners
 
@@ -67,19 +71,29 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).value
     {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
     """
-    return _by_revision(*_read(script_output(result)), "headers", preview)
+    return _by_revision(result, MARKS, preview, lambda lines: lines[:preview])
 
 
-def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], shows: Shows, preview: int = 2) -> Summary:
-    """Return the summary of the rows of the first table, else of the console lines that start with no mark."""
-    if rows is not None:
-        named = rows and isinstance(rows[0], dict)
-        more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
-        return Summary({"type": "table", "row_count": len(rows), **more})
-    notes = (f"{problem}: rule falls through",) if problem else ()
-    results = [line for line in lines if not line.startswith(STATUS if shows == "result" else MARKS)]
+def _by_revision(
+    result: ToolResult, noise: tuple[str, ...], preview: int, select: Callable[[list[str]], Sequence[str]]
+) -> Summary:
+    """The summary of the first table, else of the console lines that do not start with noise."""
+    output, notes = script_output(result), tuple[str, ...]()
+    data = next((data for _, data in output.tables), None)
+    if data:
+        rows, problem = rows_of(data)
+        if rows is not None:
+            named = rows and isinstance(rows[0], dict)
+            more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
+            return Summary({"type": "table", "row_count": len(rows), **more})
+        notes = (f"the first table's data is {problem}: rule falls through",)
+    console = output.console.strip()
+    lines = console.split("\n") if console else []
+    results = [line for line in lines if not line.startswith(noise)]
+    own = [line.replace("SUMMARY:", "").strip() for line in results if line.strip().startswith("SUMMARY:")]
     if results:
-        return Summary({"type": "console", "line_count": len(results), **_preview(results, shows, preview)}, notes)
+        text = {"summary_text": " ".join(own)} if own else {"preview": list(select(results))}
+        return Summary({"type": "console", "line_count": len(results), **text}, notes)
     status = next((line for line in lines if line.startswith(MARKS)), None)
     if status is None:
         return Summary(None, notes)
@@ -87,33 +101,10 @@ def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], sho
     return Summary({"type": "default", "message": message}, notes)
 
 
-def _preview(lines: list[str], shows: Shows, preview: int) -> dict[str, Any]:
-    own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
-    if own:
-        return {"summary_text": " ".join(own)}
-    if shows == "headers":
-        return {"preview": lines[:preview]}
-    return {"preview": [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]}
-
-
-def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
-    """Return the rows of the first table item alone, what is wrong with its data, and the console lines, split at line feeds alone."""
-    console = output.console.strip()
-    lines = console.split("\n") if console else []
-    tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
-    data = next(tables, {}).get("data")
-    try:
-        rows = parse_json(data) if isinstance(data, str) and data else data or None
-    except NothingParsed:
-        return None, "the first table's data is not JSON", lines
-    known = rows is None or isinstance(rows, list)
-    return (rows, "", lines) if known else (None, "the first table's data is not a list", lines)
-
-
 # ---------------------------------------------------------------- the agent's reply
 
 
-_TOLD = {
+_WORDING = {
     "table": ("returned a table of", "row", "Table", ("truncated_rows_json", "truncated_rows")),
     "console": ("printed", "line", "Console", ("truncated_lines",)),
 }
@@ -123,16 +114,18 @@ _TOLD = {
 def building_agent(
     execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
 ) -> Reply:
-    """The agent's reply to one execution: from the summary where there is one, else from the raw output while that is short.
+    """The agent's reply to one execution: from its summary, else from a short raw output.
 
-    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any other summary), `empty` (no output, or status lines
-    alone), `message` (a short output, or what a failed execution says), and `error`: an output that the summarizer should have summarised. On every
-    path the task state is cleared and the run goes to `END`.
+    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any
+    other summary), `empty` (no output, or status lines alone), `message` (a short output, or the
+    message of a failed execution), and `error`: an output that the summarizer should have
+    summarised. On every path the task state is cleared and the run goes to `END`.
 
     Source: 000 Step 5; 001 §2
 
-    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Wall created.\\n✅ Code executed successfully"})
-    >>> reply = building_agent(Execution(log, None))
+    >>> log = {"output": "✅ Wall created.\\n✅ Code executed successfully"}
+    >>> result = ToolResult(index=0, call_id="a", function="f", data=log)
+    >>> reply = building_agent(Execution(result, None))
     >>> reply.path, reply.text, reply.state, reply.route
     ('message', 'The script ran and returned the following message: ✅ Wall created.', {}, 'END')
     """
@@ -145,7 +138,7 @@ def building_agent(
 
 
 def task_state(execution: Execution) -> dict[str, Any]:
-    """Return the state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
+    """The state of the task when the agent replies: script, parameters, output and summary."""
     result = execution.result
     arguments = result.arguments if isinstance(result.arguments, Mapping) else {}
     return {
@@ -159,13 +152,13 @@ def task_state(execution: Execution) -> dict[str, Any]:
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
     ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
     path = summary.get("type") if isinstance(summary, Mapping) else None
-    if path not in _TOLD:
+    if path not in _WORDING:
         return "text", f"{ran}: {as_text(summary)}"
-    did, unit, tab, shown = _TOLD[path]
+    did, unit, tab, keys = _WORDING[path]
     body = summary.get(path)
-    held = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top, and shows none
-    first: list[Any] = next((held[key] for key in shown if isinstance(held.get(key), list)), [])
-    count = held.get(f"{unit}_count", len(first))
+    counts = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top
+    first: list[Any] = next((counts[key] for key in keys if isinstance(counts.get(key), list)), [])
+    count = counts.get(f"{unit}_count", len(first))
     listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
     what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
     return path, f"{what}{listed} See the {tab} tab for all of it."
@@ -179,20 +172,20 @@ def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) 
         longest = max(map(len, tables), default=0)
         problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
         return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
-    said = [*lines, *(as_text(row) for rows in tables for row in rows)]
-    said += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
-    said += ["A table came back that cannot be read."] * len(unreadable)
+    texts = [*lines, *(as_text(row) for rows in tables for row in rows)]
+    texts += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
+    texts += ["A table came back that cannot be read."] * len(unreadable)
     failure = _failure(result)
     if failure is not None:
-        said = said if failure in "\n".join(said) else [*said, failure]
-        return "message", "The script failed: " + "\n".join(said)
-    if not said:
+        texts += [] if failure in "\n".join(texts) else [failure]
+        return "message", "The script failed: " + "\n".join(texts)
+    if not texts:
         return "empty", "Action completed successfully."
-    return "message", "The script ran and returned the following message: " + "\n".join(said)
+    return "message", "The script ran and returned the following message: " + "\n".join(texts)
 
 
 def _failure(result: ToolResult) -> str | None:
-    """Return the message of a failed execution; None where it did not fail. A failure is never reported as a success."""
+    """The message of a failed execution; None where it did not fail."""
     data = result.data if isinstance(result.data, dict) else {}
     if result.success and data.get("is_success", True):
         return None

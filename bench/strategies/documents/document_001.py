@@ -1,4 +1,4 @@
-"""Document 001, "Proposed Strategy for Agent Output Summarization": its summary, and the loop that it fixes."""
+"""Document 001, "Proposed Strategy for Agent Output Summarization": its summary, and its loop."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from . import SHOWING, summarized
 
 @register("summarizer", "output_summary")
 def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Summary:
-    """The first rows of a table, however short it is; without one, the first lines of a console log longer than `max_lines`.
+    """The first rows of a table; without one, the first lines of a log longer than `max_lines`.
 
-    Where there is a table the console text is ignored. A short log or an empty result gives no summary (`value` is None). Table data that
-    cannot be read counts as no table, and a note says so.
+    Where there is a table, however short, the console text is ignored. A short log or an empty
+    result gives no summary (`value` is None). Table data that cannot be read counts as no table,
+    and a note says so.
 
     Source: 001 §1
 
     >>> table = {"output": "done", "structured_output": [{"type": "table", "data": "[1,2,3]"}]}
-    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).value
-    {'type': 'table', 'message': 'Showing 2 of 3 rows', 'table': {'row_count': 3, 'truncated_rows': [1, 2]}}
+    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).value["table"]
+    {'row_count': 3, 'truncated_rows': [1, 2]}
     """
     return summarized(result, max_rows, max_lines, None, SHOWING, any_table=True)
 
 
 @register("router", "after_execution", at="after_result")
 def after_execution(state: Mapping[str, Any]) -> str:
-    """`respond_with_summary` where the execution left a summary, else `respond_with_raw`; both end the task.
+    """`respond_with_summary` where the execution left a summary, else `respond_with_raw`.
 
-    A summary that is null counts as none, as in the documents; an empty state is `respond_with_raw`.
+    Both end the task. A summary that is null counts as none, as in the documents; an empty state is
+    `respond_with_raw`.
 
     Source: 000 Step 5, 001 §2, 003 §3.3
 
@@ -47,10 +49,11 @@ def after_execution(state: Mapping[str, Any]) -> str:
 
 @register("router", "loop_detector", at="before_model", loop="break_loop")
 class LoopDetector:
-    """`break_loop` where the prompt shows the same call with the same arguments and result `repeats` times, else `continue`.
+    """`break_loop` where the prompt shows one call and its result `repeats` times, else `continue`.
 
-    It sees what the model sees, so compaction can hide a loop, and placeholders that look alike can feign one. Calls whose result is not shown do
-    not count. No prompt: `continue`.
+    Function, arguments and result are the same. It sees what the model sees, so compaction can hide
+    a loop, and placeholders that look alike can feign one. Calls whose result is not shown do not
+    count. No prompt: `continue`.
 
     Source: 001 §2 Step 3 "stuck in a loop"
 
@@ -71,7 +74,7 @@ class LoopDetector:
 
 
 def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:
-    """Return function, arguments and result of each call that the prompt shows with its result, in order of the results."""
+    """Function, arguments and result of each call that the prompt shows with its result."""
     open_calls: dict[str | None, tuple[str, str]] = {}
     executions = []
     for message in prompt:

@@ -117,9 +117,9 @@ class SeparateCommands(AtShare, Summarising):
 
     A command is a tool call or `execute: <command>`; it and its result are left out of what is
     summarised. Triggered as `summarize_old` is. From then on every prompt ends with the command
-    history, in full while it costs at most `full_below` tokens, else its `last` entries, each result
-    cut at `result_chars` and followed by `...`, as the document does even where nothing was cut.
-    Commands among the last messages are shown in both. Token counts are kept as parts.
+    history, in full while it costs at most `full_below` tokens, else its `last` entries, each
+    result cut at `result_chars` and followed by `...`, as the document does even where nothing was
+    cut. Commands among the last messages are shown in both. Token counts are kept as parts.
 
     Source: 002 Proposed Smart Strategy
 
@@ -135,23 +135,23 @@ class SeparateCommands(AtShare, Summarising):
     _commands: CommandHistory = state(CommandHistory)
     _triggered: bool = state(bool)
     _full_fits: bool = state(lambda: True)
-    _shown: tuple[Message, ...] = state(tuple)  # the command history of the last prompt
+    _last_history: tuple[Message, ...] = state(tuple)  # the command history of the last prompt
 
     def compact(self, window: Window) -> Edits | None:
         self._commands.take(window.added)
-        earlier = self._shown
+        earlier = self._last_history
         conversation = window.tokens - total(window.count, earlier)
-        self._shown = self._formatted(window) if self._triggered else ()
+        self._last_history = self._formatted(window) if self._triggered else ()
         notes: tuple[str, ...] = ()
-        if conversation + total(window.count, self._shown) >= self.limit(window):
+        if conversation + total(window.count, self._last_history) >= self.limit(window):
             messages = [message for message in window.messages if message not in earlier]
             system, old, recent = split_old(messages, self.keep_last)
             if worth_summarising(old):
-                self._triggered, self._shown = True, self._formatted(window)
+                self._triggered, self._last_history = True, self._formatted(window)
                 return self._compacted(window, conversation, system, old, recent)
             notes = (f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",)
-        parts = parts_of(window, conversation, self._shown)
-        return Edits(replace=dict.fromkeys(earlier), append=self._shown, notes=notes, parts=parts)
+        parts = parts_of(window, conversation, self._last_history)
+        return Edits(replace=dict.fromkeys(earlier), append=self._last_history, notes=notes, parts=parts)
 
     def _compacted(
         self, window: Window, conversation: int, system: list[Message], old: list[Message], recent: list[Message]
@@ -162,10 +162,10 @@ class SeparateCommands(AtShare, Summarising):
         conversation += total(window.count, summary) - total(window.count, old)
         summarised = len(talk) if written else 0
         return Edits(
-            messages=[*system, *summary, *recent, *self._shown],
+            messages=[*system, *summary, *recent, *self._last_history],
             written=written,
             notes=(f"{window.tokens} tokens: {len(old)} old messages left, {summarised} of them summarised",),
-            parts=parts_of(window, conversation, self._shown),
+            parts=parts_of(window, conversation, self._last_history),
         )
 
     def _formatted(self, window: Window) -> tuple[Message, ...]:
@@ -176,9 +176,9 @@ class SeparateCommands(AtShare, Summarising):
         # The results have been counted as messages: above twice the limit the whole need not be.
         results = (window.count(entry.result) for entry in entries) if self._full_fits else ()
         if self._full_fits and sum(results) <= 2 * self.full_below:
-            whole = _history(entry.text() for entry in entries)
-            if window.count(whole) <= self.full_below:
-                return (whole,)
+            history = _history(entry.text() for entry in entries)
+            if window.count(history) <= self.full_below:
+                return (history,)
         self._full_fits = False  # entries only join: it never fits again
         return (_history(entry.text(self.result_chars) for entry in _last(entries, self.last)),)
 
@@ -196,8 +196,8 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of
     them, and they use at least `rise` more of `max_tokens` than when last summarised; it does not
     count the command message. Old messages that are no command messages are summarised, each cut at
-    `message_chars` first; without one nothing happens. All commands but the last `keep_commands` are
-    summarised from the commands themselves, never from an earlier summary. The new history then
+    `message_chars` first; without one nothing happens. All commands but the last `keep_commands`
+    are summarised from the commands themselves, never from an earlier summary. The new history then
     stands: the command message in it gets no new commands until the next trigger.
 
     A result that comes without the mark `Command result:` is conversation (`is_command`). Where the

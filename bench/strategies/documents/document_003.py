@@ -1,4 +1,4 @@
-"""Document 003, "RAP agent architecture": counts as summaries, approval, plans of several scripts, and the choice of a script."""
+"""Document 003, "RAP agent architecture": counts, approval, plans, and the choice of a script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from . import Noise, summarized
 
 @register("summarizer", "count_only")
 def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
-    """The number of rows or console lines alone, under the conditions of `table_console`; None where those are not met.
+    """The number of rows or console lines alone, under the conditions of `table_console`.
+
+    None where those are not met.
 
     Source: 003 §4.1
 
@@ -37,10 +39,12 @@ GET_PARAMETERS = "get_script_parameters_tool"
 
 @register("router", "agent_turn", at="after_model")
 def agent_turn(state: Mapping[str, Any]) -> str:
-    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, the pending action, else `respond`.
+    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, an action, or `respond`.
 
-    A call to run a script asks first, whatever else the turn calls; a call for a script's parameters has a node of its own; any other call goes
-    to `tools`. Without a call a pending `next_conversational_action` is followed by its own name. No model turn counts as one without calls.
+    A call to run a script asks first, whatever else the turn calls; a call for a script's
+    parameters has a node of its own; any other call goes to `tools`. Without a call a pending
+    `next_conversational_action` is followed by its own name. No model turn counts as one without
+    calls.
 
     Source: 003 §3.2, §3.3
 
@@ -59,7 +63,7 @@ def agent_turn(state: Mapping[str, Any]) -> str:
 
 @register("router", "approval", at="approval")
 def approval(state: Mapping[str, Any]) -> str:
-    """`execute` after a person's yes, `agent` after a no: a rejected call returns to the agent with nothing executed.
+    """`execute` after a person's yes, `agent` after a no: nothing is executed then.
 
     Nothing but an approval event leads to execution: a state whose step is none is `agent`.
 
@@ -74,10 +78,11 @@ def approval(state: Mapping[str, Any]) -> str:
 
 @register("router", "plan", at="after_evaluation")
 def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The way of a plan of several scripts after a step: `process_summary`, `continue`, `complete` or `abort`.
+    """A plan's way after a step: `process_summary`, `continue`, `complete` or `abort`.
 
-    The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that left a summary has that processed before the next starts;
-    the detail says what comes `then`. A failed step goes where the step evaluator sends it. An empty state is `complete`.
+    The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that left a
+    summary has that processed before the next starts; the detail says what comes `then`. A failed
+    step goes where the step evaluator sends it. An empty state is `complete`.
 
     Source: 003 §5.1, 004 §4.2
 
@@ -149,22 +154,24 @@ _ACTION_OF = {
 def _most_shared(
     asked: set[str], scripts: Sequence[Script], words: Callable[[Script], set[str]]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the route to the scripts that share words with the request, those that share most first."""
+    """The route to the scripts that share words with the request, those that share most first."""
     shared = {script.name: len(asked & words(script)) for script in scripts}
     return selected(sorted((item for item in scripts if shared[item.name]), key=lambda item: -shared[item.name]))
 
 
 @register("router", "select_script.keyword", at="user_turn")
 def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Every script whose name or description shares a word with the request, those that share most first, then as the manifest has them.
+    """Every script that shares a word with the request, those that share most first.
 
-    Plain word overlap: no word is left out, none is shortened, and what the request wants done counts like any other word, so a request to
-    create a wall also gives every script that mentions one. The route is the first script's name, `none` where nothing overlaps.
+    Plain overlap with name and description: no word is left out, none is shortened, and the action
+    that is asked for counts like any other word, so a request to create a wall also gives every
+    script that mentions one. Of equals the manifest's order counts. The route is the first script's
+    name, `none` where nothing overlaps.
 
     Source: 003 §3.2 (legacy), §4.2 "Problem"
 
     >>> from bench.model import UserTurn
-    >>> manifest = [{"name": "Delete_Door", "description": "Deletes one door."}, {"name": "Make_Wall", "description": "Builds it by a door."}]
+    >>> manifest = [{"name": "Delete_Door"}, {"name": "Make_Wall"}]
     >>> keyword({"step": UserTurn(index=0, content="make a wall"), "manifest": manifest})
     ('Make_Wall', {'ranked': ['Make_Wall']})
     """
@@ -175,11 +182,12 @@ def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 @register("router", "select_script.action", at="user_turn")
 def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The scripts that do what the request wants done, those that share most of its objects first, then as the manifest has them.
+    """The scripts with the request's action, those that share most of its objects first.
 
-    The action of a text is that of its first word that names one; a script's is that of its name, else of its description. Objects are the other
-    words, plurals folded, function words left out. A request without an action is matched by its objects alone. The route is the first script's
-    name, `none` where nothing fits.
+    The action of a text is that of its first word that names one; a script's is that of its name,
+    else of its description. Objects are the other words, plurals folded, function words left out. A
+    request without an action is matched by its objects alone. Of equals the manifest's order
+    counts. The route is the first script's name, `none` where nothing fits.
 
     Source: 003 §4.2 "Immediate Action"
 
@@ -207,17 +215,19 @@ def _action(words: Iterable[str]) -> str | None:
 
 
 def _objects(words: Iterable[str]) -> set[str]:
-    found = {word for word in words if word not in _ACTION_OF and word not in FUNCTION_WORDS}
-    return {word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word for word in found}
+    objects = {word for word in words if word not in _ACTION_OF and word not in FUNCTION_WORDS}
+    return {word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word for word in objects}
 
 
 @register("router", "select_script.semantic", at="user_turn")
 class Semantic:
-    """The scripts nearest to the request by BM25 over the whole manifest entry, best first, at most `top` of them.
+    """The `top` scripts nearest to the request by BM25 over the whole manifest entry, best first.
 
-    Names count three times, descriptions twice, examples, parameters and categories once; compound names are taken apart, function words left
-    out. Each word is matched by its pieces of four characters, its beginning and end among them: inflections and misspellings match for the
-    most part, in any language that sets its words apart, with no list of endings. The route is the first script's name, `none` where nothing matches.
+    Names count three times, descriptions twice, examples, parameters and categories once; compound
+    names are taken apart, function words left out. Each word is matched by its pieces of four
+    characters, its beginning and end among them: inflections and misspellings match for the most
+    part, in any language that sets its words apart, with no list of endings. The route is the first
+    script's name, `none` where nothing matches.
 
     Source: 003 §4.2 "Long-Term Goal"
 
@@ -249,7 +259,7 @@ class Semantic:
 
 @lru_cache(maxsize=8)
 def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
-    """The scripts of a manifest (JSON) and their index, kept for the cases that have the same one; None where no script says anything."""
+    """The scripts of a manifest (JSON) and their index; None where no script has any words."""
     scripts = tuple(scripts_of(json.loads(manifest)))
     documents = list(map(_document, scripts))
     if not any(documents):
@@ -267,7 +277,7 @@ def _document(script: Script) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the words of a text in overlapping pieces, `^` and `$` standing for where a word begins and ends."""
+    """The words of a text in overlapping pieces; `^` begins a word and `$` ends it."""
     framed = [f"^{word}$" for word in words_of_name(text) if word not in FUNCTION_WORDS]
     return [
         word[start : start + PIECE_CHARS] for word in framed for start in range(max(1, len(word) - PIECE_CHARS + 1))

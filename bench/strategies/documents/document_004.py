@@ -1,4 +1,4 @@
-"""Document 004, "Storage Format Fix and Step-by-Step Evaluator": what is stored of a result, and what is concluded of a step."""
+"""Document 004, "Storage Format Fix and Step-by-Step Evaluator": stores, findings and routes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _COUNT = re.compile(
 
 
 def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
-    """Return the findings of an enrichment result by method; `{}` where it is no mapping."""
-    found = value if isinstance(value, Mapping) else {}
-    return {name: found[name] for name in methods if isinstance(found.get(name), Mapping)}
+    """The findings of an enrichment result by method; `{}` where it is no mapping."""
+    by_name = value if isinstance(value, Mapping) else {}
+    return {name: by_name[name] for name in methods if isinstance(by_name.get(name), Mapping)}
 
 
 def brief(value: Any, limit: int) -> str:
-    """Return the first `limit` characters of `str()` of a value; "Success" for an empty one.
+    """The first `limit` characters of `str()` of a value; "Success" for an empty one.
 
     >>> brief({"go": 12}, 6), brief("", 6)
     ("{'go':", 'Success')
@@ -55,7 +55,9 @@ def brief(value: Any, limit: int) -> str:
 
 @register("store", "full")
 def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
-    """The value itself, structure intact; its summary is the first `summary_limit` characters, "Success" for an empty result.
+    """The value itself, structure intact.
+
+    Its summary is the first `summary_limit` characters, "Success" for an empty result.
 
     Source: 004 Issue Analysis "Required Pattern"
 
@@ -74,9 +76,10 @@ def by_function(
     text_limit: Count = 500,
     summary_limit: Count = 100,
 ) -> Record:
-    """The value itself for the functions that need its structure and for visualizations, anything else as cut text.
+    """The value itself for `structured` functions and visualizations; anything else as cut text.
 
-    Every record has a summary, visualizations too, which the document forgets.
+    Text is cut at `text_limit` characters, summaries at `summary_limit`. Every record has a
+    summary, visualizations too, which the document forgets.
 
     Source: 004 §2.1, §2.2
 
@@ -101,7 +104,7 @@ def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
 
 
 def _summary(function: str, value: Any, limit: int) -> str:
-    """Return the line that stands for a structured result in a log."""
+    """The line that stands for a structured result in a log."""
     if function == ENRICHMENT and isinstance(value, Mapping):
         counts = (f"{name.upper()}: {_significant(value[name])} terms" for name in METHODS if name in value)
         return f"Enrichment: {', '.join(counts)}"
@@ -117,7 +120,9 @@ def _significant(method: Any) -> Any:
 
 @register("summarizer", "truncate")
 def truncate(result: ToolResult, *, limit: Count = 500) -> str:
-    """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one. Nothing says that it was cut.
+    """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one.
+
+    Nothing says that it was cut.
 
     Source: 004 §1.2
 
@@ -129,7 +134,9 @@ def truncate(result: ToolResult, *, limit: Count = 500) -> str:
 
 @register("store", "truncate")
 def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100) -> Record:
-    """The first `limit` characters of `str()` of the value as text; "Success" for an empty result. Structure is gone.
+    """The first `limit` characters of `str()` of the value; "Success" for an empty result.
+
+    Structure is lost.
 
     Source: 004 §1.2
 
@@ -152,11 +159,12 @@ def step_v1(
     top_terms: Count = 3,
     rich_above: Count = 100,
 ) -> dict[str, Any]:
-    """The findings about one execution: a base record, then what failed, or how good the result is and what its function found.
+    """The findings about one execution: a base record, its failure, or its quality and its content.
 
-    `critical_failure` depends on the recorded error alone, so storage cannot change an abort. An error is critical where its text holds one of
-    `critical_errors` anywhere, as the original matches. A text of `truncation_chars` or more counts as probably truncated. Nothing executed (None)
-    gives the status `no_history`.
+    `critical_failure` depends on the recorded error alone, so storage cannot change an abort. An
+    error is critical where its text holds one of `critical_errors` anywhere, as the original
+    matches. A text of `truncation_chars` or more counts as probably truncated. Nothing executed
+    (None) gives the status `no_history`.
 
     Source: 004 §5.1, §5.2, §5.3
 
@@ -173,8 +181,8 @@ def step_v1(
     quality: dict[str, Any] = {"data_quality": "high_structured_access", "data_completeness": "full"}
     if not structured:
         likely = len(_text(record.value)) >= truncation_chars and record.value is not None
-        told = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
-        quality = {"data_quality": "legacy_text_parsing", **told}
+        text = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
+        quality = {"data_quality": "legacy_text_parsing", **text}
     return {**_base(record), **quality, **_by_function(record, structured, top_terms, rich_above)}
 
 
@@ -248,8 +256,8 @@ def _process_cells(value: Any) -> dict[str, Any]:
         try:
             value = parse_prefix(value)[0]
         except NothingParsed:
-            found = _DISCOVERED.search(value)
-            types = [part.strip(" .\r") for part in found["types"].split(",")] if found else []
+            match = _DISCOVERED.search(value)
+            types = [part.strip(" .\r") for part in match["types"].split(",")] if match else []
     if isinstance(value, Mapping):
         types = _list(value.get("discovered_cell_types"))
     discovered = bool(types) or "discovered" in text.lower()
@@ -273,10 +281,12 @@ def _list(value: Any) -> list[Any]:
 
 @register("extractor", "enrichment")
 def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
-    """The findings of an enrichment analysis read back from what was stored: per method the leading terms, p-values and the total.
+    """The findings of an enrichment analysis read back from a record: terms, p-values and totals.
 
-    A structured record is read directly, and a missing total counts as 0. A text is parsed as far as it goes, as Python or JSON, and gives
-    what it still holds; where nothing parses, counts written as `GO: 12 terms`. None for any other function and for a failure.
+    Per method the leading `top` of each. A structured record is read directly, and a missing total
+    counts as 0. A text is parsed as far as it goes, as Python or JSON, and gives what it still
+    holds; where nothing parses, counts written as `GO: 12 terms`. None for any other function and
+    for a failure.
 
     Source: 004 §3.2, §3.3
 
@@ -288,8 +298,8 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
     if record.function != ENRICHMENT or not record.success:
         return None
     if record.result_type == "structured":
-        found = methods_of(record.value, READ)
-        return {name: _read(method, top, _NOTHING) for name, method in found.items()}
+        methods = methods_of(record.value, READ)
+        return {name: _read(method, top, _NOTHING) for name, method in methods.items()}
     text = "" if record.value is None else as_text(record.value)
     try:
         parsed = parse_prefix(text)[0]
@@ -301,13 +311,13 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
 
 
 def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
-    held = {**missing, **method}
+    fields = {**missing, **method}
     findings: dict[str, Any] = {}
     for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):
-        if isinstance(held.get(key), list):
-            findings[name] = held[key][:top]
-    if "total_significant" in held:
-        findings["total_significant"] = held["total_significant"]
+        if isinstance(fields.get(key), list):
+            findings[name] = fields[key][:top]
+    if "total_significant" in fields:
+        findings["total_significant"] = fields["total_significant"]
     return findings
 
 
@@ -316,7 +326,7 @@ def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> di
 
 @register("router", "executor", at="after_result")
 def executor(state: Mapping[str, Any]) -> str:
-    """`step_evaluate` while something was executed and the plan is not overrun, else `complete`; an empty state is `complete`.
+    """`step_evaluate` while something was executed and the plan is not overrun, else `complete`.
 
     Source: 004 §4.2
 
@@ -329,7 +339,9 @@ def executor(state: Mapping[str, Any]) -> str:
 
 @register("router", "step_evaluator", at="after_evaluation")
 def step_evaluator(state: Mapping[str, Any]) -> str:
-    """`abort` after a critical failure, `complete` where the plan is done, else `continue`; an empty state is `complete`.
+    """`abort` after a critical failure, `complete` where the plan is done, else `continue`.
+
+    An empty state is `complete`.
 
     Source: 004 §4.2
 

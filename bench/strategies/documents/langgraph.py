@@ -1,4 +1,4 @@
-"""Router `langgraph`: the real edges of a compiled LangGraph graph, its nodes answered from the trace."""
+"""Router `langgraph`: the edges of a compiled LangGraph graph, its nodes answered from the trace."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ START, NAME = "__start__", "langgraph"
 
 @register("router", NAME, at=RECORDED)
 class LangGraphRouter:
-    """The routes of a compiled `StateGraph` from each node that the trace recorded, on the state as the strategy left it.
+    """The routes of a compiled `StateGraph` from each recorded node, on the strategy's state.
 
-    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs: a plain edge leads on, of conditional edges the graph's
-    own functions decide, given the recorded state with the strategy's records and the prompt as LangChain's `messages`. The recorded path is
-    followed whatever they decide. A decision that names a node of the graph as its router is answered with the edge's label, one of a LangGraph
-    trace with the next node's name (`a+b` for several). Other decisions are not answered.
+    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs: a plain
+    edge leads on, of conditional edges the graph's own functions decide, given the recorded state
+    with the strategy's records and the prompt as LangChain's `messages`. The recorded path is
+    followed whatever they decide. A decision that names a node of the graph as its router is
+    answered with the edge's label, one of a LangGraph trace with the next node's name (`a+b` for
+    several). Other decisions are not answered.
 
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 
@@ -36,8 +38,8 @@ class LangGraphRouter:
         file, _, name = graph.partition(":")
         if not (file.endswith(".py") and name.isidentifier()):
             raise SpecError(f"router 'langgraph': graph={graph!r} names no graph — write graph=file.py:name")
-        found = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
-        compiled = found() if callable(found) else found
+        loaded = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
+        compiled = loaded() if callable(loaded) else loaded
         if compiled is None or not hasattr(compiled, "builder"):
             what = f"{graph}: is no compiled StateGraph"
             raise SpecError(f"{what} — name what .compile() gave, or a function that gives it")
@@ -58,10 +60,10 @@ class LangGraphRouter:
             self.node = went[0] if len(went) == 1 else None
         if node is None:
             return None
-        found = list(self._ways(node, state))
-        if not found:
+        routes = list(self._ways(node, state))
+        if not routes:
             return None
-        names = [label if labelled else way for label, way in found]
+        names = [label if labelled else way for label, way in routes]
         return "+".join(sorted(names)), {"node": node}
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

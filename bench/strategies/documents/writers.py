@@ -15,12 +15,14 @@ from ..settings import Count
 def extractive(
     messages: Sequence[Message], *, max_chars: Count = 2000, line_chars: Count = 160, lines_per_message: Count = 8
 ) -> str:
-    """A summary made of the messages' own lines: those that state most facts for their length, in order, each under its role.
+    """The messages' own lines that state most facts for their length, in order, under their roles.
 
-    Deterministic and offline. At most `max_chars` characters, header included; of each message the first and last lines compete
-    (`lines_per_message` in all), cut at `line_chars`. Lines of an earlier summary compete as they are. No messages give the header alone.
+    Deterministic and offline. At most `max_chars` characters, header included; of each message the
+    first and last lines compete (`lines_per_message` in all), cut at `line_chars`. Lines of an
+    earlier summary compete as they are. No messages give the header alone.
 
-    Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say most, as they stand
+    Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say
+    most, as they stand
 
     >>> print(extractive([Message(role="user", text="Count the rows of data/cells.csv\\nplease", kind="user")]))
     Summary of 1 earlier messages:
@@ -42,7 +44,7 @@ def extractive(
 def _candidates(
     messages: Sequence[Message], line_chars: int, lines_per_message: int
 ) -> Iterator[tuple[str, list[str], bool]]:
-    """Each line that competes, once: the line under its role, its facts, and whether it opens a message."""
+    """Each line that competes, once: under its role, its facts, and True where it opens a message."""
     seen: set[str] = set()
     for message in messages:
         lines = lines_of(message.text)
@@ -59,7 +61,7 @@ def _candidates(
 
 
 def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
-    """Return the positions of the candidates: first short lines with rare facts, those that open a message above all; of equals the later one."""
+    """The positions of the candidates by worth: short lines with rare facts, openings above all."""
     frequency = Counter(fact for _, facts, _ in candidates for fact in facts)
 
     def worth(position: int) -> tuple[float, int]:

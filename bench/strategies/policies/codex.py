@@ -71,7 +71,7 @@ class Codex(Summary, AtShare):
 
 
 def middle_cut(text: str, max_bytes: int, unit: str) -> str:
-    """A text of `max_bytes` of UTF-8, half from either end, and between them the amount that went."""
+    """The ends of a text, `max_bytes` of UTF-8 together, and between them the amount left out."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= max_bytes:
         return text

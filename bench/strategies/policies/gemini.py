@@ -9,7 +9,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import Window
 from ..engines import AtShare, Batched, Mask, Parts, Summary, state
-from ..histories import Calls, answered, assistant_message, callers, system_count, tool_name
+from ..histories import Calls, assistant_message, callers, system_count, tool_name
 from ..settings import Count, Portion, Share
 
 
@@ -36,7 +36,8 @@ class GeminiMask(Mask, Batched):
     _calls: Calls = state(dict)
 
     def old(self, window: Window) -> Sequence[Message]:
-        sent = window.messages[: answered(window.messages)]
+        answers = [n for n, message in enumerate(window.messages, 1) if message.kind == "model"]
+        sent = window.messages[: max(answers, default=0)]  # what follows waits to be sent
         self._calls, used, prunable = callers(sent), 0.0, 0.0
         old: list[Message] = []
         for message in reversed(sent):

@@ -12,7 +12,7 @@ from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window
 from ..engines import Mask, Parts, Sliding, Summary, View
-from ..histories import callers, older, safe_cut, system_count, tool_name, total, within
+from ..histories import callers, older, safe_cut, system_count, tool_name, total
 from ..messages import own_calls
 from ..offloading import offload
 from ..settings import Count, Share
@@ -172,18 +172,19 @@ _KINDS = {"human": ("user", "made"), "ai": ("model",), "tool": ("result",), "sys
 def trimmed(
     messages: Sequence[Message], limit: int, start_on: str | None, *, system: bool, partial: bool = False
 ) -> tuple[Sequence[Message], Sequence[Message]]:
-    """The system message in front, with `system`, and the longest end that fits the rest of a limit.
+    """With `system` the system message in front, and the longest end that fits a limit.
 
     The end begins with a message of type `start_on`. With `partial` the last lines of the message
     that does not fit are in it, as many as do. A call may be cut from its results.
     """
     head = [message for message in messages[:1] if system and message.kind == "system"]
     rest = messages[len(head) :]
-    room = max(0, limit - total(langchain_tokens, head))
-    start = within(rest, room, langchain_tokens)
+    start, left = len(rest), max(0, limit - total(langchain_tokens, head))
+    while start and (tokens := langchain_tokens(rest[start - 1])) <= left:
+        start, left = start - 1, left - tokens
     end = list(rest[start:])
     if partial and start:
-        lines, left = rest[start - 1].text.split("\n"), room - total(langchain_tokens, end)
+        lines = rest[start - 1].text.split("\n")
         cuts = (msgspec.structs.replace(rest[start - 1], text="\n".join(lines[n:])) for n in range(1, len(lines)))
         end = [*next(([cut] for cut in cuts if langchain_tokens(cut) <= left), []), *end]
     kinds = _KINDS.get(start_on or "", ())

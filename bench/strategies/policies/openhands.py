@@ -67,7 +67,7 @@ class OpenhandsSummarize(Summary):
 
 
 def events_of(messages: Sequence[Message]) -> list[Message]:
-    """A history as OpenHands' events: a model's message once for each of its calls, any other once."""
+    """A history as OpenHands' events: a model's message once for each call, any other once."""
     return [message for message in messages for _ in range(max(1, len(message.tool_calls)))]
 
 

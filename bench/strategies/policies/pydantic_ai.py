@@ -11,7 +11,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import Window
 from ..engines import Batched, Compactor, Mask, Parts, Sliding, Summary
-from ..histories import callers, exchanged, older, safe_cut, system_count, tool_name
+from ..histories import callers, older, safe_cut, system_count, tool_name
 from ..messages import arguments_mapping, own_calls
 from ..settings import Count
 
@@ -47,7 +47,7 @@ class PydanticAiClear(Mask, Batched):
         return [m for m in old if tool_name(m, calls) not in self.exclude_tools]
 
     def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
-        after = pydantic_ai_tokens(exchanged(window.messages, instead))
+        after = pydantic_ai_tokens([instead.get(message, message) for message in window.messages])
         return pydantic_ai_tokens(window.messages) - after >= self.min_clear_tokens
 
 
@@ -127,8 +127,8 @@ class PydanticAiSummarize(RequestWindow, Summary):
         limit, mark = self.tool_return_max_chars, "[...]"
         if limit is None or message.kind != "result" or len(message.text) <= limit:
             return message
-        shown = message.text[: limit - len(mark)] + mark if limit > len(mark) else mark[:limit]
-        return self.rewritten(message, shown)
+        text = message.text[: limit - len(mark)] + mark if limit > len(mark) else mark[:limit]
+        return self.rewritten(message, text)
 
 
 def pydantic_ai_tokens(messages: Sequence[Message]) -> int:

@@ -56,8 +56,8 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
     (observation_template)
 
     >>> result = ToolResult(index=0, call_id="a", function="f", data={"output": "0123456789"})
-    >>> shown = mini_swe_agent_output(result, limit=5, end=2)
-    >>> shown["output_head"], shown["elided_chars"], shown["output_tail"]
+    >>> shortened = mini_swe_agent_output(result, limit=5, end=2)
+    >>> shortened["output_head"], shortened["elided_chars"], shortened["output_tail"]
     ('01', 6, '89')
     """
     text, mapping = result.text, _mapping(result)
@@ -72,8 +72,8 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         parts = {"output_head": head, "output_tail": tail, "elided_chars": elided}
         return {**mapping, **parts, "warning": "Output too long."}
     tagged = (("output_head", head), ("elided_chars", f"{elided} characters elided"), ("output_tail", tail))
-    shown = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
-    return text[: opened.start()] + shown + text[closed.end() :] if opened and closed else shown
+    shortened = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
+    return text[: opened.start()] + shortened + text[closed.end() :] if opened and closed else shortened
 
 
 def _mapping(result: ToolResult) -> dict[str, Any] | None:

@@ -14,8 +14,7 @@ from ..records import dict_in, fields_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
-_VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
-_DEEPEST = 20
+_VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
                "continued_trajectory_ref", "extra", "subagent_trajectories"}  # fmt: skip
 
@@ -31,14 +30,15 @@ Fields = dict[str, Any]
 class Atif:
     """One trajectory a file: `{schema_version, agent, steps}`.
 
-    An agent's step is a model turn, its observations the results of its calls; an observation without calls is a
-    user turn. Tool definitions come first. Embedded sub-agents are threads before the observation that refers to
-    them. Metrics are usage; agent, notes, cost and final metrics are in `meta`. Harbor's observations of Claude Code
-    say the output twice; what the model saw is the `raw_tool_result` beside them. Version 2 is another format and is
-    refused.
+    An agent's step is a model turn, its observations the results of its calls; an observation
+    without calls is a user turn. Tool definitions come first. Embedded sub-agents are threads
+    before the observation that refers to them. Metrics are usage; agent, notes, cost and final
+    metrics are in `meta`. Harbor's observations of Claude Code say the output twice; what the model
+    saw is the `raw_tool_result` beside them.
 
-    Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format" (github.com/laude-institute/harbor); PyPI `atif` 1.7;
-    harbor, `src/harbor/agents/installed/claude_code.py` (raw_tool_result)
+    Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format"
+    (github.com/laude-institute/harbor); PyPI `atif` 1.7; harbor,
+    `src/harbor/agents/installed/claude_code.py` (raw_tool_result)
     """
 
     keeps = Keeps(
@@ -57,12 +57,7 @@ class Atif:
     def read(self, document: Document) -> Traces:
         """The file's one trajectory."""
         value = as_dict(document.json)
-        version = str(value.get("schema_version"))
-        known = _VERSION.fullmatch(version)
-        if known is None or known.group(1) != "1":
-            what = f"{version[:40]} is not version 1 of ATIF, which this reader knows"
-            raise document.fail(f"{what} — export it as v1.7", path="$.schema_version")
-        run = _Trajectories(document)
+        run = _Trajectories()
         run.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
@@ -76,21 +71,21 @@ class Atif:
 
 
 class _Trajectories(Steps):
-    """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a thread."""
+    """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a
+    thread."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.document, self.cost = document, 0.0
+        self.cost = 0.0
 
-    def trajectory(self, value: Fields, thread: str, agent: str, depth: int = 0) -> None:
-        """Add the steps of a trajectory as those of an agent, sub-agents where a result refers to them."""
-        if depth > _DEEPEST:
-            raise self.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
+    def trajectory(self, value: Fields, thread: str, agent: str) -> None:
+        """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
+        that refers to them."""
         inner = {str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))}
 
         def delegate(name: str) -> None:
             own = text(dict_in(inner[name], "agent").get("name")) or "sub-agent"
-            self.trajectory(inner.pop(name), name, own, depth + 1)
+            self.trajectory(inner.pop(name), name, own)
 
         model, tools = (dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions"))
         if isinstance(tools, list) and tools:
@@ -116,9 +111,9 @@ class _Trajectories(Steps):
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
         content = self._blocks(step.get("message")).content
         if source == "agent":
-            made = step.get("llm_call_count", 1)
-            if made != 1:
-                kind = "of several model calls" if made else "without a model call"
+            count = step.get("llm_call_count", 1)
+            if count != 1:
+                kind = "of several model calls" if count else "without a model call"
                 self.unread.add(f"agent step {kind}, read as one")
             metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
@@ -133,8 +128,8 @@ class _Trajectories(Steps):
             self.say(ReadMessage("system" if source == "system" else "user", content), thread, agent, t)
 
     def _result(self, result: Fields, step: Fields, thread: str, agent: str) -> None:
-        """Add an observation: the result of the call it names, else of the step's next call; without calls it
-        is what the environment says."""
+        """Add an observation: the result of the call it names, else of the step's next call;
+        without calls it is what the environment says."""
         t, call_id = time_of(step.get("timestamp"), self.unread), result.get("source_call_id", "")
         places = (dict_in(place.get("extra"), "tool_result_metadata") for place in (result, step))
         metadata = next(filter(None, places), dict_in(step.get("extra"), "metadata"))

@@ -1,4 +1,5 @@
-"""Sessions of Claude Code: the files below `~/.claude/projects`, and what `claude -p` writes as JSON."""
+"""Sessions of Claude Code: the files below `~/.claude/projects`, and what `claude -p` writes as
+JSON."""
 
 from __future__ import annotations
 
@@ -44,15 +45,18 @@ Line = dict[str, Any]
 
 @register("reader", "claude_code")
 class ClaudeCode:
-    """One session a file. An answer's lines repeat its message id: they are one turn, and its usage counts once.
+    """One session a file. An answer's lines repeat its message id: they are one turn, and its usage
+    counts once.
 
-    Sub-agents (`isSidechain`, `parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its
-    session) are threads. A mark of compaction is a ContextReset with the summary that follows it; so is going
-    back to an earlier prompt. Results that were cleared on the way (`microcompact_boundary`) are a
-    ContextEdit. A tool's whole output (`toolUseResult.stdout`) is `full` where the model saw less. Neither the
-    system prompt nor the tools are recorded; attachments are counted. A stream's result line is the outcome.
+    Sub-agents (`isSidechain`, `parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read
+    with its session) are threads. A mark of compaction is a ContextReset with the summary that
+    follows it; so is going back to an earlier prompt. Results that were cleared on the way
+    (`microcompact_boundary`) are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is
+    `full` where the model saw less. Neither the system prompt nor the tools are recorded;
+    attachments are counted. A stream's result line is the outcome.
 
-    Source: code.claude.com/docs, "Headless mode" (stream-json); session files as Claude Code 2.1 writes them
+    Source: code.claude.com/docs, "Headless mode" (stream-json); session files as Claude Code 2.1
+    writes them
     """
 
     keeps = Keeps(
@@ -76,8 +80,8 @@ class ClaudeCode:
 
 
 class _Session(Steps):
-    """One session on its way to a trace: the chain of its lines' parents shows where it was compacted, or
-    gone back in."""
+    """One session on its way to a trace: the chain of its lines' parents shows where it was
+    compacted, or gone back in."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,9 +92,9 @@ class _Session(Steps):
         self.step_of: dict[str, int] = {}
 
     def lines_of_session(self, document: Document) -> list[tuple[dict[str, Any], str]]:
-        """The lines of a session and its sub-agents, each with its thread, in the order they happened: a
-        sub-agent's come before the result that they led to. PartOf for the file of one where its session's is
-        given too. The sha256 of each sub-agent's file is in `meta`."""
+        """The lines of a session and its sub-agents, each with its thread, in the order they
+        happened: a sub-agent's come before the result that they led to. PartOf for the file of one
+        where its session's is given too. The sha256 of each sub-agent's file is in `meta`."""
         lines = objects_of(document, self.unread)
         session = session_id(lines)
         if all(line.get("isSidechain") is True for line in lines if "message" in line):
@@ -109,7 +113,8 @@ class _Session(Steps):
         return ordered
 
     def add_all(self, lines: list[tuple[dict[str, Any], str]]) -> None:
-        """Add the lines as steps; a session that is taken up again repeats lines, which count once."""
+        """Add the lines as steps; a session that is taken up again repeats lines, which count
+        once."""
         entries: list[tuple[Line, str]] = []
         for raw, thread in lines:
             line = fields_of(raw, _LINE, self.unread)
@@ -184,15 +189,16 @@ class _Session(Steps):
             return
         self._compacted(line, thread)
         result = line.get("toolUseResult", line.get("tool_use_result"))
-        for said in messages:
-            if said.role == "tool":
-                said = replace(said, ran=tool_run(result, said.text))
+        for entry in messages:
+            if entry.role == "tool":
+                entry = replace(entry, ran=tool_run(result, entry.text))
             else:
                 self._went_back(line, thread)
-            self._became(line, self.say(said, *self._place(line, thread)))
+            self._became(line, self.say(entry, *self._place(line, thread)))
 
     def _assistant(self, line: Line, thread: str) -> None:
-        """Add an answer, at the first of its lines: the last count of its usage is that of all of it."""
+        """Add an answer, at the first of its lines: the last count of its usage is that of all of
+        it."""
         lines = self.answers.pop((thread, _answer_id(line)), None)
         if lines is None:
             return
@@ -220,7 +226,8 @@ class _Session(Steps):
             self._reset(line)
 
     def _reset(self, line: Line, summary: str | None = None) -> None:
-        """Add the history as compaction left it: the summary, and the segment that the mark says it kept."""
+        """Add the history as compaction left it: the summary, and the segment that the mark says it
+        kept."""
         boundary, self.boundary = self.boundary, None
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
@@ -229,7 +236,8 @@ class _Session(Steps):
         self._became(line, self.add(reset))
 
     def _cleared(self, line: Line, thread: str) -> None:
-        """Add the clearing of the results that a mark names: prompts after it show a notice in their place."""
+        """Add the clearing of the results that a mark names: prompts after it show a notice in
+        their place."""
         named = line.get("microcompactMetadata", {}).get("compactedToolIds")
         calls = set(map(str, named)) if isinstance(named, list) else set()
         results = (step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread)
@@ -238,8 +246,8 @@ class _Session(Steps):
             self._became(line, self.add(edit))
 
     def _went_back(self, line: Line, thread: str) -> None:
-        """Add a reset where the chain above a prompt leaves out the thread's last turn: it was typed after
-        going back."""
+        """Add a reset where the chain above a prompt leaves out the thread's last turn: it was
+        typed after going back."""
         steps = (step for step in reversed(self.steps) if step.thread == thread)
         last = next((step for step in steps if isinstance(step, ModelTurn | ContextReset)), None)
         if not isinstance(last, ModelTurn):

@@ -32,14 +32,16 @@ Line = dict[str, Any]
 
 @register("reader", "codex")
 class Codex:
-    """One session a file. What Codex sends is recorded item by item: the items between two outputs are one
-    turn; a token count is the usage of the turn before it, or of the one after it where the file counts first
-    (0.40). Base instructions are a system turn. `compacted` is a ContextReset: what the new history holds of
-    the old is kept, the rest is the summary; taking turns back is one too. A command failed where its exit
-    code is not 0; its whole output is `full` where the session has it. Reasoning is encrypted unless
-    summaries were asked for; that is counted. A sub-agent's session is a file, and a trace, of its own.
+    """One session a file. What Codex sends is recorded item by item: the items between two outputs
+    are one turn; a token count is the usage of the turn before it, or of the one after it where the
+    file counts first (0.40). Base instructions are a system turn. `compacted` is a ContextReset:
+    what the new history holds of the old is kept, the rest is the summary; taking turns back is one
+    too. A command failed where its exit code is not 0; its whole output is `full` where the session
+    has it. Reasoning is encrypted unless summaries were asked for; that is counted. A sub-agent's
+    session is a file, and a trace, of its own.
 
-    Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and `models.rs` (ResponseItem)
+    Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and
+    `models.rs` (ResponseItem)
     """
 
     keeps = Keeps(
@@ -117,10 +119,10 @@ class _Rollout(Steps):
             return
         if item.get("type") == "agent_message":  # from another agent
             item = {"type": "message", "role": "user", "name": item.get("author"), "content": item.get("content")}
-        for said in messages([item], self.unread):
-            if said.role == "tool":
-                self.ran[said.call_id] = tool_run(said.text, self.ends.get(said.call_id, {}))
-            self.say(said, agent=said.name if said.role == "user" and said.name else "agent", t=t)
+        for message in messages([item], self.unread):
+            if message.role == "tool":
+                self.ran[message.call_id] = tool_run(message.text, self.ends.get(message.call_id, {}))
+            self.say(message, agent=message.name if message.role == "user" and message.name else "agent", t=t)
 
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""
@@ -161,8 +163,8 @@ class _Rollout(Steps):
         self.add(ContextReset(index=self.index, t=t, kept=tuple(range(first))))
 
     def _count(self, info: dict[str, Any]) -> None:
-        """Add a token count as the usage of the turn before it, or after it where the session counts first;
-        the same count may come twice."""
+        """Add a token count as the usage of the turn before it, or after it where the session
+        counts first; the same count may come twice."""
         if not info or info.get("total_token_usage") == self.total:
             return
         self._end_answer()
@@ -180,14 +182,14 @@ class _Rollout(Steps):
             self.steps[turn.index] = msgspec.structs.replace(turn, usage=usage)
 
     def _compacted(self, mark: dict[str, Any], t: float | None) -> None:
-        """Add a reset: what the new history holds of the old is kept, the rest is the summary; without a
-        history, Codex keeps what was typed."""
+        """Add a reset: what the new history holds of the old is kept, the rest is the summary;
+        without a history, Codex keeps what was typed."""
         self._end_answer()
         summary, kept, history = text(mark.get("message")) or "", set(self.prompts), mark.get("replacement_history")
         if isinstance(history, list):
             turns = (step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn))
             places = {text_of(step.content): step.index for step in turns}
-            texts = [said.text for said in messages(history, self.unread)]
+            texts = [message.text for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
         self.add(ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept))))
@@ -201,9 +203,9 @@ def _is_of_model(line: Line) -> bool:
 
 
 def _counts_first(lines: list[Line]) -> bool:
-    """True if the session writes an answer's token count before the answer's items, as Codex 0.40 does: most
-    counts stand after an output or a prompt and before an item of the model's. Empty ones and repeated ones,
-    with which later versions begin a turn, say nothing."""
+    """True if the session writes an answer's token count before the answer's items, as Codex 0.40
+    does: most counts stand after an output or a prompt and before an item of the model's. Empty
+    ones and repeated ones, with which later versions begin a turn, say nothing."""
     order: list[bool | None] = []  # the model's items (True), others (False) and counts (None)
     total: Any = None
     for line in lines:

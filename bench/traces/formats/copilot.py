@@ -1,4 +1,5 @@
-"""Chats of GitHub Copilot in VS Code: files of "Chat: Export Chat…", and those below `chatSessions`."""
+"""Chats of GitHub Copilot in VS Code: files of "Chat: Export Chat…", and those below
+`chatSessions`."""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": obje
 
 @register("reader", "copilot")
 class Copilot:
-    """One chat a file: `{requests: [{message, response, result}]}`, or lines that change it (`{kind, k, v}`), which
-    are applied in order.
+    """One chat a file: `{requests: [{message, response, result}]}`, or lines that change it
+    (`{kind, k, v}`), which are applied in order.
 
-    Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults` the results;
-    without rounds the texts of the response are the one turn. A request that was cancelled is counted. Token counts
-    are of a whole request, not of a call, and are left out.
+    Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults`
+    the results; without rounds the texts of the response are the one turn. A request that was
+    cancelled is counted. Token counts are of a whole request, not of a call, and are left out.
 
-    Source: code.visualstudio.com/docs/copilot, "Export a chat session"; github.com/microsoft/vscode, `chatModel.ts`
-    (ISerializableChatData)
+    Source: code.visualstudio.com/docs/copilot, "Export a chat session";
+    github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData)
     """
 
     keeps = Keeps(
@@ -58,8 +59,8 @@ class Copilot:
 
 
 def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
-    """The chat that lines of changes give: 0 is all of it, 1 sets a place, 2 appends to one. A change of a
-    place that the chat does not have is counted."""
+    """The chat that lines of changes give: 0 is all of it, 1 sets a place, 2 appends to one. A
+    change of a place that the chat does not have is counted."""
     first, *changes = objects
     if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
         return first

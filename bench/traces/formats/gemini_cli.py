@@ -31,12 +31,13 @@ class GeminiCLI:
     """One session a file: `{sessionId, messages}`, a line of JSON each in later versions, or what
     `--output-format stream-json` printed.
 
-    A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each call holds its own
-    result, of which an object around one text is that text. Calls that were cancelled or failed did not succeed.
-    What the CLI told its user alone is counted. Going back (`$rewindTo`) is a ContextReset.
+    A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each
+    call holds its own result, of which an object around one text is that text. Calls that were
+    cancelled or failed did not succeed. What the CLI told its user alone is counted. Going back
+    (`$rewindTo`) is a ContextReset.
 
-    Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts` (ConversationRecord,
-    RewindRecord), `packages/core/src/output/types.ts` (JsonStreamEvent)
+    Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts`
+    (ConversationRecord, RewindRecord), `packages/core/src/output/types.ts` (JsonStreamEvent)
     """
 
     keeps = Keeps(
@@ -68,7 +69,8 @@ class _Session(Steps):
     """One session on its way to a trace."""
 
     def session(self, objects: list[dict[str, Any]]) -> None:
-        """Add a recorded session: its header with messages, or a header and a line for each message."""
+        """Add a recorded session: its header with messages, or a header and a line for each
+        message."""
         header = objects[0] if objects else {}
         self.meta |= {"session_id": header.get("sessionId"), "project": header.get("projectHash")}
         by_id: dict[Any, dict[str, Any]] = {}

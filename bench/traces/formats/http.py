@@ -1,4 +1,5 @@
-"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls make runs."""
+"""Recorded HTTP: cassettes of VCR in YAML or JSON, of nock, and HAR files, of which the model calls
+make runs."""
 
 from __future__ import annotations
 
@@ -8,15 +9,18 @@ import zlib
 from typing import Any
 from urllib.parse import unquote
 
+from ...model import compact_json
 from ...text.wording import counted
 from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
+from ..streams import assembled, events_of_frames
 from ..yaml_values import YamlError, yaml_value
 
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
+_HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 
@@ -29,8 +33,8 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock (`nock.recorder`);
-    the HAR 1.2 specification
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
+    (`nock.recorder`); the HAR 1.2 specification
     """
 
     keeps = Keeps(
@@ -58,14 +62,17 @@ class Http:
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for anything else."""
+    """The interactions of a cassette in JSON, nock's too, or the entries of a HAR; `[]` for
+    anything else."""
     if document.problem is not None or document.is_json_lines:
         return []
     if isinstance(document.json, list):
         replies = [reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()]
         return [_record(_with_sides(reply)) for reply in replies]
-    whole = as_dict(document.json)
-    listed = as_dict(whole.get("log")).get("entries") or whole.get("interactions") or whole.get("http_interactions")
+    cassette = as_dict(document.json)
+    listed = (
+        as_dict(cassette.get("log")).get("entries") or cassette.get("interactions") or cassette.get("http_interactions")
+    )
     return [item for item in dicts(listed) if "request" in item]
 
 
@@ -74,16 +81,18 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
         value = yaml_value(document.text.replace("\r\n", "\n"))
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
-    whole = as_dict(value)
-    found = dicts(whole.get("interactions") or whole.get("http_interactions"))
-    pairs = zip(dicts(whole.get("requests")), dicts(whole.get("responses")), strict=False)
-    return [*found, *({"request": asked, "response": answered} for asked, answered in pairs)]
+    cassette = as_dict(value)
+    listed = dicts(cassette.get("interactions") or cassette.get("http_interactions"))
+    pairs = zip(dicts(cassette.get("requests")), dicts(cassette.get("responses")), strict=False)
+    return [*listed, *({"request": asked, "response": answered} for asked, answered in pairs)]
 
 
 def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
     """A reply as nock records it, as an interaction of a cassette."""
-    request = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}
-    return {"request": request, "response": {"parsed_body": reply["response"]}}
+    request, response = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}, reply["response"]
+    if reply.get("responseIsBinary") is True and isinstance(response, str) and _HEX.fullmatch(response):
+        return {"request": request, "response": {"body": bytes.fromhex(response)}}
+    return {"request": request, "response": {"parsed_body": response}}
 
 
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
@@ -96,12 +105,14 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
 
 
 def _body(body: Any) -> str | None:
-    """A body as text; None for one that is no text, or is packed in a way that Python does not know."""
+    """A body as text; None for one that is no text, or is packed in a way that Python does not
+    know."""
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:
-            unpacked = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
-            inner = unpacked.decode("utf-8", "replace")
+            data = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
         except (OSError, EOFError, zlib.error):
             return None
+        streamed = assembled(events_of_frames(data))
+        inner = data.decode("utf-8", "replace") if streamed is None else compact_json(streamed)
     return inner if isinstance(inner, str) else None

@@ -76,18 +76,19 @@ class Inspect:
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
-        found = [(sample, _Sample(sample)) for sample in samples]
-        spoken = [(sample, run) for sample, run in found if run.spoke]
-        if not spoken:
+        runs = [(sample, _Sample(sample)) for sample in samples]
+        complete = [(sample, run) for sample, run in runs if run.spoke]
+        if not complete:
             what = "holds no samples — they were not logged, or the run ended before the first; run it again"
             raise NoRun(str(document.fail(what)))
-        spoken[0][1].unread.add("sample in which nothing was said", len(found) - len(spoken))
-        for sample, run in spoken:
+        complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
+        for sample, run in complete:
             yield _trace(document, header, sample, run)
 
 
 def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
-    """The order of samples in a zip file, which has them as they ended: by epoch, then by id, numbers by value."""
+    """The order of samples in a zip file, which has them as they ended: by epoch, then by id,
+    numbers by value."""
     name = str(sample.get("id"))
     return str(sample.get("epoch")), len(name), name
 
@@ -226,13 +227,13 @@ class _Sample(Prompts):
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
             kept = {"role", "content", "tool_calls", "reasoning"}
-            fields = {key: held for key, held in value.items() if key in kept}
+            fields = {key: member for key, member in value.items() if key in kept}
             return message(fields, self.unread)
         error = text(as_dict(value.get("error")).get("message"))
-        shown = Blocks().add_all(value.get("content"), self.unread).content or error or ""
+        seen = Blocks().add_all(value.get("content"), self.unread).content or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
         return [
-            ReadMessage("tool", shown, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
+            ReadMessage("tool", seen, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
         ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:

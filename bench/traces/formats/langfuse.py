@@ -26,8 +26,8 @@ class Langfuse:
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
-    function that the model called, give outputs, errors and times to results. An observation that
-    stands twice is read once. Scores are labels, the first number the outcome.
+    function that the model called, give outputs, errors and times to results. Scores are labels, the
+    first number the outcome.
 
     Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
     (`observations.ts`)
@@ -44,28 +44,29 @@ class Langfuse:
         first = document.first
         inner = as_dict(first.get("trace")) or first
         listed = first.get("observations") or inner.get("observations") or first.get("data")
-        held = dicts(listed) if isinstance(listed, list) else [first]
-        held = [item for item in held if "type" in item and item.keys() & {"startTime", "start_time"}]
+        items = dicts(listed) if isinstance(listed, list) else [first]
+        items = [item for item in items if "type" in item and item.keys() & {"startTime", "start_time"}]
         placed = (
-            item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
+            item for item in items if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
         )
         return certain_if(any(str(item["type"]) in _KINDS for item in placed))
 
     def read(self, document: Document) -> Traces:
-        """The file's traces in the order in which they began; id, name and session are in `meta`."""
+        """The file's traces in the order in which they began; id, name and session are in
+        `meta`."""
         unread = Unread()
         values = objects_of(document, unread)
         frames: dict[str, dict[str, Any]] = {}
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for value in values:
             frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
             if frame is not None:
                 frames[str(frame.get("id"))] = frame
             listed = value.get("observations") or (frame or {}).get("observations")
-            found += dicts(listed) if frame is not None else dicts(value.get("data")) or [value]
+            items += dicts(listed) if frame is not None else dicts(value.get("data")) or [value]
         only = next(iter(frames), None) if len(frames) == 1 else None
-        spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in found]
-        by_id = {str(item.get("id")): item for item in found}
+        spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in items]
+        by_id = {str(item.get("id")): item for item in items}
         runs: list[tuple[Tree, dict[str, Any]]] = []
         for name, mine in in_order(spans).items():
             nodes = [node for span in mine if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))]
@@ -85,8 +86,8 @@ def _outcome(scores: dict[str, Any]) -> Outcome | None:
     """The first number or truth value among the scores."""
     for name, value in scores.items():
         if type(value) in (bool, int, float):
-            told = {"success": value} if isinstance(value, bool) else {"score": float(value)}
-            return Outcome(**told, said_by=f"Langfuse score {name!r}")
+            success, score = (value, None) if isinstance(value, bool) else (None, float(value))
+            return Outcome(success=success, score=score, said_by=f"Langfuse score {name!r}")
     return None
 
 
@@ -117,21 +118,21 @@ def _metadata(item: dict[str, Any]) -> dict[str, Any]:
 
 def _is_tool(message: Any) -> bool:
     """True for the definition of a tool that LangChain's integration lists among the messages."""
-    held = as_dict(message)
-    return "function" in as_dict(held.get("content")) and held.get("role") == "tool"
+    fields = as_dict(message)
+    return "function" in as_dict(fields.get("content")) and fields.get("role") == "tool"
 
 
 # ---------------------------------------------------------------- messages as integrations write them
 
 
-def _plain(held: Any) -> Any:
+def _plain(listed: Any) -> Any:
     """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool
     named as the role, calls or data as the content."""
-    if not isinstance(held, list):
-        return _message(held)
-    if held and all("toolName" in as_dict(item) for item in held):
-        return {"role": "assistant", "content": [{"type": "tool-call", **item} for item in held]}
-    return [_message(message) for message in held if not _is_tool(message)]
+    if not isinstance(listed, list):
+        return _message(listed)
+    if listed and all("toolName" in as_dict(item) for item in listed):
+        return {"role": "assistant", "content": [{"type": "tool-call", **item} for item in listed]}
+    return [_message(message) for message in listed if not _is_tool(message)]
 
 
 def _message(message: Any) -> Any:

@@ -20,6 +20,8 @@ State = dict[str, Any]
 _STATE = {"values", "next", "config", "metadata", "created_at", "parent_config", "parent_checkpoint", "tasks", "interrupts", "checkpoint",
           "checkpoint_id", "checkpoint_map", "parent_checkpoint_id", "channel_values", "channel_versions", "versions_seen", "v", "ts", "id",
           "pending_writes", "pending_sends", "updated_channels", "thread_id", "updated_at", "status", "type", "checkpoint_ns"}  # fmt: skip
+_MARKS = {"next", "thread_id", "config", "checkpoint", "channel_values"}
+"""Keys of which a state has one."""
 _INNER = ("__", "branch:", "start:", "lc_")
 """Beginnings of the names of the graph's own channels and nodes."""
 
@@ -50,10 +52,9 @@ class LangGraph:
     def sniff(self, document: Document) -> Confidence:
         if is_sqlite(document):
             return Confidence.CERTAIN if states_in(document, Unread(), most=1) else Confidence.NO
-        head = document.head
-        held = [values for state in dicts(head if isinstance(head, list) else [head]) if (values := _recorded(state))]
-        speaks = any(map(_has_messages, (value for values in held for value in values.values())))
-        return certain_if(bool(held) and speaks)
+        states = [state for state in document.first_objects if state.keys() & _MARKS]
+        values = [value for state in states for value in _values(state).values()]
+        return certain_if(any(map(_has_messages, values)))
 
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
@@ -66,23 +67,14 @@ class LangGraph:
             (name, _Graph(mine, unread if not number else Unread()))
             for number, (name, mine) in enumerate(threads.items())
         ]
-        spoken = [(name, graph) for name, graph in graphs if graph.spoke] or graphs
-        for name, graph in spoken:
+        for name, graph in [(name, graph) for name, graph in graphs if graph.spoke] or graphs:
             yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
 
 
-def _recorded(state: State) -> State:
-    """The values of a state, by the keys that tell one; `{}` where it is none."""
-    held = as_dict(state.get("checkpoint")).get("channel_values") or state.get("channel_values")
-    if not held and state.keys() & {"next", "thread_id", "config", "checkpoint"}:
-        held = state.get("values")
-    return as_dict(held)
-
-
 def _values(state: State) -> State:
-    return as_dict(
-        as_dict(state.get("checkpoint")).get("channel_values") or first_of(state, ("values", "channel_values"))
-    )
+    """The values of a state, by the names of its channels."""
+    saved = dict_in(state, "checkpoint").get("channel_values")
+    return as_dict(saved or first_of(state, ("channel_values", "values")))
 
 
 def _configured(state: State, key: str) -> Any:
@@ -102,10 +94,10 @@ def _order(state: State) -> tuple[float, float]:
 
 
 def _messages_in(state: State) -> list[State]:
-    """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
-    held = _values(state)
-    found = held.get("messages") or next((value for value in held.values() if _has_messages(value)), None)
-    return dicts(found)
+    """The messages of a state: those of the channel `messages`, else of the first channel that
+    holds some."""
+    values = _values(state)
+    return dicts(values.get("messages") or next(filter(_has_messages, values.values()), None))
 
 
 def _has_messages(value: Any) -> bool:
@@ -119,7 +111,8 @@ def _identity(value: State) -> str:
 
 
 class _Graph(Prompts):
-    """The states of a thread on their way to a trace. What a subgraph says and hands on is told once, by the graph."""
+    """The states of a thread on their way to a trace. What a subgraph hands on is a message of the
+    graph alone."""
 
     def __init__(self, states: list[State], unread: Unread) -> None:
         super().__init__()
@@ -134,40 +127,34 @@ class _Graph(Prompts):
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         for (state, space), later in zip(placed, reversed(after), strict=True):
             unread.extra_keys(state, _STATE, "a state")
-            found = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
-            self._state(state, space, found, later)
+            own = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
+            self._state(state, space, own, later)
 
-    def _state(self, state: State, space: str, found: list[State], following: State | None) -> None:
+    def _state(self, state: State, space: str, values: list[State], following: State | None) -> None:
         """Add what is new in a state, and where the graph goes from it."""
-        said = [one for value in found for one in message(value, self.unread)]
+        messages = [one for value in values for one in message(value, self.unread)]
         group, before, t, thread = space.split("|")[-1].split(":")[0] or "agent", self.index, _time(state), "main"
-        if said or group == "agent":
-            thread = self.hold(said, group=group, agent=self.ran_last.get(space), t=t)
+        if messages or group == "agent":
+            thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
         self.unread.add("interrupt of the graph", _interrupts(state))
         taken = _taken(state, following)
         if taken is None:
             return
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
-        values = {
-            key: value
-            for key, value in _values(state).items()
-            if not key.startswith(_INNER) and not _has_messages(value)
-        }
-        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=values)
+        kept = {key: value for key, value in _values(state).items() if not key.startswith(_INNER)}
+        kept = {key: value for key, value in kept.items() if not _has_messages(value)}
+        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=kept)
 
 
 def _interrupts(state: State) -> int:
     """The number of interrupts that a state waits at; a task is an object, or the list of its
     fields, of which the fifth are its interrupts."""
     tasks = state.get("tasks") if isinstance(state.get("tasks"), list) else []
-    asked = [
-        task.get("interrupts") if isinstance(task, dict) else task[4:5]
-        for task in tasks or ()
-        if isinstance(task, dict | list)
-    ]
-    lists = [found if isinstance(found, list) else [found] for found in [*asked, state.get("interrupts")]]
-    return sum(bool(item) for found in lists for item in found)
+    waiting = [task.get("interrupts") for task in dicts(tasks)] + [state.get("interrupts")]
+    waiting += [task[4] for task in tasks or () if isinstance(task, list) and len(task) > 4]
+    lists = [item if isinstance(item, list) else [item] for item in waiting]
+    return sum(bool(item) for items in lists for item in items)
 
 
 def _taken(state: State, following: State | None) -> list[str] | None:

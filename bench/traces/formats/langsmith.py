@@ -53,30 +53,31 @@ class LangSmith:
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [(run, _span(run, parent, unread)) for run, parent in runs]
         top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
-        found: list[tuple[Tree, dict[str, Any]]] = []
+        trees: list[tuple[Tree, dict[str, Any]]] = []
         for name, tree in in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans).items():
             root = records.get(name) or records[tree[0].id]
             meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
             labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
             nodes = [node for span in tree if (node := _metadata(records[span.id]).get("langgraph_node"))]
             own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
-            found.append((Tree(tree, nodes), own))
-        yield from traces_of(document, "langsmith", found, unread)
+            trees.append((Tree(tree, nodes), own))
+        yield from traces_of(document, "langsmith", trees, unread)
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs as they are, or put together from batches as clients send them: `post` begins runs, `patch` ends them."""
-    found: dict[str, dict[str, Any]] = {}
+    """Runs as they are, or put together from batches as clients send them: `post` begins runs,
+    `patch` ends them."""
+    merged: dict[str, dict[str, Any]] = {}
     for value in values:
         batch = "post" in value or "patch" in value
         for run in [*dicts(value.get("post")), *dicts(value.get("patch"))] if batch else [value]:
-            name = as_id(run.get("id")) or as_id(run.get("dotted_order")).rpartition("Z")[2] or str(len(found))
-            found[name] = {
-                **found.get(name, {}),
+            name = as_id(run.get("id")) or as_id(run.get("dotted_order")).rpartition("Z")[2] or str(len(merged))
+            merged[name] = {
+                **merged.get(name, {}),
                 **{key: item for key, item in run.items() if item is not None},
                 "id": name,
             }
-    return list(found.values())
+    return list(merged.values())
 
 
 def _flat(runs: list[dict[str, Any]], parent: str) -> Iterator[tuple[dict[str, Any], str]]:

@@ -1,4 +1,5 @@
-"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or LangChain's."""
+"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or
+LangChain's."""
 
 from __future__ import annotations
 
@@ -110,16 +111,16 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
     model = text(frame.get("model"))
-    told = messages(frame["messages"], steps.unread)
+    listed = messages(frame["messages"], steps.unread)
     waiting: list[Any] = []  # commands, written in text, that still wait for their output
-    for at, said in enumerate(told):
-        if said.role == "user" and waiting and is_observation(said.text):
-            steps.say(observation(waiting.pop(0), said.text))
+    for at, message in enumerate(listed):
+        if message.role == "user" and waiting and is_observation(message.text):
+            steps.say(observation(waiting.pop(0), message.text))
             continue
-        reply = told[at + 1] if at + 1 < len(told) else ReadMessage("system")
+        reply = listed[at + 1] if at + 1 < len(listed) else ReadMessage("system")
         waiting = []
-        if said.role == "assistant" and not said.calls and reply.role == "user" and is_observation(reply.text):
+        if message.role == "assistant" and not message.calls and reply.role == "user" and is_observation(reply.text):
             # a command block is a call only if its output follows: a chat may merely show one
-            waiting = list(calls_in(said.text, steps.index, reply.text))
-            said = replace(said, calls=tuple(waiting))
-        steps.say(said, model=said.model or model)
+            waiting = list(calls_in(message.text, steps.index, reply.text))
+            message = replace(message, calls=tuple(waiting))
+        steps.say(message, model=message.model or model)

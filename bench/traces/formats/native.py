@@ -132,7 +132,8 @@ def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
 
 
 def _packing(target: Path, buffer: io.BytesIO) -> AbstractContextManager[Any]:
-    """The file that packs bytes into a buffer as the ending of a name says, and leaves the buffer open."""
+    """The file that packs bytes into a buffer as the ending of a name says, and leaves the buffer
+    open."""
     if target.suffix == ".gz":
         return gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
     if target.suffix == ".zst":

@@ -31,12 +31,13 @@ Fields = dict[str, Any]
 
 @register("reader", "opencode")
 class Opencode:
-    """One session a file. Each step of an assistant's message is a turn with its calls; the results follow it.
+    """One session a file. Each step of an assistant's message is a turn with its calls; the results
+    follow it.
 
-    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the first
-    call after that. A message of compaction and its summary are turns, and then a ContextReset that
-    keeps those two. A call that was interrupted failed. The cost is in `meta`. A sub-agent's session
-    is a file of its own. Its storage is read by way of `opencode export`.
+    Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the
+    first call after that. A message of compaction and its summary are turns, and then a
+    ContextReset that keeps those two. A call that was interrupted failed. The cost is in `meta`. A
+    sub-agent's session is a file of its own. Its storage is read by way of `opencode export`.
 
     Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
     toModelMessage), `src/cli/cmd/export.ts`
@@ -169,8 +170,8 @@ class _Session(Steps):
         due = [(when, index) for when, index in self.cleared if when <= now]
         if due:
             self.cleared = [item for item in self.cleared if item not in due]
-            shown, when = {index: _CLEARED for _, index in due}, max(due)[0]
-            self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=shown))
+            notices, when = {index: _CLEARED for _, index in due}, max(due)[0]
+            self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=notices))
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:

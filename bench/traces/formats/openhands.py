@@ -1,4 +1,5 @@
-"""Runs of OpenHands: events of its SDK and of its first agent, and the model calls that the SDK logs."""
+"""Runs of OpenHands: events of its SDK and of its first agent, and the model calls that the SDK
+logs."""
 
 from __future__ import annotations
 
@@ -32,26 +33,27 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @register("reader", "openhands")
 class OpenHands:
-    """One run a file: a list or lines of events, or an object (a line each in an evaluation's output)
-    with them as `history` or `trajectory`; or the logged model calls of a run, one a file.
+    """One run a file: a list or lines of events, or an object (a line each in an evaluation's
+    output) with them as `history` or `trajectory`; or the logged model calls of a run, one a file.
 
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
-    usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result is
-    put together and shortened as OpenHands shows it; the whole is kept where it was recorded. A
-    condensation is a ContextReset, a rejected action an Approval. What a recall found is a user turn.
-    An evaluation's verdict is the outcome, else how the run ended where that is said.
+    usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result
+    is put together and shortened as OpenHands shows it; all of it is kept where it was recorded. A
+    condensation is a ContextReset, a rejected action an Approval. Recalled knowledge is a user
+    turn. An evaluation's verdict is the outcome, else how the run ended where that is said.
 
     Logged calls of a folder are read together, as the first of them; each conversation is a trace.
 
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
-    `conversation/persistence_const.py`, `llm/utils/telemetry.py`; github.com/All-Hands-AI/OpenHands,
-    `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`
+    `conversation/persistence_const.py`, `llm/utils/telemetry.py`;
+    github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`,
+    `openhands/memory/conversation_memory.py`
     """
 
     keeps = Keeps(
         results="as shown",
         also=all_but("labels", "routes", "threads"),
-        never="the template around what a recall found; in logged calls: errors of tools, how the run ended",
+        never="the template around recalled knowledge; in logged calls: errors of tools, how the run ended",
         tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
     )
 
@@ -65,7 +67,8 @@ class OpenHands:
         return certain_if(placed and any(map(_is_event, events)))
 
     def read(self, document: Document) -> Traces:
-        """The file's run, or those of an evaluation in order. PartOf for a file that another is read with."""
+        """The file's run, or those of an evaluation in order. PartOf for a file that another is
+        read with."""
         unread = Unread()
         objects = objects_of(document, unread)
         lone = len(objects) == 1 and isinstance(document.head, dict)
@@ -92,7 +95,8 @@ def _is_event(event: dict[str, Any]) -> bool:
 
 
 def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[str, Any]) -> Trace:
-    """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's state."""
+    """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's
+    state."""
     events = dicts(listed)
     steps = SdkLog() if any("kind" in event for event in events) else ActionLog()
     steps.unread = unread
@@ -142,7 +146,8 @@ def _is_logged_call(value: dict[str, Any]) -> bool:
 
 
 def _logged_calls(document: Document) -> Traces:
-    """The runs of the logged calls of a folder, given the first of them; of a file that is named, its own."""
+    """The runs of the logged calls of a folder, given the first of them; of a file that is named,
+    its own."""
     files = [Document(path) for path in sorted(document.beside, key=_time_in_name)] or [document]
     values = [(file.path, value) for file in files if _is_logged_call(value := as_dict(file.head))]
     if values[0][0] != document.path:

@@ -1,4 +1,5 @@
-"""Traces of OpenTelemetry with spans of the GenAI conventions, OpenLLMetry, OpenInference or Vercel's AI SDK."""
+"""Traces of OpenTelemetry with spans of the GenAI conventions, OpenLLMetry, OpenInference or
+Vercel's AI SDK."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class Otel:
         return certain_if(bool(spans) and named)
 
     def read(self, document: Document) -> Traces:
-        """The file's conversations in the order in which they began; conversation and trace ids are in `meta`."""
+        """The file's conversations in the order in which they began; conversation and trace ids are
+        in `meta`."""
         unread = Unread()
         spans = spans_of(objects_of(document, unread), unread)
         if not spans:
@@ -133,8 +135,8 @@ def _output(span: OtelSpan, kind: str) -> Any:
 
 
 def _kind(span: OtelSpan) -> str:
-    """The kind of a span: `call`, `tool`, a kind that holds others, `other` for other instrumentations, else the
-    convention's own name."""
+    """The kind of a span: `call`, `tool`, a kind that holds others, `other` for other
+    instrumentations, else the convention's own name."""
     kind = span.text(*_KINDS).lower()
     bare = not kind and not span.attributes.keys().isdisjoint({"gen_ai.request.model", "gen_ai.usage.input_tokens"})
     if kind in _CALLS or bare or (not kind and span.name == "call_llm"):
@@ -152,7 +154,7 @@ def _agent_name(span: OtelSpan) -> str:
 
 def _metadata(span: OtelSpan) -> dict[str, Any]:
     """LangChain's metadata, as OpenInference or OpenLLMetry keep it."""
-    held = span.attributes.get("metadata")
-    value = strict_json(held) if isinstance(held, str) else held
+    metadata = span.attributes.get("metadata")
+    value = strict_json(metadata) if isinstance(metadata, str) else metadata
     kept = {key.removeprefix(_PROPERTIES): item for key, item in span.attributes.items() if key.startswith(_PROPERTIES)}
     return {**as_dict(value), **kept}

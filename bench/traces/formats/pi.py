@@ -1,4 +1,5 @@
-"""Sessions of pi, and of OpenClaw, which builds on it: the files below `~/.pi/agent/sessions`, one a session."""
+"""Sessions of pi, and of OpenClaw, which builds on it: the files below `~/.pi/agent/sessions`, one
+a session."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _COMMAND = "Ran `{}`\n```\n{}\n```"
 _META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session", "branchedFrom": "parent_session"}
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
-"""Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part of
-`cacheWrite`."""
+"""Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part
+of `cacheWrite`."""
 
 
 _ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
@@ -36,13 +37,13 @@ Fields = dict[str, Any]
 class Pi:
     """One session a file: a header, then entries that name the one before them.
 
-    A compaction is a ContextReset that keeps the entries from `firstKeptEntryId` on. An entry that goes on from an
-    earlier one than the last is another branch: a ContextReset that keeps the way to it, with the summary of the
-    branch that was left, if there is one. A command that a person ran is a user turn, unless it was kept from the
-    model. The cost is in `meta`.
+    A compaction is a ContextReset that keeps the entries from `firstKeptEntryId` on. An entry that
+    goes on from an earlier one than the last is another branch: a ContextReset that keeps the way
+    to it, with the summary of the branch that was left, if there is one. A command that a person
+    ran is a user turn, unless it was kept from the model. The cost is in `meta`.
 
-    Source: github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md` (version 3; 1 is linear) and
-    `packages/ai/src/types.ts`
+    Source: github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md` (version 3; 1 is
+    linear) and `packages/ai/src/types.ts`
     """
 
     keeps = Keeps(
@@ -65,7 +66,8 @@ class Pi:
 
 
 class _Session(Steps):
-    """One session on its way to a trace: the steps that an entry became, and the entry before each."""
+    """One session on its way to a trace: the steps that an entry became, and the entry before
+    each."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,6 +133,9 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         blocks, usage = self._blocks(message.get("content")), message.get("usage", {})
+        cost = dict_in(usage, "cost").get("total")
+        if isinstance(cost, int | float):
+            self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
         if message.get("stopReason") in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")
             return
@@ -143,9 +148,6 @@ class _Session(Steps):
             finish_reason=message.get("stopReason"),
             usage=usage_in(counts | hour, self.unread),
         )
-        cost = dict_in(usage, "cost").get("total")
-        if isinstance(cost, int | float):
-            self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
 
     def _blocks(self, content: Any) -> Blocks:
         """The blocks of a content; calls and pictures have names of pi's own."""
@@ -163,7 +165,8 @@ class _Session(Steps):
         return blocks
 
     def _reset(self, end: str | None, t: float | None, summary: str | None) -> None:
-        """Add the history as it is after an entry: the way to it, from what its last compaction kept."""
+        """Add the history as it is after an entry: the way to it, from what its last compaction
+        kept."""
         kept: set[int] = set()
         first: str | None = None
         for entry in way_to(end, self.parents):

@@ -1,4 +1,5 @@
-"""Logs of model calls with their whole requests and answers: LiteLLM's, those of gateways, and the like."""
+"""Logs of model calls with their whole requests and answers: LiteLLM's, those of gateways, and the
+like."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ _SAMPLE = 20
 
 @register("reader", "request_log")
 class RequestLog:
-    """Runs out of a log of calls, each `{request, response}` by these or like names, as deep as proxies put them.
+    """Runs out of a log of calls, each `{request, response}` by these or like names, as deep as
+    proxies put them.
 
-    Requests and answers may be in the form of OpenAI's chat or Responses interface, Anthropic's, Gemini's or Bedrock's;
-    streamed answers are put together. A call whose prompt begins with an earlier one's is of the same run; a prompt
-    that is such a one shortened is a ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's
-    user id) are one trace; without one each conversation is a trace. In a folder, files of one call each are read
-    together, as the first of them.
+    Requests and answers may be in the form of OpenAI's chat or Responses interface, Anthropic's,
+    Gemini's or Bedrock's; streamed answers are put together. A call whose prompt begins with an
+    earlier one's is of the same run; a prompt that is such a one shortened is a ContextReset. Calls
+    that share a session (`session_id`, `trace_id`, Claude Code's user id) are one trace; without
+    one each conversation is a trace. In a folder, files of one call each are read together, as the
+    first of them.
 
     Source: docs.litellm.ai, "StandardLoggingPayload Specification"
     """
@@ -48,13 +51,14 @@ class RequestLog:
 
 
 def _others(document: Document) -> list[dict[str, Any]]:
-    """The other files of a folder that hold one call each, if this is the first of them; PartOf if it is not."""
-    found: list[dict[str, Any]] = []
+    """The other files of a folder that hold one call each, if this is the first of them; PartOf if
+    it is not."""
+    records: list[dict[str, Any]] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []
         alone = len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
-        if alone and not found and path < document.path:
+        if alone and not records and path < document.path:
             what = f"is one call of a log, read together with {path.name} — name it to read it alone"
             raise PartOf(f"{document.name}: {what}")
-        found += known if alone else []
-    return found
+        records += known if alone else []
+    return records

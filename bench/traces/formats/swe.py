@@ -24,22 +24,24 @@ _GRADED = "result.json"
 class Swe:
     """One run a file; several where SWE-agent made several attempts.
 
-    mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are tool
-    calls, in OpenAI's chat or Responses form, or stand in the text of a turn (fenced blocks, `execute:`
-    lines; the next user message is the result). The envelope of a result is text, so `data` is None;
-    where the model saw a cut one, `full` is the same envelope with the recorded `raw_output`.
+    mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are
+    tool calls, in OpenAI's chat or Responses form, or stand in the text of a turn (fenced blocks,
+    `execute:` lines; the next user message is the result). The envelope of a result is text, so
+    `data` is None; where the model saw a cut one, `full` is the same envelope with the recorded
+    `raw_output`.
 
-    SWE-agent: the history is what the model was sent; each agent in it has its thread. An action is a
-    tool call, or a command `bash` in the turn's text, and the next message its result; `trajectory` has
-    the output that the message clips, and its time. Old results that the model no longer saw are a
-    ContextEdit before the turn, by the `query` of each step (since 1.0). Where tokens were sent and no
-    query is recorded, the label `prompts` is "unknown".
+    SWE-agent: the history is what the model was sent; each agent in it has its thread. An action is
+    a tool call, or a command `bash` in the turn's text, and the next message its result;
+    `trajectory` has the output that the message clips, and its time. Old results that the model no
+    longer saw are a ContextEdit before the turn, by the `query` of each step (since 1.0). Where
+    tokens were sent and no query is recorded, the label `prompts` is "unknown".
 
     The label `task` is the instance. Exit status, submission and statistics are in `meta`; a run of
-    SWE-agent that was not submitted failed. A grader's `result.json` beside the file is the outcome.
+    SWE-agent that was not submitted failed. A grader's `result.json` beside the file is the
+    outcome.
 
-    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files"; github.com/SWE-agent/SWE-agent,
-    `sweagent/types.py`, `docs/usage/trajectories.md`
+    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files";
+    github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
     """
 
     keeps = Keeps(
@@ -106,7 +108,8 @@ Fields = dict[str, Any]
 
 
 class _MiniRun(Steps):
-    """The steps of a run of mini-swe-agent; `commands` of the last turn's text still wait for output."""
+    """The steps of a run of mini-swe-agent; `commands` of the last turn's text still wait for
+    output."""
 
     def __init__(self, info: Fields, listed: list[Any]) -> None:
         super().__init__()
@@ -117,12 +120,12 @@ class _MiniRun(Steps):
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
-        spoken = [value for value in values if value.get("role") != "exit"]
+        entries = [value for value in values if value.get("role") != "exit"]
         self.in_text = not any(
-            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in spoken
+            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in entries
         )
         for value, following in zip(values, [*values[1:], {}], strict=False):
-            self._add(value, text(following.get("content")) or "", last=value is spoken[-1] if spoken else False)
+            self._add(value, text(following.get("content")) or "", last=value is entries[-1] if entries else False)
 
     def _note(self, fields: Fields, *keys: str) -> None:
         self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
@@ -199,7 +202,8 @@ def _envelope(seen: str, code: Any, output: str, error: Any) -> str:
 
 
 def _tojson(value: Any) -> str:
-    """JSON as the harness' templates write it: ASCII, without characters that mean something in HTML."""
+    """JSON as the harness' templates write it: ASCII, without characters that mean something in
+    HTML."""
     written = json.dumps(value)
     for char in "<>&'":
         written = written.replace(char, f"\\u{ord(char):04x}")

@@ -1,4 +1,5 @@
-"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user, each with its reward."""
+"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user, each with its
+reward."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .. import Confidence, Document, Keeps, NoRun, Traces, certain_if, dicts, re
 from ..messages import messages
 from ..parts import Unread
 from ..records import dict_in, objects_of, text, time_of
-from ..steps import ReadMessage, Steps
+from ..steps import Steps
 from ..usage import usage_in
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
@@ -23,13 +24,15 @@ _FAILED = "Error:"
 
 @register("reader", "tau")
 class Tau:
-    """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks, simulations}`.
+    """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
+    simulations}`.
 
-    The expected actions and outputs are labels; the reward is the outcome, and 1 is success. A tool's answer that
-    begins with `Error:` failed. Calls and results of tau2's simulated user are counted: they are not the agent's.
+    The expected actions and outputs are labels; the reward is the outcome, and 1 is success. A
+    tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
+    counted: they are not the agent's.
 
-    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`; github.com/sierra-research/tau2-bench,
-    `src/tau2/data_model/simulation.py`
+    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
+    github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`
     """
 
     keeps = Keeps(
@@ -52,9 +55,9 @@ class Tau:
         unread = Unread()
         runs = objects_of(document, unread)
         if any("traj" in run for run in runs):
-            spoken = [run for run in runs if dicts(run.get("traj"))]
-            unread.add("run without messages", len(runs) - len(spoken))
-            traces = [_tau_bench(document, run) for run in spoken]
+            complete = [run for run in runs if dicts(run.get("traj"))]
+            unread.add("run without messages", len(runs) - len(complete))
+            traces = [_tau_bench(document, run) for run in complete]
         else:
             traces = [trace for value in runs for trace in _simulations(document, value)]
         if not traces:
@@ -68,9 +71,9 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     steps, info, task = Steps(), dict_in(run, "info"), dict_in(run, "info", "task")
     steps.unread.extra_keys(run, _RUN, "a run")
     steps.unread.extra_keys(info, _INFO, "a run's info")
-    for said in messages(run["traj"], steps.unread):
-        failed = said.role == "tool" and said.text.startswith(_FAILED)
-        steps.say(replace(said, failed=True, error=said.text) if failed else said)
+    for message in messages(run["traj"], steps.unread):
+        failed = message.role == "tool" and message.text.startswith(_FAILED)
+        steps.say(replace(message, failed=True, error=message.text) if failed else message)
     labels = {f"expected_{key}": task[key] for key in ("actions", "outputs") if task.get(key)}
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
@@ -126,10 +129,10 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
         return
     fields = {key: value[key] for key in ("role", "content", "tool_calls", "name") if key in value}
     usage = usage_in(value.get("usage"), steps.unread) if role == "assistant" else None
-    for said in messages([fields], steps.unread):
-        if said.role == "tool":
-            failed, call_id = value.get("error") is True, text(value.get("id")) or ""
-            error = (said.text or None) if failed else None
-            said = ReadMessage("tool", said.content, call_id=call_id, name=said.name, failed=failed, error=error)
+    for message in messages([fields], steps.unread):
+        if message.role == "tool":
+            failed = value.get("error") is True
+            error = (message.text or None) if failed else None
+            message = replace(message, call_id=text(value.get("id")) or "", failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
-        steps.say(said, t=t, model=model if usage else None, usage=usage)
+        steps.say(message, t=t, model=model if usage else None, usage=usage)

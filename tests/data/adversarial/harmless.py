@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import escape
@@ -55,6 +56,26 @@ def nested_lines(node: Any, depth: int = 0) -> Iterator[str]:
             yield from nested_lines(item, depth + 1)
         else:
             yield f"{'  ' * depth}{name}: {item}"
+
+
+def bullets(node: Any, depth: int = 0) -> Iterator[str]:
+    """A dash before each pair, and alone before each item that holds pairs."""
+    for key, item in node.items() if isinstance(node, dict) else (("", item) for item in node):
+        label = f"{'  ' * depth}- {key}{':' * bool(key)}".rstrip()
+        if isinstance(item, dict | list):
+            yield label
+            yield from bullets(item, depth + 1)
+        else:
+            yield f"{label} {item}"
+
+
+def bracketed(node: Any, path: str = "") -> Iterator[str]:
+    for key, item in node.items() if isinstance(node, dict) else enumerate(node):
+        inner = f"{path}.{key}".lstrip(".") if isinstance(node, dict) else f"{path}[{key}]"
+        if isinstance(item, dict | list):
+            yield from bracketed(item, inner)
+        else:
+            yield f"{inner} = {item}"
 
 
 def paths(node: Any, path: str = "") -> Iterator[str]:
@@ -173,6 +194,11 @@ LAYOUTS: dict[str, Rewrite] = {
     ),
     "dotted_paths": as_value(lambda value: "\n".join(paths(value))),
     "xml": as_value(lambda value: xml(value, "result")),
+    "bullets": as_value(lambda value: "\n".join(bullets(value))),
+    "paths_with_brackets": as_value(lambda value: "\n".join(bracketed(value))),
+    "wrapped": as_value(lambda value: "\n".join(textwrap.wrap(json.dumps(value), 100, break_on_hyphens=False))),
+    "behind_line_numbers": lambda text: "\n".join(f"{n:>5}: {line}" for n, line in enumerate(text.split("\n"), 1)),
+    "entities": escape,
     "short_keys": short_keys,
     "strings_by_reference": by_reference,
     "repeated_lines": repeated_lines,

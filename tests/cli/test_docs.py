@@ -1,0 +1,22 @@
+"""The examples of docs/python.md print what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_examples_of_the_python_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("traces", "scenarios"):
+        os.symlink(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").replace("```python", "").replace("```", "")
+    page = doctest.DocTestParser().get_doctest(text, {}, "python.md", "docs/python.md", 0)
+    found = doctest.DocTestRunner().run(page)
+    assert found.attempted > 20
+    assert found.failed == 0

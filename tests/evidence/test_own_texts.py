@@ -1,0 +1,58 @@
+"""A strategy's own texts: the lines that most of one kind share, the counts that one may state, and what a page shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.evidence.checks.counts import Counts
+from bench.evidence.checks.own import OwnText, template_lines
+from bench.evidence.detail import detail_of
+from bench.model import Message, ModelTurn, Source, ToolResult, Trace
+from bench.run.measuring import Measuring, RunSession
+from bench.strategies import parse_strategy
+
+RESULT = ToolResult(index=0, call_id="a", function="f", seen="x")
+
+
+def own(text: str, result: ToolResult | None = None) -> OwnText:
+    return OwnText(0, Message(role="tool" if result else "user", text=text, kind="made"), result)
+
+
+def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
+    results = [own("shortened\n1", RESULT), own("shortened\n2", RESULT), own("3", RESULT), own("4", RESULT)]
+    assert template_lines(results) == {"shortened"}
+    assert template_lines([*results, own("5", RESULT)]) == frozenset()
+    summaries = [own("## Summary\na"), own("  ## Summary\nb"), own("c")]
+    assert template_lines([*results, *summaries]) == {"shortened", "## Summary"}
+
+
+def test_of_one_text_no_wording_is_known() -> None:
+    assert template_lines([own("## Summary\na"), own("## Summary\nb", RESULT)]) == frozenset()
+
+
+def evidence_of(*results: str):
+    steps = [ToolResult(index=at, call_id=f"c{at}", function="f", seen=text) for at, text in enumerate(results)]
+    last = ModelTurn(index=len(steps), content="Done.")
+    session = RunSession(Trace(id="t", source=Source(format="native"), steps=(*steps, last)), Measuring(()))
+    return session.evidence(parse_strategy("keep_all"))
+
+
+@pytest.mark.parametrize("shown", [5, 12])
+def test_a_notice_may_state_the_lines_that_it_shows_and_those_left_out(shown: int) -> None:
+    lines = [f"row {at} of the table" for at in range(60)]
+    evidence = evidence_of("\n".join(lines))
+    text = "\n".join([*lines[:shown], "[more]"])
+    counts = Counts(
+        evidence, OwnText(9, Message(role="tool", text=text, kind="result", step=0), evidence.trace.results[0])
+    )
+    assert all(counts.has(str(number)) for number in (60, shown + 1, 60 - shown, 60 - shown + 1, len(text)))
+    assert not any(counts.has(number) for number in (str(60 - shown - 10), str(60 - shown + 8), "0.5"))
+
+
+def test_messages_of_a_page_are_cut_evenly_to_what_all_may_take() -> None:
+    short, long = detail_of(evidence_of("x " * 2000), {}), detail_of(evidence_of("x " * 2000, *["y " * 4000] * 99), {})
+    assert [message.left_out for message in short.messages] == [0] * len(short.messages)
+    texts = [message.text for message in long.messages]
+    assert sum(map(len, texts)) <= 300_000
+    assert {len(text) + message.left_out for text, message in zip(texts, long.messages, strict=True)} >= {4000, 8000}
+    assert len({len(text) for text in texts if len(text) > 100}) == 1

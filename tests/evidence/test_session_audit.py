@@ -1,0 +1,48 @@
+"""The audit of one run by hand: results that its model saw in part, and a compaction with what it lost."""
+
+from __future__ import annotations
+
+from bench.evidence.session_audit import audit_of
+from bench.model import AnyStep, ContextReset, ModelTurn, Source, ToolResult, Trace, UserTurn
+from bench.model.audit import CutResult, SessionAudit
+from bench.run.measuring import Measuring, RunSession
+
+
+def audited(*steps: AnyStep) -> SessionAudit:
+    session = RunSession(Trace(id="t", source=Source(format="native"), steps=steps), Measuring(()))
+    return audit_of(session.as_recorded, None, lambda text: "[cut]" if "[cut]" in text else "")
+
+
+def test_a_result_seen_in_part_is_listed_with_what_was_needed_of_it() -> None:
+    audit = audited(
+        ToolResult(index=0, call_id="a", function="f", seen="order W4417"),
+        ToolResult(index=1, call_id="b", function="f", seen="order W4417", full="order W4417, order W9981"),
+        ToolResult(index=2, call_id="c", function="f", seen="order W5 [cut]"),
+        ToolResult(index=3, call_id="d", function="f", seen="order W6", truncated_at_source=True),
+        UserTurn(index=4, content="And W9981?"),
+        ModelTurn(index=5, content="W9981 is open."),
+    )
+    assert audit.cuts == (
+        CutResult(step=1, function="f", seen_characters=11, characters=24, needed=1),
+        CutResult(step=2, function="f", seen_characters=14, marker="[cut]"),
+        CutResult(step=3, function="f", seen_characters=8),
+    )
+
+
+def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:
+    last = ModelTurn(index=5, content="W9981 is open.")
+    steps = (
+        UserTurn(index=0, content="Never close an order. List mine."),
+        ModelTurn(index=1, content="I look."),
+        ToolResult(index=2, call_id="a", function="f", seen="order W4417, order W9981"),
+        ModelTurn(index=3, content="W4417 is open."),
+        ContextReset(index=4, summary="The user has orders."),
+    )
+    (found,) = audited(*steps, last).shortenings
+    assert (found.step, found.kind, found.turn, found.results_dropped) == (4, "compaction", 3, (2,))
+    assert found.facts_lost == ("W4417", "W9981")
+    assert found.rules_dropped == ("Never close an order.",)
+    assert found.tokens_before is not None
+    assert found.tokens_after is not None
+    (at_end,) = audited(*steps).shortenings
+    assert (at_end.turn, at_end.tokens_after, at_end.results_dropped, at_end.facts_lost) == (None, None, (), ())
