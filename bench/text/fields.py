@@ -263,9 +263,9 @@ class FieldTable:
         for item in sources:
             own = self._identities[item.record]
             named = nearest in own if nearest else heading <= own
-            if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
-                yield item
-            elif fact.casefold() in own and self._goes_on(item, text[at + len(fact) : _next(places, at)]):
+            unique = not self._shared(item) and bool(_stems(item.key) & line.stems)
+            rest = text[at + len(fact) : _next(places, at)]
+            if (named and (nearest or unique)) or (fact.casefold() in own and self._goes_on(item, rest)):
                 yield item
 
     def _goes_on(self, item: Field, text: str) -> bool:
