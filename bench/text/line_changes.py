@@ -24,9 +24,8 @@ _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
 _SHARE = frozenset("%‰")
-_MARK = re.compile(
-    r"…|\.{3}|\[[^\]]*\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b[^\]]*\]",
-    re.IGNORECASE,
+_LEFT_OUT = re.compile(
+    r"\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b", re.IGNORECASE
 )
 _LONG_CHARS = 800
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
@@ -104,7 +103,7 @@ class ResultLines:
         return next(filter(None, found), "")
 
     def _find(self, line: str, cut: bool, begun: bool) -> str:
-        if _MARK.search(line):
+        if _has_mark(line):
             return ""
         found = ""
         readings = [_tokens(text) for text in dict.fromkeys((line, _FRONT.sub("", line, count=1)))]
@@ -165,6 +164,14 @@ class ResultLines:
             numbers.append(number)
             place = self._text.find(token, self._starts[number + 1]) if number + 1 < len(self._starts) else -1
         return [number for number in numbers if token in self._tokens(number)] if place < 0 else numbers
+
+
+def _has_mark(line: str) -> bool:
+    """True if a line has an ellipsis, or says in brackets that something is left out."""
+    if "…" in line or "..." in line:
+        return True
+    bracketed = (part.partition("[")[2] for part in line.split("]")[:-1])
+    return any(map(_LEFT_OUT.search, bracketed))
 
 
 def _pieces(line: str) -> list[str]:

@@ -45,10 +45,9 @@ def says_omission(kept: str, untruncated: str) -> str:
             around = line[max(0, match.start() - _AROUND) : match.end() + _AROUND]
             if around not in untruncated and not _DENIED.match(line, match.end()):
                 return match.group()
-    for match in _TOTAL.finditer(kept):
-        if int(match.group(1)) > _rows(kept):
-            return match.group()
-    return ""
+    totals = list(_TOTAL.finditer(kept))
+    rows = _rows(kept) if totals else 0
+    return next((match.group() for match in totals if int(match[1]) > rows), "")
 
 
 _AROUND = 12

@@ -20,8 +20,10 @@ from .tables import find_tables, read_cell
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
 _MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
-_NEXT_PAIR = re.compile(r",\s+(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|\s+(?=[A-Za-z_][\w.-]{0,40}=\S)")
-_PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]+?|\[\d+\])+)\s*[:=]\s*(.*)")
+_NEXT_PAIR = re.compile(
+    r",\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
+)
+_PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 _DASHES = re.compile(r"(?:[-*•]\s+)+")
 _NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
@@ -208,7 +210,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
             continue
         path = _PATH.fullmatch(bare)
         if path:
-            _put(by_path, re.findall(r"[\w /-]+", path[1]), _cell(path[2]))
+            _put(by_path, re.findall(r"[\w /-]+", path[1].rstrip()), _cell(path[2]))
             continue
         indent = len(line) - len(line.lstrip())
         item = _DASHES.match(bare)

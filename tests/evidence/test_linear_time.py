@@ -1,0 +1,42 @@
+"""Texts of a strategy that repeat one thing are checked in time that grows with them, not with their square."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from handmade import opened, result
+
+from bench.model import ModelTurn
+from bench.run.measuring import Measuring, measure
+from bench.strategies import compose
+
+CHARS = 100_000
+REPEATED = [
+    "[",
+    '{"a":',
+    '{"a":[',
+    '{"a":[\n',
+    '"{\\"a\\": ',
+    "<a>",
+    "<a>\n",
+    "a: ",
+    "- ",
+    "x",
+    "a.b",
+    "a-",
+    "_",
+    "a; " + " " * 5000,
+    "total: 1 ",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_a_long_own_text_is_checked_in_seconds(repeated: str) -> None:
+    """Slow: 100,000 characters of each, where a second pass over the text from each place takes minutes."""
+    text = repeated * (CHARS // len(repeated))
+    steps = [result("4711 rows in /data/1.csv", index=2), ModelTurn(index=3, content="it is 4711 in /data/1.csv")]
+    began = time.process_time()
+    measure(opened(steps), Measuring((compose("own", {"summarizer": lambda request: text}),)))
+    assert time.process_time() - began < 10
