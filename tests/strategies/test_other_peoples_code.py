@@ -217,6 +217,9 @@ def pieces(text: str):
     for part in text[:3]:
         yield part
 
+def rows(text: str):
+    yield {"a": text[:1]}
+
 async def awaited_pieces(text: str):
     for part in text[:3]:
         yield part
@@ -239,6 +242,7 @@ def context(ctx: Foreign, messages: list[dict]):
         ("hidden", "run_script"),
         ("pieces", '{"i'),
         ("awaited_pieces", '{"i'),
+        ("rows", '[{"a":"{"}]'),
     ],
 )
 def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text):
