@@ -206,11 +206,6 @@ def test_a_wrong_command_is_named_before_the_replay(spec, says):
         parse_strategy(f"m=summarizer={spec}")
 
 
-def test_its_spec_prints_back(tmp_path):
-    strategy = parse_strategy(f"m=summarizer={write(tmp_path, 'pass')}", tmp_path)
-    assert str(parse_strategy(str(strategy), tmp_path)) == str(strategy)
-
-
 # ---------------------------------------------------------------- the examples, each where its language is
 
 

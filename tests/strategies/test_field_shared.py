@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from field import contents, histories, prompts
-from handmade import SMALL, prompts_of, run_of
+from handmade import SMALL, run_of
 from hypothesis import given, strategies as st
-from measured import ran
 
 from bench.model import Message
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
-from bench.strategies import compose
 from bench.strategies.policies.codex import middle_cut as _cut
 
 VIEWS = [
@@ -31,18 +27,6 @@ ACTING = {
     "pydantic_ai.summarize": "pydantic_ai.summarize:max_messages=9,keep_messages=2",
 }
 """How a policy acts on the long shell session; the others need `max_tokens` alone. One request is too few for gemini."""
-
-
-def test_a_private_file_declares_its_mode_too(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("def f(messages):\n    return messages[-1:]\nf.mode = 'sometimes'\n")
-    with pytest.raises(SpecError):
-        compose("s", {"compactor": "mine.py:f"}, tmp_path)
-    (tmp_path / "view.py").write_text("def f(messages):\n    return messages[::9]\nf.mode = 'per_call'\n")
-    run = ran(SMALL["long"], compose("s", {"compactor": "view.py:f"}, tmp_path))
-    whole = prompts_of(run_of(SMALL["long"], "keep_all"))
-    assert [[m.step for m in prompt] for prompt in prompts_of(run)] == [
-        [m.step for m in prompt[::9]] for prompt in whole
-    ]
 
 
 @pytest.mark.parametrize("name", SUMMARISING)
