@@ -207,13 +207,6 @@ def test_a_setting_that_does_not_fit_is_named(folder, spec, says):
     assert "\n" not in str(caught.value)
 
 
-def test_each_start_is_fresh_so_that_no_state_passes_from_case_to_case(folder):
-    plugin = build("store", "mine.py:Held", folder)
-    _, first = plugin.start()
-    assert [first(None), first(None)] == [[3, 1], [3, 2]]
-    assert plugin.start()[1](None) == [3, 1]
-
-
 # ---------------------------------------------------------------- by path and by module
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bench.model.errors import BenchError, SpecError
-from bench.plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
+from bench.plugins.spec import Spec, format_value, parse_spec, parse_value
 from bench.strategies import Strategy, compose, parse_strategy
 
 values = st.one_of(st.text(), st.lists(st.text()).map(tuple))
@@ -97,12 +97,6 @@ def test_a_mistake_is_named(text, says):
     with pytest.raises(SpecError, match="spec ") as caught:
         parse_spec(text)
     assert says in str(caught.value)
-
-
-def test_split_leaves_quotes_and_brackets_alone():
-    assert split_top("", ",") == [""]
-    assert split_top('"a,b",[c,d],e', ",") == ['"a,b"', "[c,d]", "e"]
-    assert split_top(r'"a\",b",c', ",") == [r'"a\",b"', "c"]
 
 
 # ---------------------------------------------------------------- strategies
