@@ -38,6 +38,13 @@ class Mentions:
         return [*(text for message in recorded for text in self._messages.contents.of(message)), *calls]
 
     @cached_property
+    def _call_ids(self) -> frozenset[str]:
+        """The words of the ids of all calls: a prompt has them beside its texts."""
+        recorded = self._messages.messages[: self._messages.recorded]
+        ids = {call.id for message in recorded for call in message.tool_calls}
+        return frozenset(word for call_id in ids for word in flat(call_id).split())
+
+    @cached_property
     def _numbers(self) -> frozenset[str]:
         return frozenset().union(*map(self._texts.numbers, self._contents))
 
@@ -109,8 +116,9 @@ class Mentions:
         return not rows or any(words in self._rows[number] for number in frozenset.intersection(*rows))
 
     def name(self, name: str) -> bool:
-        """True if the messages say each word of a name."""
-        return self._by_word.keys() >= set(flat(name).split())
+        """True if the messages say each word of a name, or have it in the id of a call."""
+        words = set(flat(name).split())
+        return self._by_word.keys() >= words or words <= self._call_ids
 
     def begins(self, name: str) -> bool:
         """True if the messages say a name that begins so: what a cut leaves of it."""

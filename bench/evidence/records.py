@@ -17,6 +17,7 @@ _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
+_OMISSION_MARK = re.compile(r"\s*(?:…|\.{3})")
 _MOST_RECORDS = 20
 _FEWEST_DIGITS = 5
 """An identity that is a number has so many digits: a shorter one is a count or a price."""
@@ -91,15 +92,22 @@ class RecordValues:
     def contradicted(self, pairs: Iterable[tuple[str, str]], values: Iterable[str]) -> Iterator[Contradiction]:
         """Yield the pairs of a record written as data, with `values`, that no record of one of its identities has.
 
+        A value that ends in a mark of omission has what stands before the mark.
+
         >>> records = RecordValues([FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])])
         >>> [item.stated for item in records.contradicted([("id", "W12"), ("status", "sent")], ["w12", "sent"])]
         ['sent']
+        >>> [[*records.contradicted([("status", text)], ["w12"])] for text in ("pen... [truncated]", "… [cut]")]
+        [[], []]
         """
         numbers = {number for item in values for number in self.by_identity.get(item, ())}
         for key, text in pairs:
             own = {item for number in numbers for item in self._records[number].get(key.casefold(), ())}
             plain = _plain(text)
             if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
+                continue
+            cut = _OMISSION_MARK.search(plain)
+            if cut and any(item.startswith(plain[: cut.start()]) for item in own):
                 continue
             if not any(same_value(plain, item) for item in own):
                 yield Contradiction(f"{key}: {text}"[:200], plain, min(own))

@@ -23,6 +23,7 @@ from .decode import SCALARS, NothingParsed, parse_json
 Row = dict[str, Any]
 _Table = tuple[list[Row], int]  # rows, and how many lines they took, header included
 
+_JSON = json.JSONDecoder()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
@@ -148,8 +149,8 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
     Containers as JSON need no quotes around them.
 
-    >>> _fields('"say ""yes"", then",2,"x', ",")
-    ['"say "yes", then"', '2', '"x"']
+    >>> _fields('"say ""yes"", then",2,"x', ","), _fields('mug,{"size":"S","lid":[1,2]},3', ",")
+    (['"say "yes", then"', '2', '"x"'], ['mug', '{"size":"S","lid":[1,2]}', '3'])
     """
     if '"' not in line:
         return line.split(delimiter)
@@ -168,11 +169,19 @@ def _fields(line: str, delimiter: str) -> list[str]:
             end = len(line) if end < 0 else end
             cells.append(f'"{inner}"')
         else:
-            end = line.find(delimiter, position)
+            end = line.find(delimiter, _container_end(line, position))
             end = len(line) if end < 0 else end
             cells.append(line[position:end])
         position = end + 1
     return cells
+
+
+def _container_end(line: str, position: int) -> int:
+    """The end of the JSON container that opens at a position; the position itself where none does."""
+    if line[position : position + 1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return _JSON.raw_decode(line, position)[1]
+    return position
 
 
 def _bars(line: str) -> list[str]:

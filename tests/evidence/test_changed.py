@@ -10,6 +10,7 @@ from measured import evidence_of
 
 from bench.model import ModelTurn, UserTurn
 from bench.strategies import compose
+from bench.text.lossless import write_tables
 
 ROWS = [{"id": f"W{100 + n}", "length": round(2.5 + n * 1.25, 2), "storey": f"L{n % 4}"} for n in range(40)]
 RECORDING = trace(
@@ -51,3 +52,21 @@ def test_an_identity_in_front_of_a_key_names_the_record() -> None:
     assert changes("\n".join(lines)) == []
     lines[3] = f"{ROWS[3]['id']} length: {ROWS[4]['length']}, storey: {ROWS[3]['storey']}"
     assert changes("\n".join(lines)) != []
+
+
+def test_objects_in_a_column_are_cells() -> None:
+    shirt = {"size": "S", "kind": "cotton", "neck": "v", "hem": "round", "wash": "40"}
+    pump = {"hold": "9 bar", "kind": "foot", "tube": "1 m", "feet": "two", "wash": "no"}
+    rows = [{"item": "T-Shirt", "id": "95", "options": shirt}, {"item": "Air pump", "id": "12", "options": pump}]
+    recording = trace(
+        UserTurn(index=0, content="What did I buy?"),
+        result(None, index=1, data={"items": rows}),
+        ModelTurn(index=2, content="Two things."),
+    )
+    shown = {"mine": write_tables, "wrong": lambda data: write_tables(data).replace('"S"', '"L"')}
+    checks = {
+        name: evidence_of(recording, compose(name, {"summarizer": lambda item, of=of: of(item.data)}, "tests")).checks
+        for name, of in shown.items()
+    }
+    assert [item.text for item in checks["mine"]["changed"].findings] == []
+    assert [item.text for item in checks["wrong"]["changed"].findings] == ["size: L"]

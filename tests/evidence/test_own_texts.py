@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import measured
 import pytest
+from handmade import trace
 
 from bench.evidence.checks.counts import Counts
 from bench.evidence.checks.own import OwnText, template_lines
 from bench.evidence.detail import detail_of
-from bench.model import Message, ModelTurn, Source, ToolResult, Trace
+from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import parse_strategy
+from bench.strategies import compose, parse_strategy
 
 RESULT = ToolResult(index=0, call_id="a", function="f", seen="x")
 
@@ -56,3 +58,16 @@ def test_messages_of_a_page_are_cut_evenly_to_what_all_may_take() -> None:
     assert sum(map(len, texts)) <= 300_000
     assert {len(text) + message.left_out for text, message in zip(texts, long.messages, strict=True)} >= {4000, 8000}
     assert len({len(text) for text in texts if len(text) > 100}) == 1
+
+
+@pytest.mark.parametrize(("call_id", "strange"), [("call_I5bNG8aF", []), ("call_Q9rTT2xZ", ["call_Q9rTT2xZ"])])
+def test_a_notice_may_name_a_recorded_call(call_id: str, strange: list[str]) -> None:
+    recording = trace(
+        UserTurn(index=0, content="Who is it?"),
+        ModelTurn(index=1, tool_calls=(ToolCall(id="call_I5bNG8aF", name="f", arguments={}),)),
+        ToolResult(index=2, call_id="call_I5bNG8aF", function="f", seen="Ann Lee of Rome"),
+        ModelTurn(index=3, content="Ann."),
+    )
+    strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {call_id}]"}, "tests")
+    findings = measured.evidence_of(recording, strategy).checks["invented"].findings
+    assert [item.text.split()[0] for item in findings] == strange

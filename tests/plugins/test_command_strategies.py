@@ -206,11 +206,6 @@ def test_a_wrong_command_is_named_before_the_replay(spec, says):
         parse_strategy(f"m=summarizer={spec}")
 
 
-def test_its_spec_prints_back(tmp_path):
-    strategy = parse_strategy(f"m=summarizer={write(tmp_path, 'pass')}", tmp_path)
-    assert str(parse_strategy(str(strategy), tmp_path)) == str(strategy)
-
-
 # ---------------------------------------------------------------- the examples, each where its language is
 
 
@@ -250,10 +245,6 @@ def test_the_example_in_typescript(tmp_path):
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout if node else "v0.0"
     if node and tuple(map(int, version.strip("v\n").split(".")[:2])) >= (22, 6):
         line = f"{node} --experimental-strip-types {source.name}"
-    elif node and shutil.which("tsc"):
-        compiler = [shutil.which("tsc"), "--target", "es2022", "--module", "commonjs", "--noCheck", source.name]
-        subprocess.run(compiler, cwd=tmp_path, capture_output=True, check=False)
-        line = f"{node} mask_results.js"
     else:
         runner = need("bun", "deno", "tsx")
         line = f"{runner} run --allow-all {source.name}" if "deno" in runner else f"{runner} {source.name}"

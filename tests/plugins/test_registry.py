@@ -11,7 +11,6 @@ import pytest
 from bench.model.errors import SpecError
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, Entry, Parameter, build, entries, entry, register
-from bench.strategies import compose, parse_strategy
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +24,6 @@ def same_registry_afterwards(monkeypatch):
 def write(folder, text, name="mine.py"):
     (folder / name).write_text(text, encoding="utf-8")
     return folder
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_names_are_sorted_and_belong_to_their_kind(kind):
-    found = entries(kind)
-    assert list(found) == sorted(found)
-    assert all((item.kind, item.name) == (kind, name) for name, item in found.items())
 
 
 def test_a_typo_gets_the_nearest_names():
@@ -99,21 +91,6 @@ def test_a_file_that_cannot_be_imported_is_an_error_and_never_skipped(scanned):
     scanned("broken_by_scan", "import no_such_module_anywhere\n")
     with pytest.raises(SpecError, match=r"broken_by_scan\.anything.*no_such_module_anywhere"):
         entries("store")
-
-
-def test_a_dotted_name_is_a_name_and_a_dotted_target_with_a_function_is_a_module(monkeypatch):
-    register("compactor", "house.rule")(lambda window, *, keep=3: keep)
-    module = types.ModuleType("house.rule")
-    module.other = lambda window, *, keep=5: keep
-    monkeypatch.setitem(sys.modules, "house.rule", module)
-    assert build("compactor", "house.rule").start()[1](None) == 3
-    assert build("compactor", "house.rule:keep=4").start()[1](None) == 4
-    assert build("compactor", "house.rule:other:keep=6").start()[1](None) == 6
-    assert str(build("compactor", "house.rule:keep=4").spec) == "house.rule:keep=4"
-    assert compose("s", {"compactor": "house.rule:keep=4"}).spec == "compactor=house.rule:keep=4"
-    assert str(parse_strategy("s=compactor=house.rule:keep=4")) == "s=compactor=house.rule:keep=4"
-    with pytest.raises(SpecError, match=r"unknown compactor 'house\.rul' — did you mean house\.rule\?"):
-        build("compactor", "house.rul")
 
 
 @pytest.fixture
@@ -230,13 +207,6 @@ def test_a_setting_that_does_not_fit_is_named(folder, spec, says):
     assert "\n" not in str(caught.value)
 
 
-def test_each_start_is_fresh_so_that_no_state_passes_from_case_to_case(folder):
-    plugin = build("store", "mine.py:Held", folder)
-    _, first = plugin.start()
-    assert [first(None), first(None)] == [[3, 1], [3, 2]]
-    assert plugin.start()[1](None) == [3, 1]
-
-
 # ---------------------------------------------------------------- by path and by module
 
 
@@ -257,12 +227,3 @@ def test_a_file_or_module_that_does_not_work_is_named(tmp_path, text, spec, says
     with pytest.raises(SpecError) as caught:
         build("store", spec, tmp_path)
     assert says in str(caught.value)
-
-
-def test_what_was_declared_at_registration_goes_before_what_the_target_has(folder):
-    def decide(state): ...
-
-    decide.at = "end"
-    register("router", "declared", at="user_turn")(decide)
-    assert build("router", "declared").attribute("at") == "user_turn"
-    assert build("store", "mine.py:typed", folder).attribute("at", "nothing") == "nothing"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bench.model.errors import BenchError, SpecError
-from bench.plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
+from bench.plugins.spec import Spec, format_value, parse_spec, parse_value
 from bench.strategies import Strategy, compose, parse_strategy
 
 values = st.one_of(st.text(), st.lists(st.text()).map(tuple))
@@ -99,12 +99,6 @@ def test_a_mistake_is_named(text, says):
     assert says in str(caught.value)
 
 
-def test_split_leaves_quotes_and_brackets_alone():
-    assert split_top("", ",") == [""]
-    assert split_top('"a,b",[c,d],e', ",") == ['"a,b"', "[c,d]", "e"]
-    assert split_top(r'"a\",b",c', ",") == [r'"a\",b"', "c"]
-
-
 # ---------------------------------------------------------------- strategies
 
 
@@ -149,6 +143,7 @@ def test_router_specs_with_settings_survive_the_list(tmp_path):
         ("m=store=full+store=full", "given twice"),
         ("m=store=[full,full]", "takes one spec, got 2"),
         ("m=store=ful", "did you mean full?"),
+        ("m=compactor=langchain.trm", "did you mean langchain.trim"),
         ("m=store=truncate:limt=3", "did you mean limit?"),
         ("m=store=truncate:limit=many", "limit=many"),
         ("m=summarizer=untruncated:limit=3", "it takes none"),

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from field import contents, histories, prompts
-from handmade import SMALL, prompts_of, run_of
+from handmade import SMALL, run_of
 from hypothesis import given, strategies as st
-from measured import ran
 
 from bench.model import Message
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
-from bench.strategies import compose
 from bench.strategies.policies.codex import middle_cut as _cut
 
-VIEWS = [
-    "clear_tool_uses", "langchain.clear_tool_uses", "langchain.trim",
-    "openhands.mask", "swe_agent.last_n",
-]  # fmt: skip
-
+VIEWS = {
+    "clear_tool_uses": "trigger=1,keep=1", "langchain.clear_tool_uses": "trigger=1,keep=1", "langchain.trim": "max_tokens=60",
+    "mask_observations": "keep_last=1", "openhands.mask": "window=2", "sliding_window": "keep_last=3",
+}  # fmt: skip
+"""Views that act on short histories too, with the settings for that."""
 SUMMARISING = [
     name for name, entry in entries("compactor").items() if any(item.name == "writer" for item in entry.parameters)
 ]
@@ -31,18 +27,6 @@ ACTING = {
     "pydantic_ai.summarize": "pydantic_ai.summarize:max_messages=9,keep_messages=2",
 }
 """How a policy acts on the long shell session; the others need `max_tokens` alone. One request is too few for gemini."""
-
-
-def test_a_private_file_declares_its_mode_too(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("def f(messages):\n    return messages[-1:]\nf.mode = 'sometimes'\n")
-    with pytest.raises(SpecError):
-        compose("s", {"compactor": "mine.py:f"}, tmp_path)
-    (tmp_path / "view.py").write_text("def f(messages):\n    return messages[::9]\nf.mode = 'per_call'\n")
-    run = ran(SMALL["long"], compose("s", {"compactor": "view.py:f"}, tmp_path))
-    whole = prompts_of(run_of(SMALL["long"], "keep_all"))
-    assert [[m.step for m in prompt] for prompt in prompts_of(run)] == [
-        [m.step for m in prompt[::9]] for prompt in whole
-    ]
 
 
 @pytest.mark.parametrize("name", SUMMARISING)
@@ -57,12 +41,11 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
         assert all(call.produced_tokens == 0 for call in run.own_calls)
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if name != "swe_agent.last_n"])
+@pytest.mark.parametrize("name", VIEWS)
 @given(told=histories(max_turns=6))
 def test_every_one_is_todays_rule_and_more_moves_less_often(name: str, told: list[Message]) -> None:
-    tight = {"openhands.mask": "window=2", "langchain.trim": "max_tokens=60"}.get(name, "trigger=1,keep=1")  # fmt: skip
-    plain, batched = prompts(f"{name}:{tight}", told), prompts(f"{name}:{tight},every=3", told)
-    assert [contents(prompt) for prompt in prompts(f"{name}:{tight},every=1", told)] == [
+    plain, batched = prompts(f"{name}:{VIEWS[name]}", told), prompts(f"{name}:{VIEWS[name]},every=3", told)
+    assert [contents(prompt) for prompt in prompts(f"{name}:{VIEWS[name]},every=1", told)] == [
         contents(prompt) for prompt in plain
     ]
     for number in range(len(plain)):
@@ -86,17 +69,14 @@ def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit
     assert left_out == f"{len(text) - len(head) - len(tail)} chars truncated"
 
 
-@pytest.mark.parametrize(
-    "spec",
-    ["gemini.compress:preserve=2", "gemini.compress:preserve=-0.1", "codex:threshold=0", "openhands.mask:window=-1",
-     "swe_agent.last_n:polling=0", "clear_tool_uses:every=0", "codex:user_tokens=1e400"],
-)  # fmt: skip
-def test_a_setting_outside_its_bounds_is_refused(spec: str) -> None:
-    with pytest.raises(SpecError):
-        build("compactor", spec)
+OUTSIDE = {
+    "compactor": ["gemini.compress:preserve=2", "gemini.compress:preserve=-0.1", "codex:threshold=0", "openhands.mask:window=-1",
+                  "swe_agent.last_n:polling=0", "clear_tool_uses:every=0", "codex:user_tokens=1e400"],
+    "summarizer": [f"codex.output:factor={factor}" for factor in ("-1", "0", "nan", "inf", "1e9")],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("factor", ["-1", "0", "nan", "inf", "1e9"])
-def test_a_factor_outside_its_bounds_is_refused(factor: str) -> None:
+@pytest.mark.parametrize(("kind", "spec"), [(kind, spec) for kind, specs in OUTSIDE.items() for spec in specs])
+def test_a_setting_outside_its_bounds_is_refused(kind: str, spec: str) -> None:
     with pytest.raises(SpecError):
-        build("summarizer", f"codex.output:factor={factor}")
+        build(kind, spec)

@@ -1,4 +1,4 @@
-"""Compiled LangGraph graphs replay: nodes answered from the trace, their own edges deciding. The graphs are those of documents 003 and 004."""
+"""Compiled LangGraph graphs replay: nodes answered from the trace, their own edges deciding. The real one is that of document 003."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from handmade import opened, trace as trace_of
+from handmade import opened, result, trace as trace_of
 from measured import ran
 
 import bench
@@ -16,78 +17,6 @@ from bench.metrics import metric_of
 from bench.model import RouteDecision, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import parse_strategy
-
-GRAPH_004 = '''
-from typing import Any, Literal, TypedDict
-
-from langgraph.graph import END, START, StateGraph
-
-
-class ChatState(TypedDict, total=False):
-    execution_history: list[dict[str, Any]]
-    current_step_index: int
-    execution_plan: dict[str, Any]
-    last_step_evaluation: dict[str, Any]
-
-
-class MultiAgentBase:
-    def _node(self, state: ChatState) -> ChatState:
-        raise AssertionError("no node runs in a replay")
-
-    def _create_workflow(self):
-        workflow = StateGraph(ChatState)
-        for name in ("input_processor", "planner", "executor", "step_evaluator", "final_evaluator", "response_generator"):
-            workflow.add_node(name, self._node)
-        workflow.add_edge(START, "input_processor")
-        workflow.add_edge("input_processor", "planner")
-        workflow.add_edge("planner", "executor")
-        workflow.add_conditional_edges(
-            "executor", self.route_from_executor, {"step_evaluate": "step_evaluator", "complete": "final_evaluator"}
-        )
-        workflow.add_conditional_edges(
-            "step_evaluator",
-            self.route_from_step_evaluator,
-            {"continue": "executor", "complete": "final_evaluator", "abort": "response_generator"},
-        )
-        workflow.add_edge("final_evaluator", "response_generator")
-        workflow.add_edge("response_generator", END)
-        return workflow.compile()
-
-    def route_from_executor(self, state: ChatState) -> Literal["step_evaluate", "complete"]:
-        execution_history = state.get("execution_history", [])
-        current_step_index = state.get("current_step_index", 0)
-        total_steps = len(state.get("execution_plan", {}).get("steps", []))
-        if execution_history and current_step_index <= total_steps:
-            return "step_evaluate"
-        else:
-            return "complete"
-
-    def route_from_step_evaluator(self, state: ChatState) -> Literal["continue", "complete", "abort"]:
-        step_evaluation = state.get("last_step_evaluation", {})
-        current_step_index = state.get("current_step_index", 0)
-        total_steps = len(state.get("execution_plan", {}).get("steps", []))
-        if step_evaluation.get("critical_failure", False):
-            return "abort"
-        elif current_step_index >= total_steps:
-            return "complete"
-        else:
-            return "continue"
-
-
-def app():
-    return MultiAgentBase()._create_workflow()
-
-
-class Stubborn(MultiAgentBase):
-    """A change that a replay should find: it never aborts."""
-
-    def route_from_step_evaluator(self, state: ChatState) -> Literal["continue", "complete", "abort"]:
-        route = super().route_from_step_evaluator(state)
-        return "continue" if route == "abort" else route
-
-
-changed = Stubborn()._create_workflow()
-'''
 
 GRAPH_003 = '''
 from typing import Annotated, TypedDict
@@ -124,8 +53,8 @@ def route_from_agent(state):
     """Document 003, conversational flow: a tool, the flow for parameters, or the end."""
     calls = state["messages"][-1].tool_calls
     if not calls:
-        return END
-    return "get_parameters_node" if calls[0]["name"] == "get_script_parameters_tool" else "tool_node"
+        return "respond"
+    return "parameters" if calls[0]["name"] == "get_script_parameters_tool" else "tool"
 
 
 def graph(route=route_from_agent):
@@ -134,14 +63,15 @@ def graph(route=route_from_agent):
     workflow.add_node("tool_node", answered)
     workflow.add_node("get_parameters_node", answered)
     workflow.add_edge(START, "agent_node")
-    workflow.add_conditional_edges("agent_node", route, ["tool_node", "get_parameters_node", END])
+    ends = {"tool": "tool_node", "parameters": "get_parameters_node", "respond": END}
+    workflow.add_conditional_edges("agent_node", route, ends)
     workflow.add_edge("tool_node", "agent_node")
     workflow.add_edge("get_parameters_node", "agent_node")
     return workflow
 
 
 app = graph().compile()
-without_parameters = graph(lambda state: "tool_node" if state["messages"][-1].tool_calls else END).compile()
+without_parameters = graph(lambda state: "tool" if state["messages"][-1].tool_calls else "respond").compile()
 '''
 
 RECORD = """
@@ -170,15 +100,19 @@ def edge(decide, ends=None):
 
 
 class State:
-    __annotations__ = {"level": str, "current_step_index": int}
+    __annotations__ = {"level": str, "current_step_index": int, "last_step_evaluation": dict}
 
 
 app = Any(builder=Any(
-    nodes={"a": 1, "b": 1, "c": 1, "jumps": 1}, state_schema=State,
+    nodes={"a": 1, "b": 1, "c": 1, "jumps": 1, "judge": 1}, state_schema=State,
     edges={("__start__", "a"), ("b", "__end__")},
     branches={
         "a": {"one": edge(lambda state: "up" if state["level"] == "L2" else "both", {"up": "b", "both": "c"})},
         "c": {"many": edge(lambda state: ["a", "b"])},
+        "judge": {"one": edge(
+            lambda state: "abort" if state["last_step_evaluation"]["critical_failure"] else "continue",
+            {"abort": "b", "continue": "a"},
+        )},
     },
 ))
 nothing = 3
@@ -222,6 +156,15 @@ def test_decisions_of_other_routers_are_left_alone_and_named_nodes_answer_with_l
     assert decided(trace_of(UserTurn(index=0, content="x")), "graph.py:app", tmp_path) == []
 
 
+def test_edges_read_the_findings_of_the_strategy(tmp_path: Path) -> None:
+    steps: list[Any] = []
+    for number, error in enumerate((None, "ImportError: no umap")):
+        steps.append(result("x", index=2 + 2 * number, success=error is None, error=error))
+        steps.append(RouteDecision(index=3 + 2 * number, at="after_evaluation", taken="continue", router="judge"))
+    pairs = decided(opened(steps), "graph.py:app", written(tmp_path, STAND_IN), "evaluator=step_v1+")
+    assert pairs == [("continue", "continue"), ("continue", "abort")]
+
+
 def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
     recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
     run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN)))
@@ -249,21 +192,6 @@ def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> 
 
 
 # ---------------------------------------------------------------- the real thing
-
-
-def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) -> None:
-    pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
-    written(tmp_path, GRAPH_004)
-    kept = "store=full+evaluator=step_v1+"
-    for recorded in bench.load(["traces/analysis"]).traces:
-        pairs = decided(recorded, "graph.py:app", tmp_path, kept)
-        steps = [step for step in recorded.steps if isinstance(step, RouteDecision)]
-        assert [taken for taken, _ in pairs] == [step.taken for step in steps]
-        assert all(taken == route for taken, route in pairs), recorded.id
-    (aborted,) = bench.load(["traces/analysis/aborted.jsonl"]).traces
-    run = ran(aborted, parse_strategy(f'g={kept}routers=langgraph:graph="graph.py:changed"', tmp_path))
-    sample = metric_of("routing.first_divergence").number(run.evidence)
-    assert (sample.value, sample.weight) == (11 / 12, 12)  # all but the last, which aborted
 
 
 def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) -> None:

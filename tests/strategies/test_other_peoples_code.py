@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from handmade import opened, result, shell
+from handmade import opened, result
 from measured import ran
 from theirs import one, refusal, run_of, text_shown, write
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_called_says_what_to_write(tmp_path, spec, says):
 
 TYPES = """
 from dataclasses import dataclass
-from typing import Any, Optional, TypedDict
+from typing import Optional
 from pydantic import BaseModel
 
 
@@ -192,10 +192,6 @@ class Model(BaseModel):
 @dataclass
 class Summary:
     text: str
-
-
-class State(TypedDict):
-    messages: list
 
 
 class Foreign:
@@ -221,12 +217,12 @@ def pieces(text: str):
     for part in text[:3]:
         yield part
 
+def rows(text: str):
+    yield {"a": text[:1]}
+
 async def awaited_pieces(text: str):
     for part in text[:3]:
         yield part
-
-def raw(text: str):
-    return text.encode()
 
 def anything(text: str, **options):
     return text
@@ -246,6 +242,7 @@ def context(ctx: Foreign, messages: list[dict]):
         ("hidden", "run_script"),
         ("pieces", '{"i'),
         ("awaited_pieces", '{"i'),
+        ("rows", '[{"a":"{"}]'),
     ],
 )
 def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text):
@@ -269,9 +266,3 @@ def test_an_evaluator_may_answer_a_dataclass_and_nothing_that_is_no_mapping(tmp_
     assert run_of(tmp_path, "evaluator=mine.py:f", text).results[0].evaluation == {"ok": True}
     failure = run_of(tmp_path, "evaluator=mine.py:g").failure
     assert failure.error == "an evaluator gives a mapping of findings, or None, got float"
-
-
-def test_a_generator_of_messages_is_a_compactor(tmp_path):
-    text = "def f(messages):\n    for message in messages:\n        if message['role'] != 'tool':\n            yield message\n"
-    run = run_of(tmp_path, "compactor=mine.py:f", text, opened(shell(3, start=2)))
-    assert run.failure is None

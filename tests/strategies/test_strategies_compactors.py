@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 from measured import Ran
@@ -150,20 +148,6 @@ def test_mask_observations_leaves_the_last_results_and_says_how_long_the_others_
         assert masked.text == f"[tool result left out: {len(untouched.text)} characters, {lines} lines]"
         assert (masked.role, masked.call_id, masked.step) == (untouched.role, untouched.call_id, untouched.step)
     assert all(m.text == w.text for m, w in zip(prompt, whole, strict=True) if w.kind != "result")
-
-
-@pytest.mark.parametrize("spec", ["mask_observations:keep_last=3", "sliding_window:keep_last=4"])
-def test_a_boundary_in_batches_moves_at_every_nth_prompt_and_the_prefix_holds_between(spec: str) -> None:
-    plain, batched = run_of(LONG, f"s=compactor={spec}"), run_of(LONG, f"s=compactor={spec},every=5")
-    moved = [number for number, prompt in enumerate(batched.prompts, 1) if prompt.cut]
-    assert moved == list(range(5, 32, 5))
-    alike, prompts = prompts_of(plain), prompts_of(batched)
-    for number in moved:
-        assert [m.text for m in prompts[number - 1]] == [m.text for m in alike[number - 1]]
-    for number, (before, after) in enumerate(pairwise(prompts), 2):
-        assert (after[: len(before)] == before) is (number not in moved)
-    often = prompts_of(run_of(LONG, f"s=compactor={spec},every=1"))
-    assert [[m.text for m in prompt] for prompt in often] == [[m.text for m in prompt] for prompt in alike]
 
 
 # ---------------------------------------------------------------- window, none

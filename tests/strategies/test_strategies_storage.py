@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -110,13 +109,6 @@ def test_external_shows_a_handle_and_a_preview() -> None:
     assert put("external:preview_chars=0", ran("f", "abc")).value.endswith(": 3 characters]")
 
 
-def test_external_keeps_apart_what_json_makes_equal() -> None:
-    instance, keep = build("store", "external").start()
-    nan, none = keep(result(None, data=[math.nan])), keep(result(None, data=[None]))
-    assert nan.handle != none.handle
-    assert math.isnan(instance.resolve(nan.handle)[0])
-
-
 def test_what_is_stored_is_shown_where_there_is_no_summary() -> None:
     recording = opened([result("abc", index=2)])
     assert prompts_of(run_of(recording, "s=store=truncate:limit=2"))[0][-1].text == "ab"
@@ -133,22 +125,6 @@ def test_every_record_has_a_summary(store: str) -> None:
 
 
 # ---------------------------------------------------------------- a store that describes a record
-
-
-def test_a_stores_description_of_a_record_is_a_record() -> None:
-    """The owners' own store can be brought: the value is what it calls the result, not the mapping around it."""
-
-    class Nodes:
-        def __call__(self, step_data: dict[str, Any], value: Any, success: bool, original: str) -> dict[str, Any]:
-            kind = "structured" if success and original == "go" else "text"
-            kept = value if kind == "structured" else str(value)[:3]
-            return {"result_type": kind, "result": kept, "result_summary": f"{step_data['function_name']} ran"}
-
-    recording = opened([ran("go", {"a": [1]}, index=2), ran("list", "abcdef", index=3)])
-    run = replayed(recording, compose("s", {"store": Nodes(), "evaluator": lambda record: {"value": record.value}}))
-    found = [(item.record.value, item.record.result_type, item.record.summary) for item in run.results]
-    assert found == [({"a": [1]}, "structured", "go ran"), ("abc", "text", "list ran")]
-    assert run.results[0].evaluation == {"value": {"a": [1]}}
 
 
 @pytest.mark.parametrize("other", [{"result_type": "rows"}, {"result_summary": None}])

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from handmade import SMALL, opened, prompts_of, result, run_of
+from handmade import SMALL, result, run_of
 
 from bench.model import ToolResult
 from bench.model.errors import SpecError
@@ -89,38 +89,8 @@ def test_noise_markers_loses_answers_as_first_deployed() -> None:
 # ---------------------------------------------------------------- later revisions
 
 
-def test_headers_preview_of_a_table_however_short() -> None:
-    assert value_of("headers_preview", script(log(9), rows(36))) == {
-        "type": "table",
-        "row_count": 36,
-        "headers": ["n"],
-        "preview": [{"n": 0}, {"n": 1}],
-    }
-    assert value_of("headers_preview", script(log(9), rows(0))) == {"type": "table", "row_count": 0}
-    assert value_of("headers_preview", script(log(9), {"type": "table", "data": "[1, 2]"})) == {
-        "type": "table",
-        "row_count": 2,
-    }
+def test_headers_preview_shows_as_many_rows_as_it_is_given() -> None:
     assert value_of("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
-
-
-@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
-def test_a_log_that_has_a_summary_shows_it(spec: str) -> None:
-    given = script("one\nSUMMARY: 12 walls\ntwo\n SUMMARY: 3 doors\r\n✅ Code executed successfully | 12:03\n")
-    assert value_of(spec, given) == {"type": "console", "line_count": 4, "summary_text": "12 walls 3 doors"}
-
-
-@pytest.mark.parametrize(
-    ("output", "headers", "first"),
-    [
-        ("a\nb\nc", ["a", "b"], ["a"]),
-        ("a\n✅ Wall created.\n✅ Door created.\n✅ Code executed", ["a"], ["✅ Wall created."]),
-        ("a\n❌ No level 2.\n❌ Code execution failed", ["a"], ["❌ No level 2."]),
-    ],
-)
-def test_which_line_of_a_log_is_shown(output: str, headers: list[str], first: list[str]) -> None:
-    assert value_of("headers_preview", script(output))["preview"] == headers
-    assert value_of("first_result_line", script(output))["preview"] == first
 
 
 def test_count_only_has_the_conditions_of_table_console() -> None:
@@ -173,13 +143,6 @@ def test_plain_text_counts_as_console_output(spec: str) -> None:
     assert value_of(spec, result(log(5))) is None
     assert value_of(spec, result("")) is None
     assert value_of(spec, result(None, data=[1, 2, 3])) is None
-
-
-def test_no_summary_shows_the_result_or_what_is_stored() -> None:
-    recording = opened([result("short", index=2)])
-    assert prompts_of(run_of(recording, "s=summarizer=table_console"))[0][-1].text == "short"
-    stored = run_of(recording, "s=summarizer=table_console+store=truncate:limit=2")
-    assert prompts_of(stored)[0][-1].text == "sh"
 
 
 def test_head_tail_by_lines_and_characters() -> None:
