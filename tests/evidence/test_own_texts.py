@@ -71,3 +71,15 @@ def test_a_notice_may_name_a_recorded_call(call_id: str, strange: list[str]) -> 
     strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {call_id}]"}, "tests")
     findings = measured.evidence_of(recording, strategy).checks["invented"].findings
     assert [item.text.split()[0] for item in findings] == strange
+
+
+@pytest.mark.parametrize(("number", "findings"), [("1e300", 0), ("1e301", 1)])
+def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, findings: int) -> None:
+    recording = trace(
+        UserTurn(index=0, content="How large?"),
+        ModelTurn(index=1, tool_calls=(ToolCall(id="a", name="f", arguments={}),)),
+        ToolResult(index=2, call_id="a", function="f", seen='[{"id": "W1", "size": 1e+300}]'),
+        ModelTurn(index=3, content="Very."),
+    )
+    strategy = compose("mine", {"summarizer": lambda result: f"id,size\nW1,{number}"}, "tests")
+    assert measured.evidence_of(recording, strategy).checks["invented"].hits == findings
