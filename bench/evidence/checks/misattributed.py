@@ -44,8 +44,11 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     """
     findings: list[Finding] = []
     naming = summaries = 0
+    texts = list(own_texts(evidence))
+    if not texts:
+        return check_of(findings, naming)
     records, mentions = evidence.session.records, evidence.session.mentions
-    for own in own_texts(evidence):
+    for own in texts:
         quotes = [*_quotes(own)]
         data = [*_of_other_records(evidence, own)] if records.by_identity and own.result is None else []
         lines = new_lines(evidence, own) if records.by_identity else ()
