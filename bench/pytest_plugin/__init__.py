@@ -12,22 +12,19 @@ line must have been judged: one that was deselected, ignored, marked or removed 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .model.errors import BenchError, ScenarioError, SpecError, sayable
+from ..model.errors import BenchError, ScenarioError, sayable
+from .fixture import Bench, Measured
 
 if TYPE_CHECKING:
-    from .model import Trace
-    from .model.compared import Compared, GateResult
-    from .run.scenario import Scenario
-    from .strategies import Strategy
-
-    Traces = Trace | str | Path | Sequence[Trace]
+    from ..model.compared import Compared, GateResult
+    from ..run.scenario import Scenario
 
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
@@ -86,7 +83,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
     """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
-    from .run.scenario import is_scenario
+    from ..run.scenario import is_scenario
 
     return (named or FOLDER in _below(path.parent, config.rootpath).parts) and is_scenario(path)
 
@@ -109,7 +106,7 @@ class ScenarioFile(pytest.File):
     scenario: Scenario
 
     def collect(self) -> Iterator[pytest.Item]:
-        from .run.scenario import read_scenario
+        from ..run.scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
         for name, place in _items(self.scenario, str(self.path)):
@@ -125,8 +122,8 @@ class ScenarioFile(pytest.File):
 
         Raises BenchError, each time the same.
         """
-        from . import run_scenario
-        from .run.kept import kept_here
+        from .. import run_scenario
+        from ..run.kept import kept_here
 
         known, accepted = self.config.stash[_COMPARED], ""
         if self.path not in known:
@@ -148,8 +145,8 @@ class ScenarioFile(pytest.File):
 
 def _accept(result: Compared, path: Path) -> Compared:
     """The comparison held against itself as its baseline, which is written."""
-    from .comparison.gates import accepted
-    from .files.writing import write_together
+    from ..comparison.gates import accepted
+    from ..files.writing import write_together
 
     result, scores = accepted(result)
     write_together({path: scores})
@@ -165,8 +162,8 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     """
     yield "measured something", None
     taken: dict[str, int] = {}
-    from .comparison.gates import parse_rule
-    from .run.comparing import REFERENCES, metric_infos
+    from ..comparison.gates import parse_rule
+    from ..run.comparing import REFERENCES, metric_infos
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
@@ -190,8 +187,8 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
-        from .comparison.gates import is_measured
-        from .reports import first_line
+        from ..comparison.gates import is_measured
+        from ..reports import first_line
 
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
@@ -213,8 +210,8 @@ class GateItem(pytest.Item):
 
     def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
         """Fail or skip for the worst of some gates: one that is swept has one a setting."""
-        from .reports.junit import message
-        from .reports.reading import Reading
+        from ..reports.junit import message
+        from ..reports.reading import Reading
 
         order = ("fail", "undecided", "skipped", "pass")
         failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
@@ -276,7 +273,7 @@ class RequiredGates:
         """The items of every scenario below the paths of the command line, or below the project
         where it names none.
         """
-        from .run.scenario import read_scenario
+        from ..run.scenario import read_scenario
 
         wanted: set[str] = set()
         asked = self.config.invocation_params
@@ -319,92 +316,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 # ---------------------------------------------------------------- the fixture
 
 
-class Measured(float):
-    """A value of the fixture. An assertion on it that fails says what was measured."""
-
-    lines: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, value: float, *lines: str) -> Measured:
-        """A value, and the lines that say what it is."""
-        measured = cls(value)
-        measured.lines = lines
-        return measured
-
-
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """The lines that pytest prints for `assert bench.loss(…) <= 0.05`; None for other values."""
     if not isinstance(left, Measured) and not isinstance(right, Measured):
         return None
     more = [line for side in (left, right) if isinstance(side, Measured) for line in side.lines]
     return [f"{left} {op} {right}", *more]
-
-
-class Bench:
-    """The measures of one's own test.
-
-    Paths of recordings and strategies are relative to pytest's root folder.
-
-    A recording is a path (`messages:runs/a.jsonl`; a folder stands for all of its recordings) or a
-    Trace; a strategy is a spec string (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a
-    Strategy, or a function of one's own, which is a summarizer.
-    """
-
-    def __init__(self, base: Path) -> None:
-        self._base = base
-
-    def value(self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str) -> Measured:
-        """One metric over all of the recordings.
-
-        What was not measured, and a strategy that failed or is unstable, fails the test with the
-        reason: that is never 0 or 1. Raises TraceError for a damaged file: it may have held the run
-        that fails.
-        """
-        from . import compare
-        from .metrics import metric_of
-        from .run.comparing import metric_infos
-        from .traces import load
-
-        info = metric_infos()[metric_of(metric).name]
-        traces = load([str(trace)], self._base, strict=True).traces if isinstance(trace, str | Path) else trace
-        result = compare(traces, [strategy], base=self._base)
-        name = (result.strategies or result.references)[0]
-        if isinstance(strategy, str) and "=" not in strategy:
-            name = strategy
-        ran = [
-            finding
-            for run in result.runs
-            for s in run.scores
-            if s.strategy == name
-            for finding in s.checks["ran"].findings
-        ]
-        if ran:
-            pytest.fail(f"{metric} cannot be judged: {ran[0].text}", pytrace=False)
-        number = result.number(name, metric)
-        if number is None or number.value is None:
-            reason = number.reason if number else "nothing to measure"
-            pytest.fail(f"{metric} was not measured: {reason}", pytrace=False)
-        each = [(run.id, result.number(name, metric, run.id)) for run in result.runs]
-        values = [(n.value, run) for run, n in each if n is not None and n.value is not None]
-        worst = (min if info.better == "higher" else max)(values) if values else None
-        where = f", worst run {worst[1]}: {worst[0]:g}" if worst else ""
-        return Measured.of(number.value, f"{metric} of {name} is {number.value:g}{where}")
-
-    def loss(
-        self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str = "loss.fact_recall.end"
-    ) -> Measured:
-        """The share that is lost, 0 to 1: one minus a recall, over all of the recordings.
-
-        Raises SpecError for a metric that is no such share.
-        """
-        from .metrics import metric_of
-        from .run.comparing import metric_infos
-
-        info = metric_infos()[metric_of(metric).name]
-        if info.unit != "fraction" or info.better != "higher":
-            raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
-        kept = self.value(trace, strategy, metric)
-        return Measured.of(1.0 - kept, *kept.lines)
 
 
 @pytest.fixture
