@@ -26,10 +26,7 @@ def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
     assert template_lines([*results, own("5", RESULT)]) == frozenset()
     summaries = [own("## Summary\na"), own("  ## Summary\nb"), own("c")]
     assert template_lines([*results, *summaries]) == {"shortened", "## Summary"}
-
-
-def test_of_one_text_no_wording_is_known() -> None:
-    assert template_lines([own("## Summary\na"), own("## Summary\nb", RESULT)]) == frozenset()
+    assert template_lines([own("## Summary\na"), own("## Summary\nb", RESULT)]) == frozenset()  # one of each kind
 
 
 def evidence_of(*results: str):
