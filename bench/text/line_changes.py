@@ -49,6 +49,9 @@ class ResultLines:
     'wall W1 is 12.5 mm thick and not painted'
     >>> lines.altered("ll W1 is 12.5 mm thick", begun=True), lines.altered("wall W1 is 12.5 mm thi", cut=True)
     ('', '')
+    >>> rules = ResultLines(["never delete the users of W1", "the order of W1 has a total of 1259"])
+    >>> rules.altered("delete the users of W1"), rules.altered("the order of W1 has a total of 12")
+    ('never delete the users of W1', 'the order of W1 has a total of 1259')
     >>> lines.altered("wall W1 is 12.5 mm thick and painted"), lines.altered("the stock is fine")
     ('wall W1 is 12.5 mm thick and not painted', '')
     """
@@ -67,12 +70,12 @@ class ResultLines:
 
     @cached_property
     def _text(self) -> str:
-        """The lines in small letters, each behind a line break."""
-        return "".join(f"\n{line.casefold()}" for line in self._lines)
+        """The lines in small letters, between line breaks."""
+        return "".join(f"\n{line.strip().casefold()}" for line in self._lines) + "\n"
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [match.start() for match in re.finditer("\n", self._text)]
+        return [match.start() for match in re.finditer("\n", self._text)][:-1]
 
     @cached_property
     def _tokens(self) -> Remembered[list[str]]:
@@ -106,14 +109,15 @@ class ResultLines:
         if _has_mark(line):
             return ""
         found = ""
-        readings = [_tokens(text) for text in dict.fromkeys((line, _FRONT.sub("", line, count=1)))]
+        texts = dict.fromkeys((line, _FRONT.sub("", line, count=1)))
+        readings = [*map(_tokens, texts)]
         if not begun and (was := self._altered_pair(line, cut)):
             return was
         if any(
             len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
         ):
             return ""
-        if line.strip().casefold() in self._text:
+        if any(f"\n{text.strip().casefold()}\n" in self._text for text in texts):
             return ""
         for tokens in readings:
             for number in self._candidates(tokens):
