@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import functools
 from pathlib import Path
 
@@ -306,3 +307,15 @@ def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
         assert [len(item.walked.missed) for item in found.values()] == [0, 0, 0], trace.id
         assert found["clairvoyant"].checks["changed"].hits == 0, trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
+
+
+# ---------------------------------------------------------------- the page of metrics worked by hand
+
+
+def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "tests/metrics/worked/README.md").read_text(encoding="utf-8")
+    headings = {line[3:] for line in text.split("\n") if line.startswith("## ")}
+    assert {name.rsplit(".", name.count(".") - 1)[0] for name in metrics()} <= headings
+    page = doctest.DocTestParser().get_doctest(text.replace("\n```\n", "\n\n"), {}, "worked", None, 0)
+    assert doctest.DocTestRunner().run(page).failed == 0
