@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
+from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
@@ -319,3 +320,11 @@ def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None
     assert {name.rsplit(".", name.count(".") - 1)[0] for name in metrics()} <= headings
     page = doctest.DocTestParser().get_doctest(text.replace("\n```\n", "\n\n"), {}, "worked", None, 0)
     assert doctest.DocTestRunner().run(page).failed == 0
+
+
+# ---------------------------------------------------------------- every number of shipped recordings
+
+
+def test_the_numbers_of_shipped_recordings_were_accepted() -> None:
+    for name, text in of_recordings().items():
+        assert text == (GOLD / name).read_text(encoding="utf-8"), f"{name}: read the difference, then `make accept-gold`"
