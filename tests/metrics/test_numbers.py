@@ -132,28 +132,6 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
 
 
-def test_prices_by_hand() -> None:
-    found = numbers_of(evidence(*WHOLE))
-    index = index_trace(TRACE)
-    size = [3 + sum(index.tokens[:1]), 3 + sum(index.tokens[:3]), 3 + sum(index.tokens[:5])]
-    answers = sum(index.answer_tokens.values())
-    assert found["cost.prompt_tokens"].value == sum(size)
-    assert found["cost.peak_prompt_tokens"].value == size[2]
-    assert found["cost.usd_uncached"].value == pytest.approx(sum(size) * 2.5e-6 + answers * 1e-5)
-    assert found["cost.cached_prompt_tokens"].value == 0.0  # below 1,024 tokens
-
-
-def test_routes_by_hand() -> None:
-    def decision(step: int, route: str, untruncated: str) -> Decision:
-        return Decision(step=step, router="r", at="result", route=route, untruncated=untruncated)
-
-    taken = decision(2, "go", "go"), decision(3, "abort", "go"), decision(4, "go", "abort"), decision(5, "go", "go")
-    found = numbers_of(evidence(*WHOLE, decisions=taken))
-    assert found["routing.accuracy"].value == 0.5
-    assert found["routing.first_divergence"].value == 0.25
-    assert (found["routing.false_aborts"].value, found["routing.missed_aborts"].value) == (1.0, 1.0)
-
-
 def test_loops_by_hand() -> None:
     """The first misses a loop, the second sees one that is none, the third is right, the fourth does not look."""
     routes = [("go", "stop", "stop"), ("stop", "go", "stop"), ("stop", "stop", "stop"), ("go", "stop", None)]
@@ -327,4 +305,6 @@ def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_numbers_of_shipped_recordings_were_accepted() -> None:
     for name, text in of_recordings().items():
-        assert text == (GOLD / name).read_text(encoding="utf-8"), f"{name}: read the difference, then `make accept-gold`"
+        assert text == (GOLD / name).read_text(encoding="utf-8"), (
+            f"{name}: read the difference, then `make accept-gold`"
+        )
