@@ -16,7 +16,6 @@ from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
 from ..streams import assembled, events_of_frames
-from ..yaml_values import YamlError, yaml_value
 
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
@@ -77,11 +76,7 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
 
 
 def _interactions(document: Document) -> list[dict[str, Any]]:
-    try:
-        value = yaml_value(document.text.replace("\r\n", "\n"))
-    except YamlError as error:
-        raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
-    cassette = as_dict(value)
+    cassette = as_dict(document.yaml)
     listed = dicts(cassette.get("interactions") or cassette.get("http_interactions"))
     pairs = zip(dicts(cassette.get("requests")), dicts(cassette.get("responses")), strict=False)
     return [*listed, *({"request": asked, "response": answered} for asked, answered in pairs)]

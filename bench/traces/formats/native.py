@@ -17,8 +17,8 @@ from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Keeps, Traces, all_but, certain_if, register
-from ..documents import optional_zstandard
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of
+from ..unpacked import optional_zstandard
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
