@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from ...model import compact_json
 from ...text.wording import counted
-from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
@@ -32,16 +32,12 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
-    (`nock.recorder`); the HAR 1.2 specification
-    """
+    Not kept: reasoning that the interface does not send, how the run ended.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "reasoning", "resets", "tools", "model"),
-        never="reasoning that the interface does not send, how the run ended",
-        tested="vcrpy cassettes of OpenAI/Python 1.78, pydantic-ai, Gemini and Bedrock, published; HAR 1.2",
-    )
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
+    (`nock.recorder`); the HAR 1.2 specification. Tested: vcrpy cassettes of OpenAI/Python 1.78,
+    pydantic-ai, Gemini and Bedrock, published; HAR 1.2
+    """
 
     def sniff(self, document: Document) -> Confidence:
         if listed := _listed_in_json(document):

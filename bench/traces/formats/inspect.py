@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, NoRun, Traces, all_but, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
@@ -41,17 +41,13 @@ class Inspect:
     target are labels, the first score the outcome: C and 1 are success. Attachments and message
     pools are resolved.
 
+    Not kept: model calls that only grade.
+
     Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html);
     github.com/UKGovernmentBEIS/inspect_ai, `src/inspect_ai/log/_log.py`, `_recorders/eval.py`,
-    `_condense.py`, `_pool.py`
+    `_condense.py`, `_pool.py`. Tested: inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded
+    `.eval`), log version 2
     """
-
-    keeps = Keeps(
-        results="untruncated",
-        also=all_but("routes", "resets"),
-        never="model calls that only grade",
-        tested="inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded `.eval`), log version 2",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         try:
