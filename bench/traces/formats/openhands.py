@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
 from ..calls import Calls, call_of
 from ..openhands_actions import ActionLog
 from ..openhands_sdk import EVENTS, SdkLog
@@ -44,18 +44,15 @@ class OpenHands:
 
     Logged calls of a folder are read together, as the first of them; each conversation is a trace.
 
+    Not kept: the template around recalled knowledge; in logged calls: errors of tools, how the run
+    ended.
+
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
     `conversation/persistence_const.py`, `llm/utils/telemetry.py`;
     github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`,
-    `openhands/memory/conversation_memory.py`
+    `openhands/memory/conversation_memory.py`. Tested: openhands-sdk 1.58.2 and at 611629e,
+    OpenHands events at 156d068, published and recorded files
     """
-
-    keeps = Keeps(
-        results="as shown",
-        also=all_but("labels", "routes", "threads"),
-        never="the template around recalled knowledge; in logged calls: errors of tools, how the run ended",
-        tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head
