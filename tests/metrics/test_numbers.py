@@ -20,7 +20,20 @@ from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
 from bench.metrics import metric_of, metrics, numbers_of
-from bench.model import AnyStep, Approval, Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import (
+    AnyStep,
+    Approval,
+    Message,
+    ModelTurn,
+    Record,
+    Source,
+    SystemTurn,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Usage,
+    UserTurn,
+)
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
@@ -156,6 +169,30 @@ def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
         replay = Replay(trace_sha256=asked.sha256, strategy="s", spec="", written=lists, calls=calls)
         found = numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))
         assert found["probes.recall"].value == right
+
+
+@pytest.mark.parametrize(
+    ("hour_share", "idle_s", "is_read"),
+    [(0, 300, True), (0, 301, False), (0.5, 301, False), (0.6, 301, True), (1, 3600, True), (1, 3601, False)],
+)
+def test_a_cache_that_was_written_for_an_hour_is_read_for_an_hour(
+    hour_share: float, idle_s: float, is_read: bool
+) -> None:
+    def turn(index: int, t: float, **usage: int) -> ModelTurn:
+        given = Usage(prompt_tokens=2000, completion_tokens=5, **usage)
+        return ModelTurn(index=index, t=t, content="Yes.", model="claude-sonnet-4-5", usage=given)
+
+    steps = (
+        SystemTurn(index=0, t=0.0, content="wall " * 2000),
+        UserTurn(index=1, t=0.0, content="Go."),
+        turn(2, 0.0, cache_write_tokens=2000, cache_write_1h_tokens=int(2000 * hour_share)),
+        UserTurn(index=3, t=idle_s, content="And now?"),
+        turn(4, idle_s, cached_prompt_tokens=2000),
+    )
+    trace = Trace(id="t", source=Source(format="native"), steps=steps)
+    session = TraceSession(trace, index_trace(trace))
+    read = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay_of(session, "keep_all"))).value
+    assert bool(read) is is_read
 
 
 def test_loops_by_hand() -> None:
