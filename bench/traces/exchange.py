@@ -207,10 +207,13 @@ _REQUESTS = (*_places("""
     kwargs
 """), ())  # fmt: skip
 _ANSWERS = (*_places("""
+    fncall_response
     response.parsed_body response.body_segments response.content.data response.body.string response.body
     response.content.text response.json response.content response response_body responseBody res.body res respPayload
     completion output
 """), ())  # fmt: skip
+_MEANT = ("fncall_messages", "raw_messages")
+"""Messages as the agent meant them, where OpenHands sent calls and results as text."""
 _ALONE = (("response",), ("completion",), ("output",))
 """Keys below which an answer may be its text alone."""
 _SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
@@ -219,6 +222,8 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 def request_in(record: Any) -> dict[str, Any] | None:
     """The body of a record's request; None where the record has none."""
+    if meant := first_of(as_dict(record), _MEANT):
+        record = {**record, "messages": meant}
     for keys in _REQUESTS:
         value = _decoded(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
