@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -51,19 +50,6 @@ def outcomes(found):
 
 def on_path(root):
     sys.path.append(str(root / "src"))
-
-
-class Editable:
-    """A finder as editable installs have: a mapping of names to places."""
-
-    def __init__(self, place):
-        self.place = place
-
-    def find_spec(self, name, path=None, target=None):
-        if name == "myagent":
-            inside = [str(self.place / "myagent")]
-            file = self.place / "myagent/__init__.py"
-            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
 
 
 def namespace(root):
