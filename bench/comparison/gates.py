@@ -82,14 +82,13 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
 
 def _amount(value: Any) -> float | None:
     """A limit as a number, a percentage as its share; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
+    percentage = isinstance(value, str) and value.endswith("%")
     try:
-        return float(value.removesuffix("%")) / 100 if isinstance(value, str) and value.endswith("%") else None
+        amount = float(value.removesuffix("%")) / 100 if percentage else value
     except ValueError:
         return None
+    is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+    return float(amount) if is_number and math.isfinite(amount) else None
 
 
 # ---------------------------------------------------------------- judging
@@ -198,6 +197,11 @@ def _judged(compared: Compared, base: ScoreFile | None, rule: GateRule, name: st
             return ended("undecided", f"not measured: {total.reason}", basis=basis)
         value = total.value if rule.over == "all" else worst[1]
         limit = limits(value, rule.settings)
+        if limit is None and base is not None and rule.over == "all" and info.aggregate == "pooled":
+            then = Runs(base.runs)
+            among = as_then(runs, then, shared_runs(runs, then)).total(name, info).value
+            if among is not None and (beyond := limits(among, rule.settings)) is not None:
+                value, limit, basis = among, beyond, f"{basis} of the baseline"
         given = next(iter(rule.settings.values()))
         return ended(
             "pass" if limit is None else "fail",
@@ -314,12 +318,12 @@ def _as_strict(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
     return True
 
 
-def _targets(spec: str) -> list[tuple[str, str]]:
+def _targets(spec: str) -> list[tuple[str, str, str]]:
     """The code in each slot of a spec, without its settings: these may change."""
     return sorted(
-        (slot, parse_spec(part).target)
+        (slot, part.target, part.attribute or "")
         for slot, value in filled(spec).items()
-        for part in split_top(value.strip("[]"), ",")
+        for part in map(parse_spec, split_top(value.strip("[]"), ","))
     )
 
 
