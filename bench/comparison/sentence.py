@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from ..model.advice import Advice, Price, Ranked, Verdict
-from ..text.wording import count, dollars, per_run, percent
+from ..text.wording import count, dollars, listed, per_run, percent
 from .certainty import FEWEST
 
 Economy = Literal["cached", "uncached", "tokens"]
@@ -124,7 +124,7 @@ def _keep(advice: Advice, assumed: bool) -> str:
         every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
         return f"Keep what runs today: {every} cheaper strategies {_LOSES[first.verdict][1]}."
     parts = [f"{count} {_LOSES[verdict][count > 1]}" for verdict, count in sorted(counts.items())]
-    return f"Keep what runs today: of {len(cheaper)} cheaper strategies {', '.join(parts)}."
+    return f"Keep what runs today: of {len(cheaper)} cheaper strategies, {listed(parts)}."
 
 
 def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:

@@ -87,7 +87,7 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
         counts[min(max(place - first, 0), bins - 1)] += 1
     labels, today = [""] * (bins + 1), -first
     for edge in (0, bins // 2, bins):
-        if abs(edge - today) > 2:
+        if abs(edge - today) * 3 > bins:  # else it would touch the word "today"
             labels[edge] = change(1 + (edge + first) * width)
     if 0 <= today <= bins:
         labels[today] = "today"
@@ -156,7 +156,7 @@ def _lines(reading: Reading, items: Sequence[Ranked]) -> tuple[SweepLine, ...]:
         lines.append(SweepLine(f"price {name}", ratios, 0.0, "today"))
     for title, values, rule in (
         ("missed turns", [item.missed_turns for item in items], "needed"),
-        ("kept from six or more turns back", [reading.far(item) for item in items], "far"),
+        ("old facts kept", [reading.far(item) for item in items], "far"),
     ):
         limit = reading.limit(rule)  # type: ignore[arg-type]
         name = "" if limit is None else f"limit {percent(limit)}"

@@ -28,7 +28,9 @@ class RequestLog:
     Not kept: the untruncated result, errors and times of tools: they ran where the proxy does not
     see.
 
-    Source: docs.litellm.ai, "StandardLoggingPayload Specification". Tested: LiteLLM
+    Source: docs.litellm.ai, "StandardLoggingPayload Specification";
+    github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/llm/utils/telemetry.py`.
+    Tested: LiteLLM
     StandardLoggingPayload; written by hand after the specification
     """
 
