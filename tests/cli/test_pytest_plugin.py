@@ -198,7 +198,7 @@ CONFTESTS = {
     "takes the judge out": (
         "def pytest_sessionstart(session):\n    p = session.config.pluginmanager\n"
         "    [p.unregister(i) for i in p.get_plugins() if type(i).__name__ == 'RequiredGates']\n"
-        "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if 'other' in i.name]\n"
+        "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if 'needed' not in i.name]\n"
     ),
     "runs nothing": "def pytest_runtest_protocol(item):\n    return True\n",
     "changes the outcome": (
