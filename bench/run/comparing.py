@@ -12,7 +12,7 @@ import msgspec
 
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
-from ..comparison.gates import parse_rule
+from ..comparison.gate_rules import parse_rule
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
