@@ -67,12 +67,12 @@ class _History(Steps):
         answers = {number for number, entry in enumerate(entries) if entry.get("role") == "assistant"}
         sent = dict_in(run, "info", "model_stats").get("tokens_sent")
         self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
-        self._texts = list(map(_text_of, entries))  # as the last prompt had them
-        self._places: list[int] = []  # the step of each entry
+        self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
+        self.entry_steps: list[int] = []  # the step of each entry
         for number, entry in enumerate(entries):
             if self.prompts_known and number in queries:
                 self._edit(self._place(entry), queries[number])
-            self._places.append(self.index)
+            self.entry_steps.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
         self.add_unseen_results()
@@ -83,8 +83,8 @@ class _History(Steps):
     def _edit(self, place: tuple[str, str], query: list[Any]) -> None:
         """Note which earlier messages a prompt words otherwise than the one before it."""
         texts = list(map(_text_of, query))
-        edits = {self._places[at]: text for at, text in enumerate(texts) if text != self._texts[at]}
-        self._texts[: len(texts)] = texts
+        edits = {self.entry_steps[at]: text for at, text in enumerate(texts) if text != self.entry_texts[at]}
+        self.entry_texts[: len(texts)] = texts
         if edits:
             self.add(ContextEdit(index=self.index, thread=place[0], shown=edits))
 
