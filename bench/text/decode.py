@@ -237,15 +237,30 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
     if levels == 0:
         return value
     if isinstance(value, str):
+        if not _begins_as_data(value):
+            return value
         try:
             return decode_strings(parse_json(value), levels - 1)
         except NothingParsed:
             return value
     if isinstance(value, dict):
-        return {key: decode_strings(item, levels - 1) for key, item in value.items()}
+        return {key: decode_strings(item, levels - 1) if _is_nested(item) else item for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [decode_strings(item, levels - 1) for item in value]
+        return [decode_strings(item, levels - 1) if _is_nested(item) else item for item in value]
     return value
+
+
+def _is_nested(value: Any) -> bool:
+    """True for what may hold other values: a mapping, a list, a string that begins as data do."""
+    return _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
+
+
+def _begins_as_data(text: str) -> bool:
+    return text[:1] in _BEFORE_DATA and text.lstrip(_BLANKS)[:1] in ("{", "[")
+
+
+_BLANKS = "\ufeff \t\r\n"
+_BEFORE_DATA = frozenset({*_BLANKS, "{", "["})
 
 
 def as_data(value: Any) -> Any:

@@ -97,7 +97,7 @@ class Texts:
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    facts_of = Remembered(lambda line: tuple((fact, kind) for kind, fact in facts_of_line(line, lower)))
+    facts_of = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:
         facts: list[tuple[str, str]] = list(
