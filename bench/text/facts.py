@@ -58,9 +58,10 @@ _NUMBERS = re.compile(
     r"[\d.](?<![\w.][\d.])(?:(?<=\d)(?:\d{0,2}(?:,\d{3}){1,99}+(?:\.\d++)?|\d*+(?:\.\d++)?(?:[eE][-+]?\d++)?)|(?<=\.)\d++(?:[eE][-+]?\d++)?)"
     r"(?!\w)(?!\.\d)"
 )
+_NUMBERS_AND_BREAKS = re.compile(rf"\n|{_NUMBERS.pattern}")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
-_SHORT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,6})?|\.[0-9]{1,6}")
+_SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
 _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
@@ -104,12 +105,15 @@ def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
-    """The facts of a line but for an error message: word by word where no quote stands in it."""
+    """The facts of a line but for an error message: word by word where no quote goes on in the next one."""
     facts: list[tuple[str, str]] = []
-    for piece in (line,) if '"' in line or "'" in line else line.split():
-        if piece.isdigit() and len(piece) <= _DIGITS and piece.isascii():
-            if len(piece) >= 3:
-                facts.append((piece.lstrip("0") or "0", "number"))
+    pieces = line.split()
+    if ('"' in line or "'" in line) and not all(map(_WORD_ALONE.fullmatch, pieces)):
+        pieces = [line]
+    for piece in pieces:
+        if "0" <= piece[:1] <= "9" and (number := _SIMPLE.fullmatch(piece)):
+            if number[2] or len(number[1]) >= 3:
+                facts.append((_spelled(*number.groups("")), "number"))
         elif len(piece) <= _KEPT_CHARS:
             facts += _scan(piece)
         else:
@@ -121,8 +125,11 @@ def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
-_DIGITS = 15
-"""The most digits of an integer that is read without the pattern: as in most data."""
+_WORD_ALONE = re.compile(r"""[^"']*+(?:(?<![^\s])"[^"']{2,80}"[^\w"']*+)?+""")
+"""A word without quotes, or one that they enclose."""
+
+_SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")
+"""A number as most data write it, read without the pattern of all facts."""
 
 _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives their trace
 
@@ -231,10 +238,8 @@ def number_value(text: str) -> str:
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
-    if _SHORT.fullmatch(plain):  # nearly every number: no exponent in either spelling
-        integer, _, rest = plain.partition(".")
-        rest = rest.rstrip("0")
-        return f"{integer.lstrip('0') or '0'}.{rest}" if rest else integer.lstrip("0") or "0"
+    if short := _SHORT.fullmatch(plain):  # nearly every number: no exponent in either spelling
+        return _spelled(short[1] or "", short[2] or short[3] or "")
     try:
         value = Decimal(plain).normalize(_EXACT)
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
@@ -245,12 +250,28 @@ def number_value(text: str) -> str:
     return f"{value:e}".replace("e+", "e")
 
 
+def _spelled(integer: str, decimals: str) -> str:
+    """The spelling of a number from its digits before and behind the point."""
+    decimals = decimals.rstrip("0")
+    integer = integer.lstrip("0") or "0"
+    return f"{integer}.{decimals}" if decimals else integer
+
+
 def numbers_in(plain: str) -> set[str]:
     """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
     numbers = set(_NUMBERS.findall(plain))
     for text in [text for text in numbers if "," in text]:
         numbers.update(text.split(","))
     return set(map(number_value, numbers))
+
+
+def numbers_and_breaks(plain: str) -> list[str]:
+    """The numbers of a decoded text as they are written, and its line breaks, in order.
+
+    >>> numbers_and_breaks("1,250.0 of 12\\nx3")
+    ['1,250.0', '12', '\\n']
+    """
+    return _NUMBERS_AND_BREAKS.findall(plain)
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:

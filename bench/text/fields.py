@@ -43,25 +43,20 @@ class FactFields:
     """The fields of a table that say one fact, and where to look for them."""
 
     def __init__(self, table: FieldTable, fields: list[Field]) -> None:
-        self._table, self._fields = table, fields
-        self._by_record = grouped((item.record, item) for item in fields)
-
-    @cached_property
-    def by_key(self) -> dict[str, FactFields]:
+        self.fields = fields
+        by_key = grouped((item.key, item) for item in fields)
+        self.by_key: dict[str, FactFields] = {
+            key: self if len(by_key) == 1 else FactFields(table, items) for key, items in by_key.items()
+        }
         """Those under each key."""
-        by_key = grouped((item.key, item) for item in self._fields)
-        return {key: self if len(by_key) == 1 else FactFields(self._table, items) for key, items in by_key.items()}
 
-    @cached_property
-    def alone(self) -> list[Field]:
+        self.alone = [item for item in fields if not table.is_shared(item)]
         """Those of which the value alone says whose it is."""
-        return [item for item in self._fields if not self._table.is_shared(item)]
 
-    @cached_property
-    def nameless(self) -> list[Field]:
+        self.nameless = [item for item in fields if table.identity(item.record) <= {item.text.casefold()}]
         """Those of records that nothing else tells from the others."""
-        identity = self._table.identity
-        return [item for item in self._fields if identity(item.record) <= {item.text.casefold()}]
+
+        self._by_record = grouped((item.record, item) for item in fields)
 
     def of_records(self, records: Collection[int]) -> Iterator[Field]:
         """Yield those that belong to some records."""
@@ -226,7 +221,7 @@ class FieldTable:
         texts = around.union(text for _, text in distinct)
         identities = texts & self._records_of_identity.keys()
         named = {number for identity in identities for number in self._records_of_identity[identity]}
-        agreeing = Counter({number: len(distinct & self._plain_pairs(number)) for number in named})
+        agreeing = Counter({number: len(distinct & self._plain_pairs[number]) for number in named})
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
@@ -244,12 +239,14 @@ class FieldTable:
     def _values(self) -> frozenset[str]:
         return frozenset(item.text.casefold() for item in self.fields)
 
-    def _plain_pairs(self, record: int) -> frozenset[Pair]:
-        return frozenset((plain_key(key), text.casefold()) for key, text in self._records[record][0])
+    @cached_property
+    def _plain_pairs(self) -> list[set[Pair]]:
+        """The keys and values of each record as they are compared."""
+        return [{(plain_key(key), text.casefold()) for key, text in pairs} for pairs, _ in self._records]
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
-        return grouped((pair, number) for number in range(len(self._records)) for pair in self._plain_pairs(number))
+        return grouped((pair, number) for number, pairs in enumerate(self._plain_pairs) for pair in pairs)
 
     @cached_property
     def _records_of_identity(self) -> dict[str, list[int]]:
@@ -271,11 +268,13 @@ class FieldTable:
 
     def _kept(self, reading: TextReading, fact: str, sources: FactFields) -> Iterator[Field]:
         """Yield the fields of a fact that a text says as those fields, some of them twice."""
+        kept: set[int] = set()
         for key, of_key in sources.by_key.items():
             saying = reading.records_saying(key, fact)
-            if saying:
-                yield from self._in_records(reading, saying, of_key)
-        for line in reading.lines_with(fact):
+            for item in self._in_records(reading, saying, of_key) if saying else ():
+                kept.add(item.number)
+                yield item
+        for line in reading.lines_with(fact) if len(kept) < len(sources.fields) else ():
             yield from self._in_line(line, fact, sources)
 
     def _in_records(self, reading: TextReading, saying: Collection[int], sources: FactFields) -> Iterator[Field]:
