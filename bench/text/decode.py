@@ -310,11 +310,6 @@ _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 """A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
 
 
-def holds_escapes(text: str) -> bool:
-    """True if a mapping, or an object printed with escapes, begins anywhere in a text."""
-    return "\\" in text and _ESCAPED.search(text) is not None
-
-
 def _unescaped_inside(text: str) -> str:
     """A text in which every mapping that begins somewhere is unescaped, as far as it can be read,
     and every quoted field of an object's text, `Result(output='…')`; the rest stays: there a

@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 
 from ..model import grouped
 from .decode import decoded, unescape
-from .facts import anchor, facts_of_line, flat, is_number, number_value, numbers_and_breaks, numbers_in, occurs, words_of
+from .facts import (
+    anchor,
+    facts_of_line,
+    flat,
+    is_number,
+    number_value,
+    numbers_and_breaks,
+    numbers_in,
+    occurs,
+    words_of,
+)
 from .search import Strings
 
 _Value = TypeVar("_Value")
