@@ -6,6 +6,7 @@ cannot know: the recorded actions stay as they were.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -30,7 +31,7 @@ from ..model import (
     as_text,
     compact_json,
 )
-from ..model.errors import StrategyError, one_line
+from ..model.errors import StrategyError
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
@@ -40,9 +41,11 @@ from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 from .answers import decision_of, findings_of, record_of, reply_of, summary_of, texts
 from .numbering import Count, Numbers, Recorded
-from .outcomes import About, Broken, Outcomes, broken
+from .outcomes import About, Broken, Outcomes, broken, reason_of
 from .plain import copied, plain_data
 from .thread import Thread
+
+Start = Callable[[Plugin], tuple[Any, Callable[..., Any]]]
 
 
 class Side:
@@ -59,7 +62,8 @@ class Loop:
     """A strategy during one replay: what fills its slots is started, and its state lives this long.
 
     `count` counts tokens; `own`: its code may edit what it is given; `future` is for a reference
-    that reads it. Raises Broken where the strategy cannot be started.
+    that reads it; `start` makes an instance of a plug-in. Raises Broken where the strategy cannot be
+    started.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Loop:
         *,
         own: bool = False,
         future: Any = None,
+        start: Start = started,
     ) -> None:
         if strategy.broken:
             raise Broken("strategy", StrategyError(strategy.broken))
@@ -77,16 +82,17 @@ class Loop:
         self.out = Outcomes()
         self.numbers = Numbers(about.messages, count, own=own)
         self._threads: dict[str, Thread] = {}
-        plugins = strategy.plugins
+        self._start, plugins = start, strategy.plugins
         self._store: Any = None
         self._resolve: Any = None
         for store in plugins.get("store", ()):
-            instance, self._store = started(store)
+            instance, self._store = start(store)
             self._resolve = getattr(instance, "resolve", None)
         self._summarize, self._consume = self._call("summarizer"), self._call("consumer")
         self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
-        self._routers = [(router, started(router)[1], started(router)[1]) for router in plugins.get("routers", ())]
+        self._routers = [(router, start(router)[1], start(router)[1]) for router in plugins.get("routers", ())]
         self._state: dict[str, Any] = {}
+        self._taken: dict[str | None, str] = {}
         self._summary: Any = None
         self._output: Any = None
         self._offloaded: dict[str, str] = {}
@@ -95,7 +101,7 @@ class Loop:
 
     def _call(self, slot: str) -> Any:
         plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
-        return started(plugins[0])[1] if plugins else None
+        return self._start(plugins[0])[1] if plugins else None
 
     def _given(self, value: Any) -> Any:
         """A value as the strategy is given it: a copy for somebody else's code, which may edit it."""
@@ -143,7 +149,8 @@ class Loop:
                 self._route("approval", step)
             elif isinstance(step, RouteDecision):
                 self._state = self._given(step.state)
-                self._route(step.at, step, step)
+                self._route(step.at, msgspec.structs.replace(step, taken=""), step)
+                self._taken[step.router] = step.taken
             elif recorded.full is not None:
                 thread.join(recorded.full[0], recorded.full[0])
             if isinstance(step, ModelTurn | UserTurn):
@@ -224,7 +231,7 @@ class Loop:
             value = awaited(self._resolve(handle))
             return plain_data(value) if self.own else value
         except Exception as error:
-            self._note("store", (f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}",))
+            self._note("store", (f"handle {handle} does not resolve: {reason_of(error)}",))
             return None
 
     def _summary_of(self, own: ToolResult) -> tuple[Any, str | None]:
@@ -308,6 +315,7 @@ class Loop:
             summary=self._given(self._summary),
             output=self._output,
             prompt=list(history),
+            route=self._taken.get(step.router) if isinstance(step, RouteDecision) else None,
         )
 
 

@@ -82,6 +82,12 @@ class Texts:
 
         A fact is present in a text if it is in the one or in the other: nobody can tell which of
         them a backslash was meant for.
+
+        >>> texts = Texts()
+        >>> texts.unescaped("log: start\\\\nW-104 failed"), texts.unescaped("log: W-104 failed")
+        ('log: start\\nW-104 failed', '')
+        >>> texts.holds("log: start\\\\nW-104 failed", "W-104"), texts.holds("log: startW-104", "W-104")
+        (True, False)
         """
         plain = self.plain(text)
         if "\\" not in plain:

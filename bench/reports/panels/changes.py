@@ -98,7 +98,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
                 gate.strategy,
                 Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
                 "–" if gate.before is None else quantity(gate.before, unit),
-                Cell(asked, "" if gate.limit is None or limit in asked else limit),
+                Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
                 Cell("", chart=_gauge(reading, gate)),
                 runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
             )
