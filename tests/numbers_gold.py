@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from comparison.built import sentences
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
@@ -65,7 +66,8 @@ def findings(runs: Iterable[MeasuredRun]) -> str:
 
 def current() -> dict[str, str]:
     """Every gold file of numbers by name, as the code measures now."""
-    return {**of_recordings(), "harm.csv": findings(measured(map(service, range(TASKS)), HARMFUL | HARMLESS))}
+    harm = findings(measured(map(service, range(TASKS)), HARMFUL | HARMLESS))
+    return {**of_recordings(), "harm.csv": harm, "sentences.txt": sentences()}
 
 
 def _numbers(runs: Sequence[MeasuredRun]) -> str:
