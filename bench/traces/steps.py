@@ -148,7 +148,8 @@ class Steps:
             return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=message.content))
         if message.role == "tool":
             call = self.answered(message, thread)
-            return self._answer_with(call, self.ran.pop(call.id, message.ran or Ran()), message, thread, agent, t)
+            ran = self.ran.pop(call.id, message.ran or Ran())
+            return self._add_result(call, ran, (thread, agent), t, message)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
             for at, call in enumerate(message.calls)
@@ -231,7 +232,7 @@ class Steps:
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
-        thread, agent = self._places.get(call_id, ("main", "agent"))
+        thread, agent = self.place_of(call_id)
         self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
     def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
@@ -257,38 +258,39 @@ class Steps:
         None); other runs that are left are counted."""
         for call_id, ran in list(self.ran.items()):
             call = self._calls[call_id][0] if call_id in self._calls else None
-            thread, agent = self._places.get(call_id, ("main", "agent"))
-            if call is None or call not in self._waiting.get(thread, ()):
+            place = self.place_of(call_id)
+            if call is None or call not in self._waiting.get(place[0], ()):
                 self.unread.add("run of a tool that no call asked for")
                 continue
-            self._waiting[thread].remove(call)
-            self._answer_with(call, ran, None, thread, agent, None)
+            self._waiting[place[0]].remove(call)
+            self._add_result(call, ran, place, None)
         self.unread.add("run of a tool that no call asked for", sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
-    def _answer_with(
-        self, call: ToolCall, ran: Ran, message: ReadMessage | None, thread: str, agent: str, t: float | None
+    def _add_result(
+        self, call: ToolCall, ran: Ran, place: tuple[str, str], t: float | None, message: ReadMessage | None = None
     ) -> int:
-        seen, output = "" if message is None else message.text, "" if ran.output is None else as_text(ran.output)
-        if message is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):
-            output = ""
+        """Append the result of a call as a message shows it; None where no message does."""
+        shown = message or ReadMessage("tool")
+        seen, output = shown.text, "" if ran.output is None else as_text(ran.output)
+        longer = output if len(output) > len(seen) and not _same(output, seen) else None
         result = ToolResult(
             index=self.index,
-            agent=agent,
-            thread=thread,
+            thread=place[0],
+            agent=place[1],
             t=t if ran.t is None else ran.t,
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
-            success=not (ran.failed or (message is not None and message.failed)),
+            success=not (ran.failed or shown.failed),
             role="user" if call.in_text else "tool",
             seen=None if message is None else seen,
-            full=output if message is None else ran.full or output or None,
+            full=output if message is None else ran.full or longer,
             data=None if ran.prose else _structured(ran, seen),
-            error=ran.error or (None if message is None else message.error),
+            error=ran.error or shown.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
-            non_text=0 if message is None else non_text_parts(message.content),
+            non_text=non_text_parts(shown.content),
         )
         return self.add(result)
 
