@@ -87,7 +87,7 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
-    model = text(frame.get("model"))
+    steps.model = text(frame.get("model"))
     listed = messages(frame["messages"], steps.unread)
     waiting: list[Any] = []  # commands, written in text, that still wait for their output
     for at, message in enumerate(listed):
@@ -100,4 +100,4 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
             # a command block is a call only if its output follows: a chat may merely show one
             waiting = list(calls_in(message.text, steps.index, reply.text))
             message = replace(message, calls=tuple(waiting))
-        steps.say(message, model=message.model or model)
+        steps.say(message)
