@@ -6,8 +6,9 @@ import random
 from typing import Any
 
 import pytest
-from built import priced, run, score
+from built import priced, run, score, sentences
 from hypothesis import given, settings, strategies as st
+from numbers_gold import GOLD
 
 from bench.comparison.advice import advise
 from bench.comparison.rules import TABLE
@@ -307,3 +308,7 @@ def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
     }
     ranked = [item.strategy for item in decided(priced(TODAY, **names)).ranked if item.strategy in names]
     assert ranked == ["b", "a"]
+
+
+def test_the_sentence_about_each_situation_was_accepted() -> None:
+    assert sentences() == (GOLD / "sentences.txt").read_text(encoding="utf-8"), "make accept-gold"

@@ -1,4 +1,4 @@
-"""Trust: what was read, left out and assumed; the limits; how it was decided; the signature."""
+"""Trust: what was read, left out and assumed; the limits; how it was decided."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sections(reading: Reading) -> Iterator[Section]:
         blocks += [Heading("Assumed"), Prose(assumed)]
     if any(item.rules for item in reading.ranked):
         blocks += [Heading("How it was decided"), _rules(reading)]
-    blocks += [*_constant_texts(reading), _signature(reading)]
+    blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 
 
@@ -141,19 +141,3 @@ def _constant_texts(reading: Reading) -> Iterator[Block]:
         rows = [(listed([*names]), code(text[:500])) for text, names in ordered]
         heads = columns("strategies", "text")
         yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
-
-
-def _signature(reading: Reading) -> Fold:
-    signature = reading.compared.signature
-    values = {
-        "bench": signature.bench_version,
-        "facts": signature.facts_version,
-        "prices": signature.prices_date,
-        "encodings": ", ".join(signature.encodings),
-        "calibration": signature.calibration,
-        "seed": str(signature.seed),
-        "recordings": count(len(signature.traces) or len(reading.compared.runs)),
-    }
-    rows = [(name, code(value)) for name, value in values.items() if value]
-    versions = table("Signature", columns("setting", "value"), rows, look="plain")
-    return Fold("Signature: the versions behind these numbers", (versions,))
