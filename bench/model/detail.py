@@ -44,14 +44,6 @@ class ShownCall(Value, frozen=True, kw_only=True):
     missed: tuple[str, ...] = ()
 
 
-class RecordChange(Value, frozen=True, kw_only=True):
-    """One value of a structured result that the prompt after it lacks: its path, and the value."""
-
-    step: int
-    path: str
-    before: str
-
-
 class ReplayDetail(Value, frozen=True, kw_only=True):
     """One strategy on one run in detail. `messages` are numbered as `calls` name them."""
 
@@ -60,5 +52,4 @@ class ReplayDetail(Value, frozen=True, kw_only=True):
     messages: tuple[ShownMessage, ...] = ()
     calls: tuple[ShownCall, ...] = ()
     missed: tuple[MissedFact, ...] = ()
-    changes: tuple[RecordChange, ...] = ()
     compactions: tuple[int, ...] = ()

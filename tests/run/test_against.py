@@ -121,6 +121,19 @@ def test_the_gates_of_both_judge():
     assert limits == {("min",): "fail", ("max_drop",): "pass"}
 
 
+def test_nothing_of_the_change_stands_in_for_the_revision(repository):
+    both = "def f(result):\n    return result.text\ndef g(result):\n    return result.text[:60]\n"
+    written({MINE: both})
+    commit("whole")
+    written({FILE: SCENARIO.replace("mine.py:f", "mine.py:g")})
+    assert "fail" in {gate.outcome for gate in against(require_baseline=True).gates if not gate.rule.metric}
+    bench.render(bench.run_scenario(FILE), "HEAD", "json")
+    written({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
+    written({MINE: both.replace("text\n", "text[:60]\n")})
+    found = against()
+    assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
+
+
 def test_code_that_is_no_longer_reached_is_named(repository):
     on_path(repository)
     commit("whole")
