@@ -229,12 +229,7 @@ def _share(
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
     metric, share = next((item for item in measured if item[1].weight), measured[0])
     if share.weight == 0:
-        if asked.slot and share.reason == "nothing to measure":
-            return None
-        passed = share.reason == "nothing to measure" and asked.rule == "far"
-        reason = () if passed else (Finding(None, share.reason),)
-        limit = limits.get(asked.rule, asked.limit)
-        return RuleResult(rule=asked.rule, passed=passed, metric=metric, limit=limit, findings=reason)
+        return _unmeasured(asked, metric, share.reason, limits)
     value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
     return RuleResult(
@@ -244,6 +239,23 @@ def _share(
         value=value,
         limit=limit,
         worst_run=worst[0] if worst else "",
+    )
+
+
+def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]) -> RuleResult | None:
+    """A rule on a share that no run has: it passes where nothing was needed from far back, is not
+    asked of a slot without anything to measure, and fails elsewhere.
+    """
+    nothing = reason == "nothing to measure"
+    if nothing and asked.slot:
+        return None
+    passed = nothing and asked.rule == "far"
+    return RuleResult(
+        rule=asked.rule,
+        metric=metric,
+        passed=passed,
+        limit=limits.get(asked.rule, asked.limit),
+        findings=() if passed else (Finding(None, reason),),
     )
 
 
