@@ -151,7 +151,7 @@ def _figure(reading: Reading, gate: GateResult) -> Figure:
         before = before.removesuffix("%")
     text = value if gate.before is None else f"{before} → {value}"
     name = sentence_case(label(metric, reading.info(metric)))
-    return Figure(name, text, "bad", condition(gate, unit), f"strategy {gate.strategy}")
+    return Figure(name, text, "bad", f"allowed: {condition(gate, unit)}", f"strategy {gate.strategy}")
 
 
 def _changed_specs(reading: Reading) -> Iterator[Block]:
