@@ -115,8 +115,8 @@ class _History(Steps):
             arguments = {"command": command}
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),)
         reasoning = Blocks().add_all(entry.get("thinking_blocks"), self.unread).reasoning
-        turn, resent = ReadMessage("assistant", content, calls, reasoning), "tool_calls" in entry
-        self.say(turn, *place, model=self.model, reasoning_resent=resent)
+        turn = ReadMessage("assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry)
+        self.say(turn, *place)
         at = next((at for at, action in enumerate(self.actions) if action.get("action", "") == command), None)
         if at is not None:  # those before it are in no history
             action = self.actions.pop(at)

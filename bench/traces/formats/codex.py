@@ -64,7 +64,6 @@ class _Rollout(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model: str | None = None
         self.answer: list[Line] = []  # the items of the answer that is being read
         self.total: Any = None  # the last count of the session's tokens
         self.counted: Usage | None = None  # the count of the answer that is to come, where counts come first
@@ -127,10 +126,9 @@ class _Rollout(Steps):
             return
         t = time_of(lines[0].get("timestamp"), self.unread)
         for message in answer_of_items([line["payload"] for line in lines], self.unread):
-            usage = None
             if message.role == "assistant":
-                usage, self.counted = self.counted, None
-            self.say(message, t=t, model=self.model, usage=usage)
+                message, self.counted = message.with_known(usage=self.counted), None
+            self.say(message, t=t)
 
     # ---- events
 

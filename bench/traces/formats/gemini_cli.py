@@ -124,13 +124,14 @@ class _Session(Steps):
 
     def stream(self, lines: list[dict[str, Any]]) -> None:
         """Add what a stream printed: what the model wrote and called up to a result is a turn."""
-        blocks, model, written = Blocks(), text(lines[0].get("model")), ""
+        blocks, written = Blocks(), ""
+        self.model = text(lines[0].get("model"))
         for line in [*lines, {"type": "end"}]:
             kind, t = line.get("type"), time_of(line.get("timestamp"), self.unread)
             asked = kind == "message" and line.get("role") == "user"
             if kind == "end" or asked or (blocks.results and kind in ("message", "tool_use")):
                 if written or blocks.calls:
-                    self.say(ReadMessage("assistant", written, tuple(blocks.calls)), model=model)
+                    self.say(ReadMessage("assistant", written, tuple(blocks.calls)))
                 self.tell(blocks.results)
                 blocks, written = Blocks(), ""
             if asked:

@@ -139,7 +139,7 @@ class _Sample(Prompts):
             self._event(event)
         if not any(event.get("event") == "model" for event in events):
             for value in dicts(sample.get("messages")):
-                self.tell(self._messages_of(value), model=text(value.get("model")))
+                self.tell(one.with_known(model=text(value.get("model"))) for one in self._messages_of(value))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -185,17 +185,19 @@ class _Sample(Prompts):
         self.unread.add("further answer of one model call", len(choices) - 1)
         asked, done = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
         tools = event.get("tools")
+        turn = answer[0].with_known(
+            model=text(output.get("model")) or text(event.get("model")),
+            finish_reason=text(choices[0].get("stop_reason")),
+            usage=usage_in(output.get("usage"), self.unread),
+        )
         self.ask(
             self._prompt(event),
-            answer[0],
+            turn,
             results=answer[1:],
             group=next((name for kind, name in around if kind == "agent"), "agent"),
             tools=[self._resolved(tool) for tool in tools] if isinstance(tools, list) else [],
             asked=asked,
             answered=done or asked,
-            model=text(output.get("model")) or text(event.get("model")),
-            finish_reason=text(choices[0].get("stop_reason")),
-            usage=usage_in(output.get("usage"), self.unread),
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:

@@ -118,12 +118,12 @@ class _Session(Steps):
             self.cost += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
             reason = end.get("reason") or (info.get("finish") if alone else None)
-            self._turn(call, t=t, model=info.get("modelID"), finish_reason=reason, usage=usage)
+            self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)
         if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset(index=self.index, t=t, kept=tuple(range(self.asked, self.index))))
             self.asked = None
 
-    def _turn(self, pieces: list[Fields], **about: Any) -> None:
+    def _turn(self, pieces: list[Fields], t: float | None, **about: Any) -> None:
         """Add the answer of one model call, and the results of its calls."""
         blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
@@ -141,7 +141,8 @@ class _Session(Steps):
                 results.append((call_id, state))
             elif kind not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", kind)
-        self.say(ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), **about)
+        turn = ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning, **about)
+        self.say(turn, t=t)
         for call_id, state in results:
             self._result(call_id, state)
 

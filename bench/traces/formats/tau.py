@@ -132,4 +132,4 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
             error = (message.text or None) if failed else None
             message = replace(message, call_id=text(value.get("id")) or "", failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
-        steps.say(message, t=t, model=model if usage else None, usage=usage)
+        steps.say(message.with_known(model=model if usage else None, usage=usage), t=t)
