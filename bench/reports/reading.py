@@ -186,10 +186,9 @@ class Reading:
     def measure(self) -> str:
         """The metric that answers a scenario not about savings; "" where none was measured."""
         names = [name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics]
-        return next(
-            (name for name in names if any(self.value(item, name) is not None for item in self.everyone)),
-            "",
-        )
+        tried = [item.strategy for item in self.ranked]
+        known = (name for name in names if any(self.value(one, name) is not None for one in tried))
+        return next(known, "")
 
     @cached_property
     def measures(self) -> tuple[str, ...]:

@@ -78,8 +78,8 @@ def reason(reading: Reading, item: Ranked) -> str:
     if not others and failed:
         others = [_too_dear(reading, failed[0])]
     advised = reading.advice.advised
-    if item.verdict == "ship" and item.strategy != advised and reading.compared.answers == "savings":
-        others = [f"saves less than {advised}"]
+    if item.verdict == "ship" and advised not in (None, item.strategy):
+        others = [f"saves less than {advised}"] if reading.compared.answers == "savings" else []
     return "; ".join([*others, *item.marks])
 
 
