@@ -107,10 +107,16 @@ def _keep(advice: Advice, assumed: bool) -> str:
             return f"Keep what runs today: {cost}, but {why}.{_other(advice, item)}"
     if cheaper:
         return f"Keep what runs today: {_all_refused([item for item, _ in cheaper])}."
-    few = {1: "the one strategy that was tried does not cost", 2: "neither strategy costs"}
+    acting = [item for item in others if "inactive" not in item.marks]
+    if not acting:
+        few = {1: f"{others[0].strategy} changed nothing", 2: "neither strategy changed anything"}
+        return (
+            f"Keep what runs today: {few.get(len(others), f'none of the {len(others)} strategies changed anything')}."
+        )
+    few = {1: f"{others[0].strategy} does not cost", 2: "neither strategy costs"}
     none = few.get(len(others), f"none of the {len(others)} strategies costs")
-    active = [item for item in others if item.verdict == "no saving" and "inactive" not in item.marks]
-    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(active), None))}"
+    open_ones = [item for item in acting if item.verdict == "no saving"]
+    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(open_ones), None))}"
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:
