@@ -145,8 +145,10 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 def _economy(advice: Advice, assumed: bool) -> str:
     """The words for the price that decides, with a blank before them."""
+    if assumed and advice.basis == "cached":
+        return " with an assumed cache"
     known = _ECONOMY.get(advice.basis, "")
-    return f" {known}{' as assumed' if assumed and advice.basis == 'cached' else ''}" if known else ""
+    return f" {known}" if known else ""
 
 
 def _other(advice: Advice, item: Ranked | None) -> str:
