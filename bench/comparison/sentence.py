@@ -87,7 +87,7 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
-    """Why today's is kept: what is cheaper and not certain, or why all that is cheaper is refused."""
+    """The reason to keep today's: cheaper is not certain, is refused, or does not exist."""
     here = next(item for item in advice.ranked if item.strategy == advice.today)
     others = [item for item in advice.ranked if item is not here]
     if here.verdict == "invalid":

@@ -53,7 +53,7 @@ def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts:
 
 
 def spec_in_words(spec: str) -> str:
-    """A spec to read: the plug-ins with their settings, the slot where the plug-in does not tell it.
+    """A spec to read: the plug-ins with their settings, and slots that a plug-in does not tell.
 
     >>> spec_in_words("summarizer=csv_table+compactor=mask_observations:keep_last=5,every=10")
     'csv_table + mask_observations keep_last=5, every=10'
