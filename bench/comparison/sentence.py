@@ -23,6 +23,7 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
 }
 _QUALITY = {
     "loss.leaf_recall.stored": "{name} stores {share} of the values",
+    "loss.fact_recall.stored": "{name} stores {share} of the facts",
     "probes.recall": "{name} answers {share} of the questions",
     "findings.agreement": "{name} leads to the same judgement for {share} of the results",
     "routing.accuracy": "{name} takes the expected route in {share} of the decisions",
