@@ -182,13 +182,14 @@ def _scatter(reading: Reading) -> Drawing | None:
     if len(points) < 2:
         return None
     limit, sweeps = reading.limit("needed"), swept(reading)
-    axis = ", ".join(filter(None, [f"{'tokens' if reading.counts_tokens else 'price'} {words}", reading.with_cache]))
+    measure = "tokens" if reading.counts_tokens else "price"
+    axis = ", ".join(filter(None, [f"{measure} {words}", reading.with_cache]))
     alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
     alt += "; ".join(point.title for point in points[:8]) + "."
     lines = tuple(tuple(names.values()) for _, names in sweeps)
     unit = "tokens" if reading.counts_tokens else "usd"
     chart = Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines)
-    return Drawing(chart, "Price against missed turns", " ".join(_chart_notes(reading, limit)))
+    return Drawing(chart, f"{sentence_case(measure)} against missed turns", " ".join(_chart_notes(reading, limit)))
 
 
 def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
@@ -274,6 +275,6 @@ def _note(reading: Reading) -> str:
         notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
-    if any(reading.far(item) is not None for item in reading.ranked):
+    if not reading.measure and any(reading.far(item) is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)

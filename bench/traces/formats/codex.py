@@ -10,7 +10,7 @@ from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, text_
 from .. import Confidence, Document, Traces, certain_if, register
 from ..codex_runs import ENDS, tool_run
 from ..messages import answer_of_items, is_item, messages
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import dict_in, fields_of, filled, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
@@ -102,7 +102,7 @@ class _Rollout(Steps):
         if "session_id" in self.meta:  # a session that another was forked from
             return
         self.meta["session_id"] = str(meta.get("id"))
-        self.meta |= {key: meta[key] for key in _META if meta.get(key) is not None}
+        self.meta |= filled(meta, _META)
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
         tools = meta.get("dynamic_tools")

@@ -8,7 +8,7 @@ from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import Unread, picture, simple
-from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
+from ..records import Kinds, dict_in, fields_of, filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -60,7 +60,7 @@ class Opencode:
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
         run.meta |= {"session_id": str(info.get("id"))}
-        run.meta |= {key: info[key] for key in ("title", "version", "directory", "parentID") if info.get(key)}
+        run.meta |= filled(info, ("title", "version", "directory", "parentID"))
         if run.cost:
             run.meta["cost_usd"] = run.cost
         yield run.trace(document, "opencode")
