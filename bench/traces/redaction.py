@@ -104,6 +104,7 @@ class Redactor:
             yield from ((start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
+        """The placeholder of a secret, which from now on is known wherever it stands."""
         if secret not in self._placeholders:
             self._numbers[kind] += 1
             placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"

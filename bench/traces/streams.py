@@ -117,6 +117,7 @@ def _responses(events: list[Event]) -> Iterator[Event]:
 
 
 def _anthropic(events: list[Event]) -> Iterator[Event]:
+    """Pieces of numbered blocks, each as its event has it."""
     for event in events:
         kind = event.get("type")
         if kind == "message_start":

@@ -62,6 +62,7 @@ def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ())
 
 
 def _of_one(trace: Trace) -> ReadSummary:
+    """The counts over one trace."""
     calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
     unanswered = calls - Counter(result.call_id for result in trace.results)
     unknown = {

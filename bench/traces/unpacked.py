@@ -71,6 +71,7 @@ def optional_zstandard(name: str) -> Any:
 
 
 def _unzstd(raw: bytes, name: str) -> Iterator[bytes]:
+    """Expanded zstd data, piece by piece; ValueError where it is damaged or cut short."""
     zstandard = optional_zstandard(name)
     decompressor = zstandard.ZstdDecompressor()
     frame, waiting = decompressor.decompressobj(), b""
