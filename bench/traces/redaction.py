@@ -197,7 +197,8 @@ def _rewritten_dict(value: dict[Any, Any], change: _Change) -> dict[Any, Any]:
 
 
 def _json_in(text: str) -> Any:
-    """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any other."""
+    """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any
+    other."""
     try:
         value = json.loads(text) if text[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):

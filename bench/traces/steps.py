@@ -113,7 +113,8 @@ class Steps:
 
     @property
     def spoke(self) -> bool:
-        """True if there is a message of a user, an answer or a result: without one there is no run."""
+        """True if there is a message of a user, an answer or a result: without one there is no
+        run."""
         return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
 
     def add(self, step: AnyStep) -> int:

@@ -26,8 +26,8 @@ class Langfuse:
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
-    function that the model called, give outputs, errors and times to results. Scores are labels, the
-    first number the outcome.
+    function that the model called, give outputs, errors and times to results. Scores are labels,
+    the first number the outcome.
 
     Not kept: prompts that an integration wrote as one text are one message; retrievals and
     embeddings.
