@@ -48,7 +48,7 @@ TABLE: tuple[Asked, ...] = (
     Asked("hidden", "count", "unfaithful"),
     Asked("needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", 0.05),
     Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", 0.90),
-    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored",), slot="store"),
+    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"),
     Asked("stored", "share", "loses too much", ("probes.recall",), slot="store"),
     Asked("judged", "share", "loses too much", ("findings.agreement",), slot="evaluator"),
     Asked("routed", "share", "loses too much", ("routing.accuracy", "routing.selection_top1"), slot="routers"),

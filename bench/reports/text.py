@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Code, Column, Fold, Heading, Prose, Report, Table, plain
+from .blocks import Block, Cell, Code, Column, Fold, Heading, Prose, Report, Table, muted, plain
 from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
@@ -63,10 +63,11 @@ def _failed(compared: Compared) -> bool:
 
 
 def _first_screen(report: Report) -> list[Block]:
-    """The table and the line to copy, then what changed and the gates that failed."""
+    """The table and the line to copy, a line on what is folded; then what changed and failed gates."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks = (*sections.get("answer", ()), *sections.get("gates", ()))
-    return [block for block in blocks if isinstance(block, Table | Code)]
+    answer = [one for one in sections.get("answer", ()) if isinstance(one, Table | Fold | Code)]
+    gates = [one for one in sections.get("gates", ()) if isinstance(one, Table | Code)]
+    return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in (*answer, *gates)]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:

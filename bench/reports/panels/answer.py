@@ -275,6 +275,6 @@ def _note(reading: Reading) -> str:
         notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
-    if any(reading.far(item) is not None for item in reading.ranked):
+    if not reading.measure and any(reading.far(item) is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)
