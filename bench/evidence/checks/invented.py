@@ -14,6 +14,7 @@ from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts, template_lines
+from .statements import is_title, is_unsupported, repeats_others, unsaid_quotes
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
@@ -28,7 +29,6 @@ _KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
-_LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 _FEWEST_DIGITS = 2
 
 
@@ -55,6 +55,8 @@ def invented(evidence: ReplayEvidence) -> Check:
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
+        if not strange and lines and own.result is None and repeats_others(evidence, own):
+            strange = next(unsaid_quotes(evidence, own), "")
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
@@ -67,6 +69,7 @@ def _strange(
     mentions = evidence.session.mentions
     counts: Counts | None = None
     near: list[str] = []
+    adds = repeats_others(evidence, own)
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
         if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
@@ -84,7 +87,7 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            if ordered:
+            if ordered or (adds and is_unsupported(evidence, text)):
                 yield text[:200]
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
@@ -101,19 +104,13 @@ def _strange(
                 counts = counts or Counts(evidence, own)
                 if not counts.has(number):
                     yield f"{number} in: {sentence[:160]}"
-            for name in () if constant or _is_title(text) else _NAME.findall(text):
+            for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
 
 
 _LINES_NEAR = 15
 """A paragraph has so many lines above the one that is read."""
-
-
-def _is_title(sentence: str) -> bool:
-    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title."""
-    words = _LONG_WORD.findall(sentence.partition(":")[0])
-    return bool(words) and all(word[0].isupper() for word in words)
 
 
 def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:

@@ -17,6 +17,18 @@ from ..of_replay import ReplayEvidence
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
 """What a tool that numbers lines puts in front of each."""
 
+_SPEAKERS = {
+    "user": ("user", "human", "customer"),
+    "assistant": ("assistant", "agent", "ai", "model"),
+    "system": ("system",),
+}
+_QUOTE = re.compile(
+    r"\W*(?:the )?(?P<speaker>"
+    + "|".join(name for names in _SPEAKERS.values() for name in names)
+    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
+    re.IGNORECASE,
+)
+
 MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
 
@@ -89,6 +101,19 @@ def _behind_data(line: str) -> str:
     except NothingParsed:
         return line
     return line[end:]
+
+
+def speaker_of(line: str) -> tuple[str, str]:
+    """The role to which a line gives words, and these words; two empty texts for none.
+
+    >>> speaker_of("The user said: fix it"), speaker_of("Status: open")
+    (('user', 'fix it'), ('', ''))
+    """
+    quoted = _QUOTE.fullmatch(line)
+    if quoted is None:
+        return "", ""
+    speaker = quoted["speaker"].casefold()
+    return next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:
