@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from contextlib import suppress
+from itertools import chain
 
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape_cut
@@ -16,6 +17,8 @@ from ...text.reading import unfolded
 from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
+from .quoted import altered_quotes
+from .repeated import repeated
 
 _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
@@ -31,26 +34,36 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
     digits, separators, another layout or order, and text cut short are no change; a value that is
-    absent is lost, not changed. A key that the result does not have is a change, unless a legend
+    absent is lost, not changed, but nothing at all in the place of a result says that it was empty.
+    A line or record may not come more often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced or a denial is dropped. So are altered arguments of a call.
+    replaced or a denial is dropped; so is what a person or the model said, and a recorded line in a
+    text that mostly repeats such lines. So are altered arguments of a call.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
     findings: list[Finding] = []
     looked_at = 0
+    for own in own_texts(evidence, blank=True):
+        if own.result is not None and own.result.text.strip():
+            looked_at += 1
+            findings.append(Finding(own.message.step, "", own.result.text[:200]))
     for own in own_texts(evidence):
         if own.message.kind == "model":
             looked_at += 1
             findings += _changed_calls(evidence, own)
         if own.result is None:
+            quotes = list(altered_quotes(evidence, own))
+            looked_at += bool(quotes) and own.message.kind != "model"
+            findings += quotes
             continue
         looked_at += 1
         if own.text.split() == own.result.text.split():
             continue  # the same words in other lines
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own), *_changed_scalar(own)]
+            changes = _changed_fields(evidence, own), _changed_lines(evidence, own), _changed_scalar(own)
+            known[own.number] = [*chain(*changes), *repeated(evidence, own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
 

@@ -46,12 +46,12 @@ class OwnText(NamedTuple):
         return self.message.text
 
 
-def own_texts(evidence: ReplayEvidence) -> Iterator[OwnText]:
-    """Yield each message of the strategy's own that stood in a prompt and says something, in order."""
+def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
+    """Yield each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
     results = evidence.messages.contents.results
     for number in evidence.own:
         message = evidence.messages.messages[number]
-        if message.text.strip() or message.tool_calls:
+        if bool(message.text.strip() or message.tool_calls) != blank:
             yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
 
 

@@ -1,0 +1,56 @@
+"""Lines and records that a text shows more often than the result has them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ...model.scores import Finding
+from ...text.text_records import plain_key
+from ..of_replay import ReplayEvidence
+from .own import OwnText
+
+_TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
+_FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
+
+
+def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines and records that come more often than the result has them.
+
+    A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
+    leaves out may begin with a part of what follows.
+    """
+    if own.result is None or evidence.session.says_omission(own.result, own.text):
+        return
+    lines = Counter(own.result.text.split("\n"))
+    shown: Counter[str] = Counter()
+    counted: set[str] = set()
+    for line, count in Counter(own.text.split("\n")).items():
+        times = _TIMES.fullmatch(line) if line not in lines else None
+        if times and times[1] in lines:
+            counted.add(times[1])
+            shown[times[1]] += count * int(times[2] or times[3])
+        else:
+            shown[line] += count
+    for line, count in shown.items():
+        if count > lines[line] > 0 and (line in counted or len(line.split()) >= _FEWEST_WORDS):
+            yield Finding(own.message.step, f"{count} × {line.strip()[:160]}", f"{lines[line]} × {line.strip()[:160]}")
+    if own.text.lstrip()[:1] in ("{", "["):
+        yield from _records(evidence, own)
+
+
+def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the records of a text that is data which come more often than the result has such a record."""
+    table = evidence.messages.table(own.message.step or 0)
+    records = evidence.messages.reading(own.text).records
+    counts = Counter(frozenset((plain_key(key), text) for key, text in record.pairs) for record in records)
+    for pairs, count in counts.items():
+        if count > 1 and len(pairs) >= _FEWEST_PAIRS:
+            known = sum(
+                pairs <= {(plain_key(key), text) for key, text in table.pairs(number)}
+                for number in range(table.record_count)
+            )
+            if count > known > 0:
+                record = ", ".join(f"{key}: {text}" for key, text in sorted(pairs))[:160]
+                yield Finding(own.message.step, f"{count} × {record}", f"{known} × {record}")
