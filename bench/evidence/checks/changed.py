@@ -19,6 +19,7 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
+from .statements import is_unsupported
 
 _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
@@ -182,7 +183,8 @@ def _changed_in(
             if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
                 continue  # the gap cut the name
             if not table.has_key(key):
-                if len(known) * 2 >= len(pairs) and table.says_value(text):
+                of_result = len(known) * 2 >= len(pairs) and table.says_value(text)
+                if of_result or is_unsupported(evidence, own, text, fewest=3):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]

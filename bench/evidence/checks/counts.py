@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -14,6 +15,7 @@ _NOTICE_CHARS = 200
 """A notice is at most so long: what is left out is known to that many characters, and to two lines."""
 
 _NEAR = 2
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
 class Counts:
@@ -50,6 +52,18 @@ class Counts:
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
         return known or value == self._result_tokens
 
+    def is_total(self, number: str) -> bool:
+        """True if a number is the sum of a column of the result."""
+        return self._own.result is not None and any(
+            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals
+        )
+
+    @cached_property
+    def _totals(self) -> list[float]:
+        table = self._evidence.messages.table(self._own.message.step or 0)
+        columns = ([float(text) for text in table.column(name) if _NUMBER.fullmatch(text)] for name in table.names)
+        return [sum(column) for column in columns if len(column) > 1]
+
     @cached_property
     def _result_tokens(self) -> int:
         return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
@@ -78,6 +92,8 @@ class Counts:
 
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
         """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
+        recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
+        self._exact.update(len(message.text) for message in recorded_messages)
         first = min(stay.first for stay in evidence.walked.stays[own.number])
         call = evidence.walked.calls[first]
         steps = {s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from ...model import ToolResult, lines_of
+from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..of_replay import ReplayEvidence
@@ -65,7 +65,19 @@ def hidden(evidence: ReplayEvidence) -> Check:
             continue
         if claims or _shows(evidence, own) or not placeholder:
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
+    findings += _stored(evidence)
     return check_of(findings, rewritten)
+
+
+def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
+    """Yield the failed results that the store holds as something which tells no failure and says a success."""
+    for result in evidence.trace.results:
+        outcome = evidence.outcomes.get(result.index)
+        if outcome is None or outcome.stored is None or outcome.stored is result.value or not failed(result):
+            continue
+        text = as_text(outcome.stored)
+        if text != as_text(result.value) and _SUCCESS.search(text) and not _tells(text, result):
+            yield Finding(result.index, text[:200], result.text[:200])
 
 
 def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Finding]:

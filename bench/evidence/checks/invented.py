@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ...model import ToolResult
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
@@ -29,6 +30,7 @@ _KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
+_COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _FEWEST_DIGITS = 2
 
 
@@ -79,6 +81,7 @@ def _strange(
             text = sentence
             for handle in handles:
                 text = text.replace(handle, " ")
+            where = text != sentence  # it says where more is
             if not text.strip() or mentions.verbatim(text):
                 continue
             text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
@@ -87,7 +90,7 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            if ordered or (adds and is_unsupported(evidence, text)):
+            if ordered or (adds and not where and is_unsupported(evidence, own, text)):
                 yield text[:200]
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
@@ -100,9 +103,9 @@ def _strange(
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
-            for number in _numbers(evidence, text, near):
+            for number in _numbers(evidence, text, near, own.result):
                 counts = counts or Counts(evidence, own)
-                if not counts.has(number):
+                if not counts.has(number) and not counts.is_total(number):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
@@ -122,15 +125,19 @@ def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) 
     return bool(cut) and mentions.begins(name)
 
 
-def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> Iterator[str]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out."""
+def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None) -> Iterator[str]:
+    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has."""
     mentions, records = evidence.session.mentions, evidence.session.records
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("% "), bool(match[1])
         value = number_value(written)
         parts = [number_value(part) for part in written.split(",")]
-        if len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts)):
+        known = (
+            len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts))
+        )
+        counted = _COUNTED.match(sentence, match.end())
+        if known and not (result and counted and sentence[match.start() : counted.end()] not in result.text):
             continue
         if terms is None:
             here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]

@@ -80,7 +80,9 @@ def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(lines):
         role, words = speaker_of(line)
         following = iter(lines[number + 1 : number + 1 + _FEWEST_WORDS])
-        while role and words.count(" ") + 1 < _FEWEST_WORDS and (more := next(following, "")) and not speaker_of(more)[0]:
+        while (
+            role and words.count(" ") + 1 < _FEWEST_WORDS and (more := next(following, "")) and not speaker_of(more)[0]
+        ):
             words = f"{words} {more.strip()}"
         if role and words.count(" ") + 1 >= _FEWEST_WORDS:
             yield role, words

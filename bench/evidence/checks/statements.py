@@ -7,13 +7,21 @@ from collections.abc import Iterator
 
 from ...text.facts import flat
 from ...text.instructions import is_notice_word
+from ...text.omissions import says_omission
 from ...text.scripts import FUNCTION_WORDS
 from ..of_replay import ReplayEvidence
 from .own import OwnText, new_lines, speaker_of
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:[,;]? [^\W\d_]+(?:['’-][^\W\d_]+)*){2,}")
+_MARK = re.compile(r"\[?(?:…|\.{3})\]?")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
-_FEWEST_WORDS, _FEWEST_STRANGE = 3, 2
+_SUCCESS = re.compile(
+    r"\b(?:success(?:ful(?:ly)?)?|succeeded|done|complete[d]?|passe[sd]|finished|solved|fixed|verified|approved|confirmed)\b",
+    re.IGNORECASE,
+)
+_FEWEST_CHARS, _FEWEST_QUOTES = 500, 2
+"""An extract has so much of what others said, or such quotes: a short text of known words may be a message of its own."""
 
 
 def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
@@ -26,16 +34,39 @@ def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
     first = min(stay.first for stay in evidence.walked.stays[own.number])
     if not any(stay.after == first for stays in evidence.walked.stays.values() for stay in stays):
         return True
-    return 2 * sum(map(len, new_lines(evidence, own))) <= len(own.text)
+    lines = new_lines(evidence, own)
+    new = sum(map(len, lines))
+    quotes = sum(bool(speaker_of(line)[0]) for line in set(own.text.split("\n")).difference(lines))
+    return len(own.text) - new >= (new if quotes >= _FEWEST_QUOTES else max(new, _FEWEST_CHARS))
 
 
-def is_unsupported(evidence: ReplayEvidence, sentence: str) -> bool:
-    """True for a sentence of its own of which no message says half: neither a title nor a notice of what is shown."""
-    words = _WORD.findall(sentence)
-    if len(words) < _FEWEST_WORDS or sentence.rstrip().endswith(":") or is_title(sentence):
+def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest: int = 2) -> bool:
+    """True for prose of its own with so many strange words of which no message says half: neither a title nor a notice of what is shown or left out.
+
+    That something succeeded is for the model or a tool to say first.
+    """
+    if sentence.rstrip().endswith(":") or is_title(sentence) or says_omission(sentence, ""):
         return False
-    strange = {word for word in map(str.casefold, words) if word not in FUNCTION_WORDS and not is_notice_word(word)}
-    return len(strange) >= _FEWEST_STRANGE and not evidence.session.mentions.instruction(sentence)
+    mentions = evidence.session.mentions
+    for prose in (run.group() for part in _said_parts(evidence, sentence) for run in _PROSE.finditer(part)):
+        words = set(map(str.casefold, _WORD.findall(prose)))
+        strange = [word for word in words if word not in FUNCTION_WORDS and not is_notice_word(word)]
+        if len(strange) < fewest or mentions.verbatim(prose):
+            continue
+        if not _SUCCESS.search(prose):
+            return not mentions.instruction(sentence)
+        first = min(stay.first for stay in evidence.walked.stays[own.number])
+        return not mentions.reported(sentence, evidence.walked.calls[first].step)
+    return False
+
+
+def _said_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
+    """The parts of a sentence between its marks of omission that no message says, half a word at a mark left out."""
+    parts = _MARK.split(sentence)
+    for number, part in enumerate(parts):
+        part = part.partition(" ")[2] if number else part
+        parts[number] = part.rpartition(" ")[0] if number < len(parts) - 1 else part
+    return [part for part in parts if not evidence.session.mentions.verbatim(part)]
 
 
 def is_title(sentence: str) -> bool:
@@ -48,6 +79,7 @@ def unsaid_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     """Yield the lines that put words behind a role which no message says, its own notices aside."""
     for line in new_lines(evidence, own):
         speaker, words = speaker_of(line)
-        strange = [word for word in flat(words).split() if word not in FUNCTION_WORDS and not is_notice_word(word)]
-        if speaker and any(map(str.isalpha, strange)) and not evidence.session.mentions.verbatim(words):
+        parts = _said_parts(evidence, words) if speaker and not says_omission(words, "") else []
+        strange = {word for part in parts for word in flat(part).split()}
+        if any(word.isalpha() and word not in FUNCTION_WORDS and not is_notice_word(word) for word in strange):
             yield line
