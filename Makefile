@@ -69,7 +69,7 @@ validity: .venv/.installed-dev ## Print the errors that docs/validity.md states,
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/do_five_rows_suffice.toml scenarios/can_old_results_be_masked.toml -o reports/example.html
 
-accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gold files; read the diff before committing.
+accept-gold: .venv/.installed-dev ## Take reports and numbers as they are now as the gold files; read the diff before committing.
 	$(BIN)/python -m tests.accept_gold
 
 docs: .venv/.installed-dev ## Write the generated parts of the pages again.

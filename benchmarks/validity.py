@@ -17,7 +17,7 @@ from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
 from dependencies_labels import Corpus, read_labels
-from harm import TODAY, refusals
+from harm import TODAY, measured, refusals
 from labelled_needs import judged
 
 import bench
@@ -38,7 +38,7 @@ def needs() -> list[tuple[Any, ...]]:
 
 def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
     """Harmful strategies that act on some runs and those that pass, honest ones and those refused; who is judged wrongly."""
-    harmful, harmless = ({**refusals(traces, kind)} for kind in (HARMFUL, HARMLESS))
+    harmful, harmless = (refusals(measured(traces, kind), kind) for kind in (HARMFUL, HARMLESS))
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
     passed = [f"{name} passed" for name, rules in harmful.items() if not rules]

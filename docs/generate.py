@@ -23,9 +23,10 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import type_name  # noqa: E402
-from bench.model import SCHEMA_VERSION, AnyStep  # noqa: E402
+from bench.model import SCHEMA_VERSION, AnyStep, Approval, ContextReset, RouteDecision, ToolsChanged  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
+from bench.traces import load  # noqa: E402
 from bench.traces.lines import KEY, Header  # noqa: E402
 
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
@@ -34,6 +35,8 @@ PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.D
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
 SHARED = ("debug", "limit", "limits")
 """Options that every command has."""
+FEATURES = {"routes": RouteDecision, "resets": ContextReset, "tools": ToolsChanged, "approvals": Approval}
+"""Features of traces that are steps."""
 GROUPS = ("cost", "needed", "loss", "faithful", "prompt", "findings", "probes", "routing")
 """The groups of metrics, in the order of the page."""
 
@@ -63,6 +66,15 @@ def definition(doc: str) -> str:
     'The share of it.\\n\\nMore.'
     """
     return "\n\n".join(item for item in doc.split("\n\n") if not item.startswith(("Source:", ">>>")))
+
+
+def paragraph(doc: str, start: str) -> str:
+    """The rest of a docstring's paragraph that begins so; `""` where there is none.
+
+    >>> paragraph("The share.\\n\\nNot kept: times.\\n\\nSource: a paper", "Not kept: ")
+    'times.'
+    """
+    return next((item.removeprefix(start) for item in doc.split("\n\n") if item.startswith(start)), "")
 
 
 def cell(text: object) -> str:
@@ -110,13 +122,46 @@ def is_policy(entry: Entry) -> bool:
 
 
 def readers(written: str | None) -> Iterator[str]:
-    """Each reader with the features that its traces keep."""
+    """Each reader with the features that the traces of its samples have."""
     rows = [
-        (f"`{entry.name}`", first_sentence(entry.doc), keeps.results, ", ".join(keeps.also), keeps.never)
+        (
+            f"`{entry.name}`",
+            first_sentence(entry.doc),
+            ", ".join(features_of(entry.name)),
+            paragraph(entry.doc, "Not kept: "),
+        )
         for entry in known("reader", written)
-        if (keeps := getattr(entry.target, "keeps", None)) is not None
     ]
-    return table(("format", "a file", "results", "keeps besides", "cannot keep"), rows)
+    return table(("format", "a file", "its samples have", "not kept"), rows)
+
+
+def features_of(reader: str) -> list[str]:
+    """The features that the traces of a reader's samples have beside messages, calls and results."""
+    folder = FOLDER.parent / "tests" / "data" / "formats"
+    paths = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.relative_to(folder).parts[0].split(".")[0] == reader
+    )
+    traces = [trace for path in paths for trace in load([f"{reader}:{path}"]).traces]
+    steps = [step for trace in traces for step in trace.steps]
+    turns, results = (
+        [step for trace in traces for step in getattr(trace, name)] for name in ("model_turns", "results")
+    )
+    has = {
+        "untruncated results": any(result.full is not None for result in results),
+        "cuts": any(result.truncated_at_source for result in results),
+        "errors": not all(result.success for result in results),
+        "usage": any(turn.usage is not None for turn in turns),
+        "reasoning": any(turn.reasoning is not None for turn in turns),
+        "model": any(turn.model is not None for turn in turns),
+        "times": any(step.t is not None for step in steps),
+        "threads": any(len({step.thread for step in trace.steps}) > 1 for trace in traces),
+        "outcome": any(trace.outcome is not None for trace in traces),
+        "labels": any(trace.labels.keys() - {"task"} for trace in traces),
+        **{word: any(isinstance(step, kind) for step in steps) for word, kind in FEATURES.items()},
+    }
+    return [name for name, is_there in has.items() if is_there]
 
 
 def strategies(written: str | None) -> Iterator[str]:

@@ -22,6 +22,7 @@ from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model import ToolResult, Trace
 from bench.model.advice import RuleResult
+from bench.model.scores import MeasuredRun
 from bench.run.measuring import Measuring, measure
 from bench.strategies import Strategy, compose, parse_strategy
 
@@ -46,19 +47,20 @@ def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
     return lambda result: write(result.text)
 
 
-def refusals(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:
-    """By strategy that acted at all the rules that refuse it; `[]` where all pass."""
-    asked = strategies(kinds)
-    runs = Runs(measure(trace, Measuring(asked)) for trace in traces)
+def measured(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> list[MeasuredRun]:
+    """The runs of some traces under the strategies of some slots, and under those that change nothing."""
+    measuring = Measuring(strategies(kinds))
+    return [measure(trace, measuring) for trace in traces]
+
+
+def refusals(of: Iterable[MeasuredRun], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:
+    """By strategy that acted at all the rules that refuse it on some runs; `[]` where all pass."""
+    runs, rates = Runs(of), false_alarms()
+    specs = {strategy.name: strategy.spec for strategy in strategies(kinds) if strategy.name in kinds}
     return {
-        strategy.name: [
-            result
-            for result in results_of(runs, strategy.name, TODAY, spec=strategy.spec, rates=false_alarms())
-            if not result.passed
-        ]
-        for strategy in asked
-        if strategy.name not in (SAME_TEXT, SAME_HISTORY)
-        and all(_differs(runs, strategy.name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
+        name: [result for result in results_of(runs, name, TODAY, spec=spec, rates=rates) if not result.passed]
+        for name, spec in specs.items()
+        if all(_differs(runs, name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
     }
 
 
@@ -82,7 +84,7 @@ def main() -> None:
     traces = bench.load(asked.recordings).traces[: asked.most] if asked.recordings else [*map(service, range(6))]
     for title, kinds in (("harmful", HARMFUL), ("harmless", HARMLESS)):
         wanted = {name: slots for name, slots in kinds.items() if asked.only in name}
-        judged = {name: found for name, found in refusals(traces, wanted).items() if name != TODAY}
+        judged = {name: found for name, found in refusals(measured(traces, wanted), wanted).items() if name != TODAY}
         wrongly = [name for name, found in judged.items() if bool(found) != (title == "harmful")]
         for name, found in judged.items():
             wrong = name in wrongly

@@ -21,6 +21,7 @@ from .saying import progress_bar
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
+    from ..run.executors import Workers
     from ..run.scenario import Scenario
 
 
@@ -117,17 +118,17 @@ def run(
     require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    settings = {
-        "jobs": jobs or os.cpu_count() or 1,
+    shown = {format_of(path, form) for path in outputs} or growing or verbose
+    settings: dict[str, Any] = {
         "limits": user_limits(),
         "kept": kept_here(),
         "against": against,
         "accepting": accept,
         "require_baseline": required and not accept,
-        **_executors(engine),
+        "details": bool(shown),
     }
-    with progress_bar("runs") as progress:
-        comparisons = [run_scenario(plan, progress, **settings) for plan in plans]
+    with progress_bar("runs") as progress, _workers(engine, jobs or os.cpu_count() or 1) as workers:
+        comparisons = [run_scenario(plan, progress, jobs=workers, **settings) for plan in plans]
     beside: dict[Path, bytes] = {}
     lines: list[str] = []
     if accept:
@@ -221,15 +222,15 @@ def _standard_input() -> str:
     return str(path)
 
 
-def _executors(engine: str) -> dict[str, Any]:
-    """The setting that measures runs elsewhere than in processes of this machine."""
+def _workers(engine: str, jobs: int) -> Workers:
+    """The workers that measure runs: processes of this machine, or those of Dask."""
+    from ..run.executors import Workers, dask
+
     if engine == "processes":
-        return {}
+        return Workers(jobs)
     if engine != "dask" and "://" not in engine:
         raise ScenarioError(f"--engine {engine}: write processes, dask, or tcp://host:8786")
-    from ..run.executors import dask
-
-    return {"executors": functools.partial(dask, None if engine == "dask" else engine)}
+    return Workers(jobs, functools.partial(dask, None if engine == "dask" else engine))
 
 
 # ---------------------------------------------------------------- baselines

@@ -12,8 +12,9 @@ from ..model.metric import MetricInfo
 from ..model.scores import FalseAlarms, MeasuredRun, Rule
 from ..model.signature import GateRule, Signature
 from .advice import advise, answers_of
+from .against import moves
 from .baseline import ScoreFile
-from .gates import judge, moves
+from .gates import judge
 from .totals import Runs, totals
 
 

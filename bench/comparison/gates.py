@@ -1,98 +1,34 @@
-"""Gates: two plain functions, limits and regression, judged before → after on one base, which is
-named.
+"""Gates: each rule on each strategy that it names, by limits or by regression, on one basis, which
+is named.
 
-A gate never passes on what was not measured. Differences against a baseline are of the same
-recordings, so they are exact. Runs that only one side has are named, not judged; a run that the
-baseline has and this comparison lacks leaves a gate undecided. Gates that were loosened or are
-gone, and strategies that were replaced, are named.
+A gate never passes on what was not measured. Runs that only one side has are named, not judged; a
+run that the baseline has and this comparison lacks leaves a gate undecided. Gates that were
+loosened or are gone, and strategies that were replaced, are named.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import msgspec
 
-from ..model.compared import Compared, GateResult, Move, RunMove
-from ..model.errors import ScenarioError, nearest, one_line
+from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
-from ..plugins.spec import parse_spec, split_top
+from .against import as_then, loosened, moved_runs, shared_runs
 from .baseline import ScoreFile, score_bytes, score_file_of, stale
-from .rules import filled
+from .gate_rules import allowed, limits, regression
 from .totals import Runs, is_finite
 
-LIMITS, REGRESSION = ("min", "max"), ("max_drop", "max_increase")
-_SHARED = ("metric", "strategy", "over")
-_ROUNDING = 1e-9
 JUDGE = GateRule(metric="", gate="judge")
 """The rule of results that say what was loosened, replaced or removed since the baseline."""
 
-
-# ---------------------------------------------------------------- rules
-
-
-def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo], number: int = 0) -> GateRule:
-    """A gate from its table.
-
-    Raises ScenarioError, after `where`, for what it does not know or what would always pass.
-
-    >>> info = MetricInfo(name="needed.recall", unit="fraction", better="higher", aggregate="pooled")
-    >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
-    {'max_drop': '2%'}
-    """
-    metric = table.get("metric")
-    if not isinstance(metric, str) or metric not in infos:
-        raise ScenarioError(f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}")
-    settings = {key: value for key, value in table.items() if key not in _SHARED}
-    for key, value in settings.items():
-        if key not in (*LIMITS, *REGRESSION):
-            raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, [*LIMITS, *REGRESSION, *_SHARED])}")
-        if (
-            _amount(value) is None
-            or (key in LIMITS and isinstance(value, str))
-            or (key in REGRESSION and (_amount(value) or 0.0) < 0)
-        ):
-            raise ScenarioError(
-                f"{where}: {key} = {value!r}: write a number{'' if key in LIMITS else ' from 0 up, or a text like 2%'}"
-            )
-    if not settings or ({*LIMITS} & settings.keys() and {*REGRESSION} & settings.keys()):
-        raise ScenarioError(f"{where}: write min, max, or both; or max_drop or max_increase")
-    info = infos[metric]
-    useless = [key for key in settings if key == ("max" if info.better == "higher" else "min")]
-    useless += [key for key in settings if key == ("max_increase" if info.better == "higher" else "max_drop")]
-    if useless:
-        raise ScenarioError(f"{where}: {useless[0]} judges the better direction of {metric} — {info.better} is better")
-    if info.unit == "fraction" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
-        raise ScenarioError(f"{where}: no value of {metric} can fail that")
-    over = table.get("over", "all")
-    if over not in ("all", "worst_run"):
-        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_run")
-    gate = "limits" if {*LIMITS} & settings.keys() else "regression"
-    if over == "worst_run" and gate == "regression":
-        raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
-    strategy = table.get("strategy", "*")
-    if not isinstance(strategy, str):
-        raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")
-    return GateRule(metric=metric, strategy=strategy, over=over, gate=gate, settings=settings, number=number)
-
-
-def _amount(value: Any) -> float | None:
-    """A limit as a number, a percentage as its share; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
-    try:
-        return float(value.removesuffix("%")) / 100 if isinstance(value, str) and value.endswith("%") else None
-    except ValueError:
-        return None
-
-
-# ---------------------------------------------------------------- judging
+_UPDATE = "with --update-baseline"
+_BASIS = {"pooled": "mean over tasks", "max": "largest of all runs", "sum": "total over all runs"}
+Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
 def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False) -> tuple[GateResult, ...]:
@@ -103,20 +39,22 @@ def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False)
     loosened, is a failure.
     """
     own = [msgspec.structs.replace(rule, number=0) for rule in compared.rules]
-    then = tuple(rule for rule in (base.rules if base else ()) if msgspec.structs.replace(rule, number=0) not in own)
+    then = [rule for rule in (base.rules if base else ()) if msgspec.structs.replace(rule, number=0) not in own]
+    runs = Runs(compared.runs)
     results = [
-        _judged(compared, base, rule, name, required)
+        _judged(compared, base, _Gate(rule, name, runs), required)
         for rule in (*compared.rules, *then)
         for name in _named(rule, compared)
     ]
-    changes = [] if base is None else [*changed_judge(base, compared)]
-    outcome: Literal["fail", "skipped"] = "fail" if required else "skipped"
-    results += [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
+    if base is not None:
+        outcome: Outcome = "fail" if required else "skipped"
+        changes = loosened(base, compared)
+        results += [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
     if results:
-        damaged = [item for item in compared.skipped if item.damaged]
         results += [
             GateResult(rule=JUDGE, strategy="", outcome="undecided", reason=f"{item.path}: {item.reason}")
-            for item in damaged
+            for item in compared.skipped
+            if item.damaged
         ]
     return tuple(results)
 
@@ -125,40 +63,6 @@ def accepted(compared: Compared) -> tuple[Compared, bytes]:
     """A comparison judged against itself, and its score file, which is the new baseline."""
     scores = score_file_of(compared)
     return msgspec.structs.replace(compared, gates=judge(compared, scores), moves=()), score_bytes(scores)
-
-
-def limits(value: float, settings: Mapping[str, Any]) -> float | None:
-    """The limit that a value breaks; None where it keeps all.
-
-    >>> limits(0.8, {"min": 0.9}), limits(0.9, {"min": 0.9, "max": 1.0}), limits(3, {"max": 2})
-    (0.9, None, 2)
-    """
-    low, high = settings.get("min"), settings.get("max")
-    if low is not None and value < low - _ROUNDING:
-        return float(low)
-    return high if high is not None and value > high + _ROUNDING else None
-
-
-def regression(before: float, after: float, settings: Mapping[str, Any]) -> float | None:
-    """The value that a metric may reach at most, or at least, if it went beyond; None where it did
-    not.
-
-    >>> regression(0.98, 0.90, {"max_drop": 0.01}), regression(100.0, 109.0, {"max_increase": "10%"})
-    (0.97, None)
-    >>> regression(0.0, 1.0, {"max_increase": "10%"})
-    0.0
-    """
-    allowed = _allowed(before, settings)
-    beyond = allowed - after if "max_drop" in settings else after - allowed
-    return allowed if beyond > _ROUNDING * max(1.0, abs(before)) else None
-
-
-def _allowed(before: float, settings: Mapping[str, Any]) -> float:
-    """The value beyond which a gate fails, from the value before and the allowed change."""
-    key = "max_drop" if "max_drop" in settings else "max_increase"
-    amount = _amount(settings[key]) or 0.0
-    step = abs(before) * amount if isinstance(settings[key], str) else amount
-    return before - step if key == "max_drop" else before + step
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:
@@ -172,200 +76,100 @@ def _named(rule: GateRule, compared: Compared) -> list[str]:
     return [rule.strategy]
 
 
-def _judged(compared: Compared, base: ScoreFile | None, rule: GateRule, name: str, required: bool) -> GateResult:
-    info, runs = compared.metrics.get(rule.metric), Runs(compared.runs)
-    result = GateResult(rule=rule, strategy=name, outcome="undecided")
+# ---------------------------------------------------------------- one gate
 
-    def ended(outcome: Literal["pass", "fail", "undecided", "skipped"], reason: str, **more: Any) -> GateResult:
-        return msgspec.structs.replace(result, outcome=outcome, reason=reason, **more)
 
-    if info is None or name not in compared.everyone:
-        return ended("undecided", f"no strategy is called {name!r}" if info else f"{rule.metric} was not measured")
-    for run in runs.all:
-        score = runs.score(run, name)
-        if score is None or score.failure is not None:
-            why = "was not replayed" if score is None or score.failure is None else f"raised: {score.failure.error}"
-            return ended("fail", f"{name} {why}", run=run.id)
-        if score.unstable_at is not None:
-            return ended("undecided", f"{name} gives something else when it is replayed again", run=run.id)
-    lowest = info.better == "higher"
-    worst = runs.worst(name, rule.metric, lowest=lowest)
-    where = worst[0] if worst else None
-    if rule.gate == "limits":
-        total = runs.total(name, info)
-        basis = _basis(info) if rule.over == "all" else "worst run"
-        if not is_finite(total) or total.value is None or worst is None:
-            return ended("undecided", f"not measured: {total.reason}", basis=basis)
-        value = total.value if rule.over == "all" else worst[1]
-        limit = limits(value, rule.settings)
-        given = next(iter(rule.settings.values()))
-        return ended(
-            "pass" if limit is None else "fail",
-            "",
-            value=value,
-            limit=given if limit is None else limit,
-            basis=basis,
-            run=where,
-        )
+@dataclass(frozen=True)
+class _Gate:
+    """One rule on one strategy, and the runs of now."""
+
+    rule: GateRule
+    name: str
+    now: Runs
+
+    def ends(self, outcome: Outcome, reason: str = "", **values: Any) -> GateResult:
+        """The result of this gate."""
+        return GateResult(rule=self.rule, strategy=self.name, outcome=outcome, reason=reason, **values)
+
+
+def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: bool) -> GateResult:
+    """The result of one gate: that there is nothing to judge, else by limits or by regression."""
+    info = compared.metrics.get(gate.rule.metric)
+    if info is None:
+        return gate.ends("undecided", f"{gate.rule.metric} was not measured")
+    if gate.name not in compared.everyone:
+        return gate.ends("undecided", f"no strategy is called {gate.name!r}")
+    if failed := _not_replayed(gate):
+        return failed
+    if gate.rule.gate == "limits":
+        return _by_limits(gate, info)
+    refusal: Outcome = "fail" if required else "undecided"
     if base is None:
-        return ended("fail" if required else "skipped", "there is no baseline yet — accept one with --update-baseline")
-    old = Runs(base.runs)
-    why = stale(compared.signature, base.signature, info)
-    if why:
-        outcome: Literal["fail", "undecided"] = "fail" if required else "undecided"
-        return ended(outcome, f"the baseline was made otherwise ({why}) — accept a new one with --update-baseline")
-    both = shared_runs(runs, old)
-    lost = sorted({run.id for run in old.all} - both)
-    if lost:
+        reason = f"there is no baseline yet — accept one {_UPDATE}"
+        return gate.ends("fail" if required else "skipped", reason)
+    if why := stale(compared.signature, base.signature, info):
+        return gate.ends(refusal, f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}")
+    return _by_regression(gate, info, Runs(base.runs))
+
+
+def _not_replayed(gate: _Gate) -> GateResult | None:
+    """The first run that a strategy failed on, or did not give the same twice; None where all ran."""
+    for run in gate.now.all:
+        score = gate.now.score(run, gate.name)
+        if score is None:
+            return gate.ends("fail", f"{gate.name} was not replayed", run=run.id)
+        if score.failure is not None:
+            return gate.ends("fail", f"{gate.name} raised: {score.failure.error}", run=run.id)
+        if score.unstable_at is not None:
+            reason = f"{gate.name} gives something else when it is replayed again"
+            return gate.ends("undecided", reason, run=run.id)
+    return None
+
+
+def _by_limits(gate: _Gate, info: MetricInfo) -> GateResult:
+    """The value over all runs, or of the worst run, beside its limits."""
+    rule, total = gate.rule, gate.now.total(gate.name, info)
+    worst = gate.now.worst(gate.name, rule.metric, lowest=info.better == "higher")
+    basis = _BASIS[info.aggregate] if rule.over == "all" else "worst run"
+    if total.value is None or not is_finite(total) or worst is None:
+        return gate.ends("undecided", f"not measured: {total.reason}", basis=basis)
+    value = total.value if rule.over == "all" else worst[1]
+    broken = limits(value, rule.settings)
+    limit = next(iter(rule.settings.values())) if broken is None else broken
+    outcome: Outcome = "pass" if broken is None else "fail"
+    return gate.ends(outcome, value=value, limit=limit, basis=basis, run=worst[0])
+
+
+def _by_regression(gate: _Gate, info: MetricInfo, then: Runs) -> GateResult:
+    """The value before and now, on the runs that both sides have."""
+    both = shared_runs(gate.now, then)
+    if lost := sorted({run.id for run in then.all} - both):
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        return ended("undecided", f"not here as in the baseline: {names} — restore, or accept with --update-baseline")
+        return gate.ends("undecided", f"not here as in the baseline: {names} — restore, or accept {_UPDATE}")
     if not both:
-        return ended("undecided", "no run of the baseline is here")
-    here, there = as_then(runs, old, both), old.only(both)
-    unmeasured = [
-        run.id for run in there.all if there.number(run, name, info.name) and not _same(here, run.id, name, info.name)
-    ]
-    if unmeasured:
-        return ended("undecided", f"was measured on {unmeasured[0]} and is not any more", run=unmeasured[0])
-    before, after = there.total(name, info), here.total(name, info)
-    if before.value is None or after.value is None or not is_finite(before) or not is_finite(after):
-        return ended(
-            "undecided", f"not measured: {before.reason or after.reason}", before=before.value, value=after.value
-        )
-    beyond = regression(before.value, after.value, rule.settings)
-    moved = _moved_runs(old, runs, name, info, both)
-    return ended(
-        "pass" if beyond is None else "fail",
-        "",
-        before=before.value,
-        value=after.value,
-        limit=_allowed(before.value, rule.settings),
-        basis=_basis(info),
-        run=moved[0].run if moved else where,
+        return gate.ends("undecided", "no run of the baseline is here")
+    here, there = as_then(gate.now, then, both), then.only(both)
+    now_measured = {run.id for run in here.all if here.number(run, gate.name, info.name)}
+    for run in there.all:
+        if there.number(run, gate.name, info.name) and run.id not in now_measured:
+            return gate.ends("undecided", f"was measured on {run.id} and is not any more", run=run.id)
+    old, new = there.total(gate.name, info), here.total(gate.name, info)
+    before, after = old.value, new.value
+    if before is None or after is None or not is_finite(old) or not is_finite(new):
+        return gate.ends("undecided", f"not measured: {old.reason or new.reason}", before=before, value=after)
+    moved = moved_runs(then, gate.now, gate.name, info, both)
+    worst = gate.now.worst(gate.name, info.name, lowest=info.better == "higher")
+    return gate.ends(
+        "pass" if regression(before, after, gate.rule.settings) is None else "fail",
+        before=before,
+        value=after,
+        limit=allowed(before, gate.rule.settings),
+        basis=_BASIS[info.aggregate],
+        run=moved[0].run if moved else worst[0] if worst else None,
     )
 
 
-def _basis(info: MetricInfo) -> str:
-    return {"pooled": "mean over tasks", "max": "largest of all runs", "sum": "total over all runs"}[info.aggregate]
-
-
-def _same(runs: Runs, run: str, name: str, metric: str) -> bool:
-    return any(runs.number(item, name, metric) for item in runs.all if item.id == run)
-
-
-def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
-    """The runs of now that both sides have, under the tasks of then: another label is no other
-    weight.
-    """
-    tasks = {run.id: run.facts.task for run in then.all}
-    return Runs(
-        msgspec.structs.replace(run, facts=msgspec.structs.replace(run.facts, task=tasks[run.id]))
-        for run in now.all
-        if run.id in both
-    )
-
-
-def shared_runs(now: Runs, then: Runs) -> set[str]:
-    """The runs that both sides have: the same recording, under the same name, asked the same
-    questions.
-    """
-    known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
-    return {run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)}
-
-
-# ---------------------------------------------------------------- what changed since the baseline
-
-
-def changed_judge(base: ScoreFile, compared: Compared) -> Iterator[str]:
-    """A clause on each gate that is gone or allows more, and each judged strategy that is gone or
-    runs other code.
-    """
-    for rule in base.rules:
-        same = [
-            now for now in compared.rules if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
-        ]
-        judged = [name for name in base.specs if fnmatchcase(name, rule.strategy)] or [rule.strategy]
-        for name in judged:
-            if not any(fnmatchcase(name, now.strategy) and _as_strict(now.settings, rule.settings) for now in same):
-                what = "is gone" if not any(fnmatchcase(name, now.strategy) for now in same) else "allows more"
-                wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-                yield f"the gate {rule.metric} ({wanted}) on {name} {what}"
-    both = shared_runs(Runs(compared.runs), Runs(base.runs))
-    for run in sorted({run.id for run in base.runs} - both):
-        here = any(item.id == run for item in compared.runs)
-        yield f"run {run} of the baseline {'is another recording now' if here else 'is gone'}"
-    for name in sorted({name for rule in base.rules for name in base.specs if fnmatchcase(name, rule.strategy)}):
-        now = compared.specs.get(name)
-        if now is None:
-            yield f"strategy {name}, which was judged, is gone"
-        elif _targets(base.specs[name]) != _targets(now):
-            yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
-
-
-def _as_strict(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """True if limits allow no more than earlier ones. A percentage and a number do not compare."""
-    for key, before in then.items():
-        after = now.get(key)
-        if after is None or isinstance(after, str) != isinstance(before, str):
-            return False
-        one, other = _amount(after) or 0.0, _amount(before) or 0.0
-        if one < other if key == "min" else one > other:
-            return False
-    return True
-
-
-def _targets(spec: str) -> list[tuple[str, str]]:
-    """The code in each slot of a spec, without its settings: these may change."""
-    return sorted(
-        (slot, parse_spec(part).target)
-        for slot, value in filled(spec).items()
-        for part in split_top(value.strip("[]"), ",")
-    )
-
-
-def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
-    """Every number of a declared strategy that differs from the baseline on the runs that both
-    have.
-    """
-    now, then = Runs(compared.runs), Runs(base.runs)
-    both = shared_runs(now, then)
-    here, there = as_then(now, then, both), then.only(both)
-    all_moves = []
-    for name in compared.strategies:
-        for metric, info in compared.metrics.items():
-            if stale(compared.signature, base.signature, info):
-                continue
-            before, after = there.total(name, info).value, here.total(name, info).value
-            runs = _moved_runs(then, now, name, info, both)
-            if before is None or after is None or (before == after and not runs):
-                continue
-            worse = sum(_is_worse(move, info) for move in runs)
-            better = None if before == after else (after < before) == (info.better == "lower")
-            all_moves.append(
-                Move(
-                    strategy=name, metric=metric, before=before, after=after, better=better,
-                    improved_runs=len(runs) - worse, regressed_runs=worse, runs=runs,
-                )
-            )  # fmt: skip
-    return tuple(all_moves)
-
-
-def _moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]) -> tuple[RunMove, ...]:
-    """The runs in which a number moved, the worst first."""
-    old = {run.id: then.number(run, name, info.name) for run in then.all if run.id in both}
-    new = {run.id: now.number(run, name, info.name) for run in now.all if run.id in both}
-    moved = [
-        RunMove(run, before.value, after.value)
-        for run in sorted(both)
-        if (before := old[run]) and (after := new[run]) and before.value is not None and after.value is not None
-        and before.value != after.value
-    ]  # fmt: skip
-    sign = 1 if info.better == "higher" else -1
-    return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
-
-
-def _is_worse(move: RunMove, info: MetricInfo) -> bool:
-    return (move.after > move.before) == (info.better == "lower")
+# ---------------------------------------------------------------- all gates
 
 
 def is_measured(compared: Compared) -> bool:

@@ -220,6 +220,13 @@ class Plugin:
         """True if somebody's own code runs in it, or in what it builds."""
         return self.entry.own or any(plugin.own for plugin in self.inner)
 
+    @property
+    def shipped(self) -> bool:
+        """True if it is code of the bench, with all that it builds: no installed package's, no file's."""
+        module = str(getattr(self.entry.target, "__module__", ""))
+        here = module.startswith(f"{__name__.partition('.')[0]}.") and not self.entry.own
+        return here and all(plugin.shipped for plugin in self.inner)
+
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
         if not inspect.isclass(self.entry.target):

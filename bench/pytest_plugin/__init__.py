@@ -162,7 +162,7 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     """
     yield "measured something", None
     taken: dict[str, int] = {}
-    from ..comparison.gates import parse_rule
+    from ..comparison.gate_rules import parse_rule
     from ..run.comparing import REFERENCES, metric_infos
 
     for number, table in enumerate(scenario.gates, 1):

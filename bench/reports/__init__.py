@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -50,6 +51,10 @@ def report(compared: Compared, title: str = "") -> Report:
     sections: list[Section] = []
     for panel in modules:
         sections += panel.sections(reading)
+    if sections and sections[0].anchor != "answer":  # what comes later has a heading
+        sections = [
+            replace(item, heading=item.heading or item.name) if item is not sections[0] else item for item in sections
+        ]
     heading = title or compared.title or _TITLE
     return Report(heading, _about(reading), first_line(compared), tuple(sections), _footer(reading))
 

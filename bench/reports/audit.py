@@ -11,13 +11,26 @@ from ..model.audit import SessionAudit
 from ..model.base import json_bytes
 from ..model.compared import Skipped
 from ..model.errors import BenchError, nearest
-from .audit_reading import AuditReading
-from .audit_sections import sections
-from .blocks import Report
+from .audit_costs import cost, dearest, parts, turns
+from .audit_events import breaks, rereads, shortened, trust
+from .blocks import Report, Section
 from .numbers import listed, of
+from .sessions import Sessions
 
 FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
 """The formats of an audit beside JSON: the module that writes each."""
+
+_SECTIONS = (
+    ("cost", "Cost", "", cost),
+    ("turns", "By turn", "Cost by turn", turns),
+    ("contents", "Prompts", "Parts of the prompts", parts),
+    ("dearest", "Dearest results", "The ten dearest results", dearest),
+    ("cache", "Cache breaks", "Cache breaks", breaks),
+    ("shortened", "Shortened", "What was shortened or cut", shortened),
+    ("rereads", "Read twice", "Results that were read twice", rereads),
+    ("trust", "Trust", "Trust", trust),
+)
+"""The sections in order: anchor, short name, heading, and the blocks of some sessions."""
 
 
 def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()) -> str:
@@ -39,11 +52,17 @@ def require_form(form: str) -> str:
     return form
 
 
-def audit_report(sessions: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
+def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
     """The audit of some sessions as a report; without any, the files that could not be read."""
-    audit = AuditReading(tuple(sessions), tuple(skipped))
-    one = sessions[0].id if len(sessions) == 1 else of(len(sessions), "session")
-    formats = sorted({one.format for one in sessions if one.format})
-    models = sorted({one.model for one in sessions if one.model})
-    about = [*(listed(names, 3) for names in (formats, models) if names), of(audit.calls, "model call")]
-    return Report(f"Where did the tokens of {one} go?", " · ".join(about), audit.verdict, tuple(sections(audit)))
+    sessions = Sessions(tuple(audits), tuple(skipped))
+    subject = audits[0].id if len(audits) == 1 else of(len(audits), "session")
+    formats = sorted({one.format for one in audits if one.format})
+    models = sorted({one.model for one in audits if one.model})
+    about = [listed(formats, 3), listed(models, 3), of(sessions.calls, "model call")]
+    sections = tuple(
+        Section(anchor, name, heading, blocks)
+        for anchor, name, heading, blocks_of in _SECTIONS
+        if (blocks := tuple(blocks_of(sessions)))
+    )
+    title = f"Where did the tokens of {subject} go?"
+    return Report(title, " · ".join(filter(None, about)), sessions.verdict, sections)

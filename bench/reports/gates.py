@@ -26,10 +26,15 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     head = f"{count(len(failed))} of {of(len(reading.decided), 'gate')} failed."
     if first.value is None:
         return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
-    before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
+    now = quantity(first.value, unit)
+    if first.before is None or first.before == first.value:
+        moved = f"is {now}"
+    else:
+        verb = "rose" if first.value > first.before else "fell"
+        moved = f"{verb} from {quantity(first.before, unit)} to {now}"
+    basis = f" ({first.basis})" if first.basis else ""
     limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
-    where = {"mean over tasks": ", mean over tasks"}.get(first.basis, f", {first.basis}" if first.basis else "")
-    return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
+    return head, f"{first.strategy}: {name} {moved}{basis}{limit}."
 
 
 def condition(gate: GateResult, unit: str) -> str:

@@ -19,6 +19,8 @@ from ..model.errors import visible
 from .blocks import Report, plain
 from .scatter import layout
 
+_LONG_WORD = re.compile(r"\S{21,}")
+
 
 def render(reports: Sequence[Report]) -> Iterator[str]:
     """The page of one report, or of an overview with the reports under it, in pieces."""
@@ -47,6 +49,9 @@ def _file(name: str) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """A name, escaped, that a line may be broken at after `/`, `_`, `=`, `:` and `,`."""
-    escaped = str(escape(visible(text)))
-    return Markup(re.sub(r"[/_=]|[:,](?=\w)(?!\d)", r"\g<0><wbr>", escaped) if len(text) > 18 else escaped)
+    """A text, escaped, whose long words a line may be broken in after `/`, `_`, `=`, `:` and `,`."""
+    return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
+
+
+def _with_breaks(word: re.Match[str]) -> str:
+    return re.sub(r"[/_=]|[:,](?=\w)(?!\d)", r"\g<0><wbr>", word[0])

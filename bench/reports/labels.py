@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..model.advice import Ranked, RuleResult
+from ..model.advice import RuleResult
 from ..model.metric import MetricInfo
 from ..model.scores import Rule
 from .numbers import change, count, of, percent
@@ -17,13 +17,13 @@ LABELS = {
     "cost.usd": "price with cache",
     "cost.usd_uncached": "price without cache",
     "cost.prompt_tokens": "prompt tokens",
-    "cost.cached_prompt_tokens": "of them from the cache",
+    "cost.cached_prompt_tokens": "prompt tokens from the cache",
     "cost.peak_prompt_tokens": "largest prompt",
     "cost.strategy_call_tokens": "tokens of the strategy's own calls",
     "cost.conversation_tokens": "tokens of the conversation",
     "cost.command_history_tokens": "tokens of the command history",
     "cost.window_overflows": "prompts above the window",
-    "cost.refetch_usd": "if what was missed were fetched again",
+    "cost.refetch_usd": "price of fetching again what was missed",
     "loss.fact_recall.shown": "facts kept when first shown",
     "loss.fact_recall.stored": "facts kept in the store",
     "loss.fact_recall.end": "facts kept to the end",
@@ -34,9 +34,9 @@ LABELS = {
     "loss.silent_truncation": "results cut without a notice",
     "loss.commands_lost": "commands lost",
     "needed.recall": "needed facts kept",
-    "needed.recall.far": "needed facts kept, six or more turns back",
-    "needed.missed_turns": "turns that would have missed something",
-    "needed.missed_turn_rate": "share of turns that would have missed something",
+    "needed.recall.far": "old facts kept, from six or more turns back",
+    "needed.missed_turns": "missed turns, in all runs",
+    "needed.missed_turn_rate": "turns that would have missed something",
     "needed.refetches": "calls repeated for a dropped answer",
     "faithful.changed": "values changed",
     "faithful.invented": "texts with invented facts",
@@ -78,8 +78,9 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class RuleWords:
-    """A rule in words: how its value is given, its measure, and the start of a refusal for one and
-    for many.
+    """A rule in words: the form of its value, its measure, and its value in a refusal.
+
+    `one` follows a value of 1 and every rate, `many` any other count; before a share stands `one`.
     """
 
     kind: Literal["count", "rate", "share", "floor", "ratio"]
@@ -89,9 +90,12 @@ class RuleWords:
 
 
 RULES: dict[Rule, RuleWords] = {
-    "ran": RuleWords("count", "runs and gates that failed, replays that differ", "run failed", "runs failed"),
+    "ran": RuleWords("count", "runs and gates that failed, replays that differ", "run failed", "runs or gates failed"),
     "valid": RuleWords(
-        "count", "prompts a provider would refuse", "prompt a provider would refuse", "prompts a provider would refuse"
+        "count",
+        "prompts a provider would refuse",
+        "prompt a provider would refuse",
+        "prompts a provider would refuse",
     ),
     "instructed": RuleWords(
         "rate",
@@ -99,21 +103,28 @@ RULES: dict[Rule, RuleWords] = {
         "of prompts lack an instruction",
     ),
     "changed": RuleWords(
-        "count", "values shown otherwise than the tool returned them", "value changed", "values changed"
+        "count",
+        "values shown otherwise than the tool returned them",
+        "value changed",
+        "values changed",
     ),
     "misattributed": RuleWords(
-        "rate", "sentences that give a value to another record", "of sentences misattribute a value"
+        "rate",
+        "sentences that give a value to another record",
+        "of sentences misattribute a value",
     ),
     "invented": RuleWords("rate", "generated texts that state something new", "of generated texts state something new"),
     "hidden": RuleWords("count", "failed results shown without their failure", "error hidden", "errors hidden"),
-    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "turns missed"),
+    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "missed turns"),
     "far": RuleWords(
-        "floor", "needed facts from six or more turns back that are kept, mean over tasks", "kept from far back"
+        "floor",
+        "needed facts from six or more turns back that are kept, mean over tasks",
+        "old facts kept",
     ),
     "stored": RuleWords("floor", "fields kept in the store, questions answered"),
     "judged": RuleWords("floor", "evaluations and extractions that stay the same"),
     "routed": RuleWords("floor", "routes and selections as expected"),
-    "cheaper": RuleWords("ratio", "upper bound of the price against today", "price up to"),
+    "cheaper": RuleWords("ratio", "upper bound of the price against today"),
 }
 """The words of each rule, in the order in which they are asked."""
 
@@ -122,7 +133,7 @@ def label(metric: str, info: MetricInfo | None = None) -> str:
     """The short name of a metric.
 
     >>> label("needed.recall.far"), label("own.metric")
-    ('needed facts kept, six or more turns back', 'own.metric')
+    ('old facts kept, from six or more turns back', 'own.metric')
     """
     return LABELS.get(metric) or (info.title.rstrip(".") if info and info.title else metric)
 
@@ -148,36 +159,21 @@ def rule_failed(result: RuleResult) -> str:
     """The reason of a refusal in a few words.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
-    'turns missed 14.8%, above 5%'
+    'missed turns 14.8%, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, metric="probes.recall", value=0.249, limit=1))
     'questions still answered 24.9%, below 100%'
-    >>> rule_failed(RuleResult(rule="cheaper", passed=False))
-    'no bound for the price'
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
     words, value = RULES[result.rule], rule_value(result.rule, result.value)
-    if result.rule == "ran" and result.value is not None and len(result.findings) != result.value:
-        # Every run that failed has a finding, of which the first few are kept; a gate has none.
-        return f"{value} runs or gates failed" if result.findings else f"{of(result.value, 'gate')} failed"
-    name = words.one or label(result.metric)
-    if not value and words.kind == "ratio":
-        return "no bound for the price"
-    if not value:
-        reason = "; ".join(finding.text for finding in result.findings)
-        return words.many or f"{name.removeprefix('of ')}: {reason or 'not measured'}"
+    if result.rule == "ran" and not result.findings:  # a run that failed has a finding
+        return f"{of(result.value or 0, 'gate')} failed"
     if words.kind in ("count", "rate"):
         return f"{value} {words.many if words.many and result.value != 1 else words.one}"
-    limit = rule_value(result.rule, result.limit) if words.kind != "ratio" else ""
-    return f"{name} {value}" + (f", {'below' if words.kind == 'floor' else 'above'} {limit}" if limit else "")
-
-
-def why(item: Ranked) -> str:
-    """The reasons of a verdict; a strategy that never acted has no other."""
-    if "inactive" in item.marks:
-        return "changed nothing"
-    failed = [rule for rule in item.rules if not rule.passed]
-    first = [rule for rule in failed if rule.rule != "cheaper"] or failed
-    return "; ".join(filter(None, [*map(rule_failed, first), *item.marks]))
+    name = words.one or label(result.metric)
+    if not value:
+        return f"{name}: {'; '.join(item.text for item in result.findings) or 'not measured'}"
+    side = "below" if words.kind == "floor" else "above"
+    return f"{name} {value}, {side} {rule_value(result.rule, result.limit)}"

@@ -92,8 +92,10 @@ def _text_of(message: ShownMessage | None, facts: Sequence[str]) -> Text:
     start = max(0, min(at - _CHARS // 3, len(message.text) - _CHARS))
     text = " ".join(message.text[start : start + _CHARS].split())
     rest = len(message.text) - _CHARS + message.left_out
+    if not text:
+        return (Span("empty", "muted"),)
     spans: list[str | Span] = ["… "] if start else []
-    for number, part in enumerate(wanted.split(text) if wanted else [text or "empty"]):
+    for number, part in enumerate(wanted.split(text) if wanted else [text]):
         spans += [Span(part, code=True, lost=number % 2 == 1)] if part else []
     return (*spans, Span(f" … {count(rest)} characters more", "muted")) if rest > 0 else tuple(spans)
 

@@ -148,7 +148,7 @@ def _names(group: Sequence[Point]) -> list[str]:
         texts = [f"{first}: ship", first] if group[0].mark == "advised" else [first]
     else:
         every = ", ".join(point.name for point in group)
-        texts = [*([every] if len(every) <= _LONGEST else []), f"{first} +{len(group) - 1}"]
+        texts = [*([every] if len(every) <= _LONGEST else []), f"{first} and {len(group) - 1} more"]
     rows = sorted(point.row for point in group if point.row)
     return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
 

@@ -156,7 +156,7 @@ def _lines(reading: Reading, items: Sequence[Ranked]) -> tuple[SweepLine, ...]:
         lines.append(SweepLine(f"price {name}", ratios, 0.0, "today"))
     for title, values, rule in (
         ("missed turns", [item.missed_turns for item in items], "needed"),
-        ("kept from six or more turns back", [reading.far(item) for item in items], "far"),
+        ("old facts kept", [reading.far(item) for item in items], "far"),
     ):
         limit = reading.limit(rule)  # type: ignore[arg-type]
         name = "" if limit is None else f"limit {percent(limit)}"

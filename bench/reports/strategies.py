@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..model.advice import Ranked
+from ..comparison.certainty import FEWEST
+from ..comparison.rules import filled
+from ..model.advice import Ranked, RuleResult
+from ..model.errors import SpecError
 from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, number, table
 from .charts import Range
-from .labels import label, why
-from .numbers import of, quantity
+from .labels import label, rule_failed
+from .numbers import change, count, of, quantity
 from .reading import Reading
 
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
@@ -38,12 +42,56 @@ def strategies(reading: Reading, name: str, numbers: Numbers, *, verdicts: bool 
 def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts: bool) -> Row:
     mark = reading.mark(item.strategy)
     place_text = f"{place} " if verdicts and len(reading.ranked) > NUMBERED else ""
-    about = "what runs today" if mark == "today" else reading.spec(item.strategy)
+    about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
     cells = [Cell(place_text + reading.title(item.strategy), about if verdicts else "", mark=mark)]
     cells += [cell_of(item) for _, cell_of in numbers]
     if verdicts:
-        cells.append(Cell((Span(item.verdict, TONE_OF[mark], strong=True),), why(item)))
+        verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
+        cells.append(Cell(verdict, reason(reading, item)))
     return Row(tuple(cells), chosen=mark == "advised")
+
+
+def spec_in_words(spec: str) -> str:
+    """A spec to read: the plug-ins with their settings, the slot where the plug-in does not tell it.
+
+    >>> spec_in_words("summarizer=csv_table+compactor=mask_observations:keep_last=5,every=10")
+    'csv_table + mask_observations keep_last=5, every=10'
+    >>> spec_in_words("store=truncate:limit=5")
+    'store: truncate limit=5'
+    """
+    try:
+        slots = filled(f"x={spec}")
+    except SpecError:
+        return spec
+    named = ("summarizer", "compactor")
+    parts = [value if slot in named else f"{slot}: {value}" for slot, value in slots.items()]
+    joined = " + ".join(parts) or spec
+    return re.sub(r",(?=\w+=)", ", ", re.sub(r"(?<=\w):(?=\w+=)", " ", joined))
+
+
+def reason(reading: Reading, item: Ranked) -> str:
+    """The reasons of a verdict; a strategy that never acted has no other."""
+    if "inactive" in item.marks:
+        return "changed nothing"
+    failed = [rule for rule in item.rules if not rule.passed]
+    others = [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]
+    if not others and failed:
+        others = [_too_dear(reading, failed[0])]
+    advised = reading.advice.advised
+    if item.verdict == "ship" and item.strategy != advised and reading.compared.answers == "savings":
+        others = [f"saves less than {advised}"]
+    return "; ".join([*others, *item.marks])
+
+
+def _too_dear(reading: Reading, cheaper: RuleResult) -> str:
+    """The reason why a saving is not certain."""
+    if reading.tasks < FEWEST:
+        return f"needs at least {FEWEST} tasks"
+    if cheaper.value is None:
+        return "not priced"
+    if cheaper.value > 1:
+        return f"may cost up to {change(cheaper.value).lstrip('+')} more"
+    return f"too small to be certain among {count(len(reading.ranked) - 1)}"
 
 
 def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:

@@ -16,6 +16,7 @@ from .blocks import Block, Cell, Code, Fold, Heading, Prose, Report, Table, plai
 from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
+_HEAD = 9  # columns of a line of a head, where its cells are shorter
 _NAME = 26  # columns of a name or a number that is never broken
 
 
@@ -45,7 +46,8 @@ def terminal_text(
     if len(comparisons) > 1:
         for compared, report in zip(comparisons, all_reports[1:], strict=True):
             sign = "✕" if _failed(compared) else "·"
-            lines += _wrapped(f"{sign} {report.title}: {report.verdict}", width, "  ")
+            colon = "" if report.title.endswith("?") else ":"
+            lines += _wrapped(f"{sign} {report.title}{colon} {report.verdict}", width, "  ")
         lines.append("")
     elif not verbose:
         lines += [*_wrapped(f"{all_reports[0].title} ({all_reports[0].about})", width), ""]
@@ -108,7 +110,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
         column = table.columns[at]
         justify: Literal["left", "right"] = "right" if column.number else "left"
         groups = [row.group for row in table.rows] if place == 0 else []
-        words = [*(cells[place] for cells in rows), *column.title.split(), *groups]
+        words = [*(cells[place] for cells in rows), *textwrap.wrap(column.title, _HEAD), *groups]
         wide = max(map(len, words), default=0) if place == 0 or column.number else None
         fixed = None if wide is None or wide > _NAME else wide
         drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)

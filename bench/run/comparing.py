@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,14 +12,14 @@ import msgspec
 
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import compared
-from ..comparison.gates import parse_rule
-from ..evidence.detail import detail_of, missed_by_origin
+from ..comparison.gate_rules import parse_rule
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
 from ..model import Failure, GateRule, Signature, Trace
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
+from ..model.index import TraceIndex
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, RunFacts
 from ..plugins.worker import Limits
@@ -31,10 +30,11 @@ from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
-from .executors import measured_by, measured_here, processes
+from .executors import Workers
 from .kept import Kept
-from .measuring import Measuring, RunSession, failed_score, labelled, measure
+from .measuring import Measuring, RunSession
 from .scenario import Scenario
+from .scoring import failed_score
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as bounds."""
@@ -42,9 +42,7 @@ REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 Progress = Callable[[int, int | None], None]
 """Called with the runs done, and of how many (None: not known yet)."""
 
-Executors = Callable[[int], Any]
-
-_KEPT_CHARS = 50_000_000
+_HELD_CHARS = 50_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
@@ -55,14 +53,17 @@ _MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
 
 @dataclass(frozen=True)
 class Running:
-    """Settings that change nothing of the result: where runs are measured, limits of user code, what is kept."""
+    """Settings that change nothing of the result: who measures runs, limits of user code, what is kept.
 
-    jobs: int = 1
+    Without `details` no prompts are prepared for a report to show.
+    """
+
+    workers: Workers = field(default_factory=Workers)
     limits: Limits = field(default_factory=Limits)
     progress: Progress | None = None
-    executors: Executors | None = None
     kept: Kept | None = None
     debug: bool = False
+    details: bool = True
 
 
 class Declared(NamedTuple):
@@ -124,8 +125,8 @@ def answered(
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
     measuring = Measuring(everyone, model=plan.model, calibrate=plan.calibrate)
-    replays: dict[str, tuple[Trace, Mapping[str, Any]]] = {}
-    measured = sorted(_measured(runs, measuring, running, replays), key=lambda run: run.id)
+    held: dict[str, _Task] = {}
+    measured = sorted(_measured(runs, measuring, running, held), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     strategies = [item.name for item in given.strategies]
@@ -149,7 +150,8 @@ def answered(
         required=required,
     )
     here = [f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here]
-    return msgspec.structs.replace(result, details=tuple(_details(result, replays, measuring)), notes=tuple(here))
+    details = tuple(_details(result, held, measuring, running)) if running.details else ()
+    return msgspec.structs.replace(result, details=details, notes=tuple(here))
 
 
 def rules_of(
@@ -198,41 +200,40 @@ class _Plan(NamedTuple):
     kept: Kept | None
 
 
-class _Task(NamedTuple):
+@dataclass(frozen=True)
+class _Task:
+    """One recording to measure, with the labels of the scenario; its index where it is known."""
+
     trace: Trace
     labels: Mapping[str, Any]
     twice: bool
+    index: TraceIndex | None = None
+
+    def session(self, plan: _Plan) -> RunSession:
+        """The session that measures it."""
+        return RunSession(self.trace, plan.measuring, plan.kept, labels=self.labels, index=self.index, twice=self.twice)
 
 
-def _measured(
-    runs: Labelled,
-    measuring: Measuring,
-    running: Running,
-    replays: dict[str, tuple[Trace, Mapping[str, Any]]],
-) -> Iterator[MeasuredRun]:
-    """Yield every run as it is done; `held` keeps the recordings as far as there is room."""
+def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict[str, _Task]) -> Iterator[MeasuredRun]:
+    """Yield every run as it is done, those that earlier ones kept at once; `held` gets the recordings as far as there is room."""
+    plan, ready = _Plan(measuring, running.kept), list[MeasuredRun]()
 
-    def tasks() -> Iterator[_Task]:
-        ids: set[str] = set()
-        room, again = _KEPT_CHARS, _REPLAYED_TWICE
-        for trace, labels in runs:
-            if trace.id in ids:
-                raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
-            ids.add(trace.id)
-            size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
-            if size <= room:
-                room -= size
-                replays[trace.id] = trace, labels
-            again -= bool(trace.results)
-            yield _Task(trace, labels, twice=again >= 0)
+    def missing() -> Iterator[_Task]:
+        for task in _tasks(runs, held):
+            known = task.session(plan).known()
+            if known is None:
+                yield task
+            else:
+                ready.append(known)
 
-    plan = _Plan(measuring, running.kept)
-    if running.executors is None and running.jobs <= 1:
-        each = measured_here(_work, plan, tasks())
-    else:
-        died = functools.partial(_died, measuring)
-        each = measured_by(running.executors or processes, running.jobs, _work, plan, tasks(), died)
-    for done, run in enumerate(each, 1):
+    def results() -> Iterator[MeasuredRun]:
+        for run, index in running.workers.results(_work, plan, missing(), functools.partial(_died, measuring)):
+            if run.id in held:
+                held[run.id] = replace(held[run.id], index=index)
+            yield run
+        yield from ready
+
+    for done, run in enumerate(results(), 1):
         if running.progress:
             running.progress(done, None)
         yield run
@@ -240,16 +241,35 @@ def _measured(
         running.kept.trim()
 
 
-def _work(plan: _Plan, task: _Task) -> MeasuredRun:
-    return measure(task.trace, plan.measuring, task.labels, plan.kept, twice=task.twice)
+def _tasks(runs: Labelled, held: dict[str, _Task]) -> Iterator[_Task]:
+    """Yield the recordings of a comparison. Raises BenchError for two of one name."""
+    ids: set[str] = set()
+    room, again = _HELD_CHARS, _REPLAYED_TWICE
+    for trace, labels in runs:
+        if trace.id in ids:
+            raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
+        ids.add(trace.id)
+        again -= bool(trace.results)
+        task = _Task(trace, labels, twice=again >= 0)
+        size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
+        if size <= room:
+            room -= size
+            held[trace.id] = task
+        yield task
 
 
-def _died(measuring: Measuring, task: _Task, problem: str) -> MeasuredRun:
+def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
+    """A run measured, and its index where nothing else keeps it."""
+    session = task.session(plan)
+    return session.measured(), session.index if plan.kept is None else None
+
+
+def _died(measuring: Measuring, task: _Task, problem: str) -> tuple[MeasuredRun, None]:
     """The run over which its process ended twice: every strategy has failed there."""
     failure = Failure(step=-1, slot="process", error=problem)
     facts = RunFacts(sha256=task.trace.sha256, format=task.trace.source.format, task=task.trace.task)
     scores = tuple(failed_score(item, failure) for item in measuring.strategies)
-    return MeasuredRun(id=task.trace.id, facts=facts, scores=scores)
+    return MeasuredRun(id=task.trace.id, facts=facts, scores=scores), None
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
@@ -272,32 +292,42 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 # ---------------------------------------------------------------- details
 
 
+class _Shown(NamedTuple):
+    """One recording of which a report shows the prompts, and the strategies that it shows."""
+
+    task: _Task
+    names: tuple[str, ...]
+
+
 def _details(
-    result: Compared, replays: Mapping[str, tuple[Trace, Mapping[str, Any]]], measuring: Measuring
+    result: Compared, held: Mapping[str, _Task], measuring: Measuring, running: Running
 ) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
-    advice = result.advice
-    if advice is None:
-        return
-    wanted = advice.advised, result.asks, advice.cheapest_rejected, result.today
-    opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
-    if len(opened) == 1:
-        opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]
+    opened = _opened(result)
     runs: dict[str, None] = {}
     for name in opened:
         if name != result.today:
-            numbers = {run: result.number(name, "needed.missed_turns", run) for run in replays}
+            numbers = {run: result.number(name, "needed.missed_turns", run) for run in held}
             missed = sorted((-(number.value or 0.0) if number else 0.0, run) for run, number in numbers.items())
             runs |= dict.fromkeys(run for _, run in missed[:_RUNS_EACH])
-    for run in [*runs][:_MOST_DETAILED_RUNS]:
-        session = RunSession(labelled(*replays[run]), measuring, twice=False)
-        evidences = []
-        for strategy in (item for item in measuring.strategies if item.name in opened):
-            with contextlib.suppress(BenchError):
-                evidences.append(session.evidence(strategy))
-        evidences = [evidence for evidence in evidences if evidence.replay.failure is None]
-        facts_from: dict[int, list[str]] = {}
-        for evidence in evidences:
-            for step, facts in missed_by_origin(evidence).items():
-                facts_from.setdefault(step, []).extend(facts)
-        yield from (detail_of(evidence, facts_from) for evidence in evidences)
+    shown = [_Shown(replace(held[run], twice=False), opened) for run in [*runs][:_MOST_DETAILED_RUNS]]
+    plan = _Plan(measuring, running.kept)
+    by_run = {item.task.trace.id: ready for item in shown if (ready := item.task.session(plan).kept_details(opened))}
+    missing = [item for item in shown if item.task.trace.id not in by_run]
+    by_run |= running.workers.results(_detailed, plan, missing, lambda item, why: (item.task.trace.id, ()))
+    for item in shown:
+        yield from by_run[item.task.trace.id]
+
+
+def _opened(result: Compared) -> tuple[str, ...]:
+    """The strategies that a report opens: the advised one, those that it is about, and today's."""
+    advice = result.advice
+    if advice is None:
+        return ()
+    wanted = advice.advised, result.asks, advice.cheapest_rejected, result.today
+    opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
+    return (*dict.fromkeys((*opened, *result.strategies[:2])),) if len(opened) == 1 else (*opened,)
+
+
+def _detailed(plan: _Plan, shown: _Shown) -> tuple[str, tuple[ReplayDetail, ...]]:
+    return shown.task.trace.id, shown.task.session(plan).details(shown.names)

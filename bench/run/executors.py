@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
@@ -26,6 +27,9 @@ _Result = TypeVar("_Result")
 Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
+Executors = Callable[[int], contextlib.AbstractContextManager[Executor]]
+"""An executor of so many workers."""
+
 AHEAD = 2
 """The tasks that are given out for each worker: one is worked on, the other is on its way."""
 
@@ -33,70 +37,102 @@ _GLANCE_S = 0.5
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def measured_here(work: Work, plan: Any, tasks: Iterable[Any]) -> Iterator[Any]:
-    """The result of each task, in order."""
-    return (work(plan, task) for task in tasks)
+class Workers:
+    """The workers of one executor, for any number of comparisons. It starts with the first task, and anew after it broke.
 
+    One worker is this process, unless `executors` says otherwise.
 
-def measured_by(
-    executors: Callable[[int], contextlib.AbstractContextManager[Executor]],
-    workers: int,
-    work: Work,
-    plan: Any,
-    tasks: Iterable[_Task],
-    died: Callable[[_Task, str], _Result],
-) -> Iterator[_Result]:
-    """The result of each task as it is done, by executors of so many workers.
-
-    `died` gives the result of a task over which two processes ended. Raises BenchError where a
-    plan cannot be sent, and what `work` raises.
+    >>> with Workers() as workers:
+    ...     [*workers.results(pow, 2, [3, 4], died=lambda task, why: 0)]
+    [8, 16]
     """
-    job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
-    lost: list[_Task] | None = None
-    while lost is None or lost:  # an executor that broke gives way to a new one
-        lost = []
-        with executors(workers) as executor:
-            yield from _results(executor, workers, job, source, lost)
-        for task in lost:
-            again: list[_Task] = []
-            with executors(1) as executor:
-                yield from _results(executor, 1, job, iter([task]), again)
-            yield from (died(one, "the process that measured this run ended, twice") for one in again)
 
+    def __init__(self, count: int = 1, executors: Executors | None = None) -> None:
+        self.count = count
+        self._executors = executors or (processes if count > 1 else None)
+        self._running = contextlib.ExitStack()
+        self._executor: Executor | None = None
 
-def _results(
-    executor: Executor,
-    workers: int,
-    job: Callable[[_Task], Any],
-    source: Iterator[_Task],
-    lost: list[_Task],
-) -> Iterator[Any]:
-    """Yield the results that an executor gives until it breaks; the tasks over which a process ended are `lost`."""
-    waiting: dict[Future[Any], _Task] = {}
-    is_broken = False
-    while True:
-        for task in () if is_broken else itertools.islice(source, AHEAD * workers - len(waiting)):
-            try:
-                waiting[executor.submit(job, task)] = task
-            except BrokenProcessPool:
-                lost.append(task)
-                is_broken = True
-                break
-        if not waiting:
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the executor."""
+        self._executor = None
+        self._running.close()
+
+    def results(
+        self, work: Work, plan: Any, tasks: Iterable[_Task], died: Callable[[_Task, str], _Result]
+    ) -> Iterator[_Result]:
+        """Yield the result of each task as it is done.
+
+        `died` gives the result of a task over which two processes ended. Raises BenchError where a
+        plan cannot be sent, and what `work` raises.
+        """
+        if self._executors is None:
+            yield from (work(plan, task) for task in tasks)
             return
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            task = waiting.pop(future)
-            try:
-                result = future.result()
-            except Exception as error:
-                if not _has_died(error):
-                    raise
-                lost.append(task)
-                is_broken = is_broken or isinstance(error, BrokenProcessPool)
-                continue
-            if isinstance(result, BenchError):
-                raise result
-            yield result
+        job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
+        is_done = False
+        while not is_done:
+            lost: list[_Task] = []
+            yield from self._results(job, source, lost)
+            for task in lost:
+                again: list[_Task] = []
+                yield from self._results(job, iter([task]), again)
+                yield from (died(one, "the process that measured this run ended, twice") for one in again)
+            is_done = not lost
+
+    def _results(self, job: Callable[[_Task], Any], source: Iterator[_Task], lost: list[_Task]) -> Iterator[Any]:
+        """Yield the results of the executor until it breaks; the tasks over which a process ended are `lost`."""
+        waiting: dict[Future[Any], _Task] = {}
+        is_broken = False
+        while True:
+            for task in () if is_broken else itertools.islice(source, AHEAD * self.count - len(waiting)):
+                try:
+                    waiting[self._started().submit(job, task)] = task
+                except BrokenProcessPool:
+                    lost.append(task)
+                    is_broken = True
+                    break
+            if not waiting:
+                break
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                task = waiting.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    if not _has_died(error):
+                        raise
+                    lost.append(task)
+                    is_broken = is_broken or isinstance(error, BrokenProcessPool)
+                    continue
+                if isinstance(result, BenchError):
+                    raise result
+                yield result
+        if is_broken:
+            self.stop()
+
+    def _started(self) -> Executor:
+        if self._executor is None and self._executors is not None:
+            self._executor = self._running.enter_context(self._executors(self.count))
+        assert self._executor is not None
+        return self._executor
+
+
+@contextlib.contextmanager
+def sharing(jobs: int | Workers) -> Iterator[Workers]:
+    """Workers that end with the block; those that somebody shares are used as they are."""
+    if isinstance(jobs, Workers):
+        yield jobs
+    else:
+        with Workers(jobs) as workers:
+            yield workers
 
 
 def _has_died(error: BaseException) -> bool:

@@ -1,8 +1,8 @@
-"""Indexes and evidence kept between runs, in one SQLite file. It may be deleted at any time, and never fails a run.
+"""Values kept between runs, in one SQLite file. It may be deleted at any time, and never fails a run.
 
-An index is kept under the hash of its trace, evidence under the digests of the trace and of the
-bytes of the replay: so no code of a strategy is hashed, and nothing can be stale. Both keys have
-the version of the bench that made the value.
+Each is kept under all that it depends on: the hash of the recording and how its tokens are counted,
+for what a strategy did its spec where it ships with the bench, else the bytes of its replay; and
+the version of the bench. So no code of a user is hashed, and nothing can be stale.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,25 +29,27 @@ from ..files.limits import limit
 from ..model import compact_json
 from ..model.errors import BenchError
 from ..model.replay import Replay
+from ..plugins.registry import installed
 from ..version import VERSION
 
-_Value = TypeVar("_Value", bound=msgspec.Struct)
+_Value = TypeVar("_Value")
 VARIABLE = "BENCH_CACHE"
 """The environment variable that names another file; `off` keeps nothing."""
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
-_KEEP = 0.9
+_KEEP, _LATELY_S = 0.9, 3600.0
 _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
 
 
 def kept_here() -> Kept | None:
     """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache; None for `off`.
 
+    None too beside installed metrics and extractors, of whose code this version says nothing.
     Raises BenchError for a file that a repository brings.
     """
     setting = os.environ.get(VARIABLE, "")
-    if setting.lower() in ("off", "0"):
+    if setting.lower() in ("off", "0") or installed("number") or installed("extractor"):
         return None
     path = Path(setting) if setting else cache_folder("kept") / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):
@@ -56,13 +58,14 @@ def kept_here() -> Kept | None:
 
 
 class Kept:
-    """Values by key. Any number of processes and threads may share the file.
+    """Values by what they depend on. Any number of processes and threads may share the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kept = Kept(Path(folder) / "kept.sqlite")
-    ...     kept.put(b"a", b"one"), kept.get(b"a"), kept.get(b"b")
-    (None, b'one', None)
+    ...     kept.put([1, 2], "sizes", "of a")
+    ...     kept.get(list[int], "sizes", "of a"), kept.get(list[int], "sizes", "of b")
+    ([1, 2], None)
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,41 +75,25 @@ class Kept:
     def __reduce__(self) -> tuple[type[Kept], tuple[Path]]:
         return Kept, (self.path,)
 
-    def get(self, key: bytes) -> bytes | None:
-        """The bytes kept under a key; None for none, and for damaged ones."""
-        with contextlib.suppress(sqlite3.Error, OSError, zlib.error):
+    def get(self, kind: type[_Value], *about: object) -> _Value | None:
+        """The value that is kept about something; None for none, and for a damaged one."""
+        key, now = key_of(*about), time.time()
+        with contextlib.suppress(sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError):
             with self._open() as connection:
-                row = connection.execute("SELECT body FROM kept WHERE key = ?", (key,)).fetchone()
+                row = connection.execute("SELECT body, used FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     return None
-                connection.execute("UPDATE kept SET used = ? WHERE key = ?", (time.time(), key))
-            return zlib.decompress(row[0])
+                if row[1] < now - _LATELY_S:
+                    connection.execute("UPDATE kept SET used = ? WHERE key = ?", (now, key))
+            return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
         return None
 
-    def put(self, key: bytes, body: bytes) -> None:
-        """Keep bytes under a key. Where that is not possible nothing is kept."""
-        with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
-            row = key, zlib.compress(body, 1), time.time()
-            connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
-
-    def value(
-        self,
-        kind: type[_Value],
-        key: tuple[object, ...],
-        make: Callable[[], _Value],
-        wanted: Callable[[_Value], bool] = lambda value: True,
-    ) -> _Value:
-        """The value of a key as it was kept, else as it is made now, which is kept where it is `wanted`."""
-        digest = key_of(*key)
-        body = self.get(digest)
-        if body is not None:
-            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                return msgspec.msgpack.decode(body, type=kind)
-        value = make()
-        if wanted(value):
-            with contextlib.suppress(UnicodeEncodeError, OverflowError):  # texts and numbers that no file can hold
-                self.put(digest, msgspec.msgpack.encode(value))
-        return value
+    def put(self, value: Any, *about: object) -> None:
+        """Keep a value. Where that is not possible (a full disk, texts that no file can hold) nothing is kept."""
+        with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
+            row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1), time.time()
+            with self._open() as connection:
+                connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
 
     def trim(self) -> None:
         """Remove what was not read for longest where the file is larger than `limit("cache")`."""

@@ -1,36 +1,36 @@
-"""One run under every strategy, measured: the unit of work of a comparison."""
+"""One run under every strategy, measured: the unit of work of a comparison. What earlier runs kept is not made again."""
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 
 from ..evidence.checks import CheckedReplay
-from ..evidence.checks.own import own_texts, template_lines
 from ..evidence.contents import TraceContents
+from ..evidence.detail import detail_of, missed_by_origin
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
-from ..metrics import metrics
 from ..model import Failure, Trace, compact_json
-from ..model.errors import one_line
+from ..model.detail import ReplayDetail
+from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
-from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
+from ..model.scores import MeasuredRun, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from ..tokens.caching import cache_rule
-from ..tokens.prices import provider_of
 from .kept import Kept, replay_digest
+from .scoring import facts_of, failed_score, score_of
+
+_Kind = TypeVar("_Kind")
 
 RECORDED = "recorded"
 """The reference that does what the recorded system itself did."""
-
-_CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
 
 
 @dataclass(frozen=True)
@@ -45,67 +45,104 @@ class Measuring:
     calibrate: bool = True
 
 
-def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
-    """A trace with what a scenario adds to its labels."""
-    if not labels:
-        return trace
-    return msgspec.structs.replace(trace, labels={**trace.labels, **labels})
-
-
 class RunSession:
-    """One recording while it is measured: its index, and its replays under strategies."""
+    """One recording while it is measured: its index, its replays and their evidence, each made when it is asked for.
 
-    def __init__(self, trace: Trace, measuring: Measuring, kept: Kept | None = None, *, twice: bool = True) -> None:
-        about = measuring.model or "", measuring.calibrate
-        contents = TraceContents(trace)
+    `labels` are what a scenario adds to those of the recording (routes, probes): they change what is
+    asked of it. `kept` has what earlier runs gave, `index` is that of the trace where somebody has
+    it. With `twice` user code is replayed a second time, and must answer the same.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        measuring: Measuring,
+        kept: Kept | None = None,
+        *,
+        labels: Mapping[str, Any] | None = None,
+        index: TraceIndex | None = None,
+        twice: bool = True,
+    ) -> None:
+        self.recording, self._labels = trace, labels or {}
+        self.trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+        self._measuring, self._kept = measuring, kept
+        self._known_index, self._twice = index, twice
+        self._contents = TraceContents(self.trace)
+
+    # ------------------------------------------------------------ made once, of the trace alone
+
+    @cached_property
+    def index(self) -> TraceIndex:
+        """The index of the trace."""
+        model, calibrate = self._measuring.model, self._measuring.calibrate
 
         def make() -> TraceIndex:
-            return index_trace(trace, model=measuring.model, calibrate=measuring.calibrate, contents=contents)
+            return index_trace(self.trace, model=model, calibrate=calibrate, contents=self._contents)
 
-        key = "index", trace.sha256, *about
-        self.trace = trace
-        self.index = make() if kept is None else kept.value(TraceIndex, key, make)
-        self.session = TraceSession(trace, self.index, contents)
-        self.replayer = Replayer(trace, self.index, self.session.messages.count)
-        self.as_recorded = CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
-        self._kept, self._about = kept, (trace.sha256, *about, compact_json(trace.labels))
-        self._twice = twice
+        return self._known_index or self._once(TraceIndex, ("index",), make)
 
-    @functools.cached_property
+    @cached_property
+    def session(self) -> TraceSession:
+        """All that the evidence of several replays shares."""
+        return TraceSession(self.trace, self.index, self._contents)
+
+    @cached_property
+    def replayer(self) -> Replayer:
+        """Replays the trace, counting as the evidence does."""
+        return Replayer(self.trace, self.index, self.session.messages.count)
+
+    @cached_property
+    def as_recorded(self) -> CheckedReplay:
+        """The evidence of what the recorded system did, everything that its prompts lacked counted."""
+        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
+
+    @cached_property
     def recorded(self) -> CheckedReplay:
         """The evidence of what the recorded system did. What its own prompts lacked is held against nobody."""
         self.session.excuse(self.as_recorded)
         return CheckedReplay(self.session, self.as_recorded.replay)
 
+    # ------------------------------------------------------------ of one strategy
+
     def evidence(self, strategy: Strategy) -> CheckedReplay:
         """The evidence of one replay."""
         return self._evidence(strategy, self._replay(strategy))
+
+    def _replay(self, strategy: Strategy) -> Replay:
+        is_recorded = strategy.name == RECORDED
+        return self.as_recorded.replay if is_recorded else self.replayer.replay(strategy, twice=self._twice)
 
     def _evidence(self, strategy: Strategy, replay: Replay) -> CheckedReplay:
         recorded = self.recorded
         return recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
 
-    def _replay(self, strategy: Strategy) -> Replay:
-        known = self.as_recorded.replay
-        return known if strategy.name == RECORDED else self.replayer.replay(strategy, twice=self._twice)
-
     def score(self, strategy: Strategy) -> Score:
-        """The score of one strategy, as it was kept for an equal replay or measured now. One that cannot be measured has failed."""
+        """The score of one strategy; one that cannot be measured has failed.
+
+        A strategy that ships with the bench is known by its spec. Other code is always replayed, and
+        known by all that its replay did.
+        """
+        if strategy.shipped:
+            return self._score(strategy, strategy.spec, lambda: self._replay(strategy))
         replay = self._replay(strategy)
-        if replay.failure is not None:
-            return failed_score(strategy, replay.failure)
-
-        def make() -> Score:
+        if replay.failure is not None or replay.unstable_at is not None:
             return self._scored(strategy, replay)
+        return self._score(strategy, replay_digest(replay), lambda: replay)
 
-        if self._kept is None or replay.unstable_at is not None:
-            return make()
-        key = "score", *self._about, replay_digest(replay)
-        score = self._kept.value(Score, key, make, lambda measured: measured.failure is None)
+    def _score(self, strategy: Strategy, identity: str, replay: Callable[[], Replay]) -> Score:
+        """The score that is kept under what identifies a replay, else the one that is measured now."""
+        about = "score", identity
+        score = self._known(Score, about)
+        if score is None:
+            score = self._scored(strategy, replay())
+            if score.failure is None:
+                self._keep(about, score)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
+        if replay.failure is not None:
+            return failed_score(strategy, replay.failure)
         evidence = self._evidence(strategy, replay)
         try:
             return score_of(evidence, self.recorded.replay)
@@ -114,6 +151,86 @@ class RunSession:
                 raise
             failure = Failure(step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}")
             return failed_score(strategy, failure)
+
+    # ------------------------------------------------------------ of the run
+
+    def measured(self) -> MeasuredRun:
+        """The recording under every strategy."""
+        facts = self._once(RunFacts, self._facts, lambda: facts_of(self.recording, self.as_recorded))
+        return self._run(facts, map(self.score, self._measuring.strategies))
+
+    def known(self) -> MeasuredRun | None:
+        """The recording under every strategy, all of it as it was kept; None where anything must be replayed."""
+        facts = self._known(RunFacts, self._facts)
+        scores: list[Score] = []
+        for strategy in self._measuring.strategies if facts is not None else ():
+            score = self._known(Score, ("score", strategy.spec)) if strategy.shipped else None
+            if score is None:
+                return None
+            scores.append(msgspec.structs.replace(score, strategy=strategy.name))
+        return None if facts is None else self._run(facts, scores)
+
+    def _run(self, facts: RunFacts, scores: Iterable[Score]) -> MeasuredRun:
+        questions = hashlib.sha256(compact_json(self._labels).encode("utf-8", "surrogatepass")).hexdigest()
+        return MeasuredRun(
+            id=self.recording.id,
+            facts=facts,
+            scores=tuple(scores),
+            questions_sha256=questions if self._labels else "",
+        )
+
+    def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
+        """The details of some strategies, for a report; one that fails has none."""
+        strategies = [item for item in self._measuring.strategies if item.name in names]
+        details = self._details(strategies)
+        if all(item.shipped for item in strategies):
+            self._keep(self._shown(names), details)
+        return details
+
+    def kept_details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...] | None:
+        """The same as they were kept; None where they were not."""
+        return self._known(tuple[ReplayDetail, ...], self._shown(names))
+
+    def _shown(self, names: Sequence[str]) -> tuple[str, ...]:
+        strategies = (item for item in self._measuring.strategies if item.name in names)
+        return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
+
+    def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
+        evidences = []
+        for strategy in strategies:
+            with contextlib.suppress(BenchError):
+                evidences.append(self.evidence(strategy))
+        evidences = [evidence for evidence in evidences if evidence.replay.failure is None]
+        facts_from: dict[int, list[str]] = {}
+        for evidence in evidences:
+            for step, facts in missed_by_origin(evidence).items():
+                facts_from.setdefault(step, []).extend(facts)
+        return tuple(detail_of(evidence, facts_from) for evidence in evidences)
+
+    # ------------------------------------------------------------ kept between runs
+
+    @cached_property
+    def _about(self) -> tuple[object, ...]:
+        return self.trace.sha256, self._measuring.model or "", self._measuring.calibrate
+
+    @property
+    def _facts(self) -> tuple[str, ...]:
+        return "facts", self.recording.source.format, self.recording.sha256
+
+    def _known(self, kind: type[_Kind], about: tuple[object, ...]) -> _Kind | None:
+        return None if self._kept is None else self._kept.get(kind, *about, *self._about)
+
+    def _keep(self, about: tuple[object, ...], value: Any) -> None:
+        if self._kept is not None:
+            self._kept.put(value, *about, *self._about)
+
+    def _once(self, kind: type[_Kind], about: tuple[object, ...], make: Callable[[], _Kind]) -> _Kind:
+        """A value as it was kept, else as it is made now."""
+        value = self._known(kind, about)
+        if value is None:
+            value = make()
+            self._keep(about, value)
+        return value
 
 
 def measure(
@@ -134,81 +251,4 @@ def measure(
     >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
     [('keep_all', 1.0)]
     """
-    session = RunSession(labelled(trace, labels), measuring, kept, twice=twice)
-    return MeasuredRun(
-        id=trace.id,
-        facts=facts_of(trace, session),
-        scores=tuple(map(session.score, measuring.strategies)),
-        questions_sha256=_sha256(compact_json(labels)) if labels else "",
-    )
-
-
-def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
-    """The numbers and checks of one replay."""
-    replay = evidence.replay
-    unstable = replay.unstable_at
-    findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
-    ran = Check(hits=len(findings), of=1, findings=findings)
-    texts = list(own_texts(evidence))
-    constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
-    return Score(
-        strategy=replay.strategy,
-        numbers={name: item.number(evidence) for name, item in metrics().items()},
-        checks={"ran": ran, **evidence.checks},
-        unstable_at=unstable,
-        acted=_acted(replay, recorded),
-        constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),
-    )
-
-
-def failed_score(strategy: Strategy, failure: Failure) -> Score:
-    """The score of a strategy that failed: no number, and the reason."""
-    reason = failure.text
-    ran = Check(hits=1, of=1, findings=(Finding(None if failure.of_process else failure.step, reason),))
-    numbers = {name: Number(None, 0.0, reason) for name in metrics()}
-    return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
-
-
-def _acted(replay: Replay, recorded: Replay) -> bool:
-    """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
-    if (replay.calls, replay.written) != (recorded.calls, recorded.written) or replay.decisions:
-        return True
-    return any(
-        one.record.value != other.record.value or one.evaluation or one.reply
-        for one, other in zip(replay.results, recorded.results, strict=True)
-    )
-
-
-def facts_of(trace: Trace, session: RunSession) -> RunFacts:
-    """Facts about the recording itself, the same for every strategy."""
-    index = session.index
-    usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
-    counted = [call.prompt_tokens for call in session.as_recorded.walked.priced if call.step in usage]
-    return RunFacts(
-        sha256=trace.sha256,
-        format=trace.source.format,
-        task=trace.task,
-        model=index.model,
-        turns=len(trace.model_turns),
-        results=len(trace.results),
-        threads=len({turn.thread for turn in trace.model_turns}) or 1,
-        cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
-        skipped=dict(trace.left_out),
-        prompts_known=trace.labels.get("prompts") != "unknown",
-        cache_shares=_cache_shares(trace, index),
-        encoding=index.encoding,
-        encoding_assumed=index.encoding_assumed,
-        counted_tokens=sum(counted),
-        reported_tokens=sum(item.prompt_tokens for item in usage.values()),
-    )
-
-
-def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
-    """The source of what the cache serves: the recording's usage, else the provider's rule; "" without any cache."""
-    if any(t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns):
-        return "recorded"
-    return "" if cache_rule(provider_of(index.model), index.model) is None else "assumed"
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return RunSession(trace, measuring, kept, labels=labels, twice=twice).measured()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,8 @@ from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .against import earlier, orphaned, strategies_of
-from .comparing import Declared, Executors, Progress, Running, answered, declared, metric_infos
+from .comparing import Declared, Progress, Running, answered, declared, metric_infos
+from .executors import Workers, sharing
 from .kept import Kept
 from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
 
@@ -46,7 +48,7 @@ def compare(
     *,
     title: str = "",
     gates: Sequence[Mapping[str, Any]] = (),
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     base: Path | None = None,
     progress: Progress | None = None,
     calibrate: bool = True,
@@ -55,26 +57,23 @@ def compare(
     min_far_recall: float = MIN_FAR_RECALL,
     cache: str = "provider",
     limits: Limits | None = None,
-    executors: Executors | None = None,
     kept: Kept | None = None,
     against: Path | str | None = None,
     debug: bool = False,
+    details: bool = True,
 ) -> Compared:
     """Replay every recording under every strategy, the references added, and decide.
 
     `strategies`: a list of spec strings, functions (each a summarizer) or Strategies, or a mapping
     of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables
-    as a scenario has them. `jobs` processes measure runs; the result is the same. Somebody's own
-    code runs in processes of its own, within `limits`; with `debug` functions run in this one.
+    as a scenario has them. `jobs` processes (or Workers, which several comparisons may share) measure
+    runs; the result is the same. Somebody's own code runs in processes of its own, within `limits`;
+    with `debug` functions run in this one. Without `details` reports show no prompts.
     `model` is that of recordings which name none. A strategy may leave `max_missed_turns` of the
     turns without something they used, and must keep `min_far_recall` of what was needed from far
     back. `cache` "none" decides by the price without a cache. `against` is a score file.
     Raises SpecError for two strategies of one name, BenchError for no recordings or strategies.
     """
-    running = Running(jobs, limits or Limits(), progress, executors, kept, debug)
-    given = declared(_items(strategies), Place((base or Path()).resolve()), running)
-    if not given.strategies:
-        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     plan = Scenario(
         title=title,
         gates=tuple(map(dict, gates)),
@@ -85,10 +84,15 @@ def compare(
         cache=checked("cache", cache, CacheSetting),
         portfolio=strategies is None,
     )
-    each, source = traces_given(traces, base, running.limits)
     scores = None if against is None else read_scores(Path(against), title)
-    runs = ((trace, dict[str, Any]()) for trace in each)
-    return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or ""))
+    with sharing(jobs) as workers:
+        running = Running(workers, limits or Limits(), progress, kept, debug, details)
+        given = declared(_items(strategies), Place((base or Path()).resolve()), running)
+        if not given.strategies:
+            raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
+        each, source = traces_given(traces, base, running.limits)
+        runs = ((trace, dict[str, Any]()) for trace in each)
+        return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or ""))
 
 
 def _items(given: Any) -> list[tuple[str | None, Any]]:
@@ -119,10 +123,10 @@ def run_scenario(
     against: str | None = None,
     accepting: bool = False,
     require_baseline: bool = False,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     limits: Limits | None = None,
-    executors: Executors | None = None,
     kept: Kept | None = None,
+    details: bool = True,
 ) -> Compared:
     """A scenario from recordings to gates.
 
@@ -130,12 +134,13 @@ def run_scenario(
     baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is about
     to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates
     that compare with one fail where there is none, and so does what was loosened or is gone since.
+    Other settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
-    running = Running(jobs, limits or Limits(), progress, executors, kept)
     missing: Sequence[str] = ()
     notes: tuple[str, ...] = ()
-    with named_in_errors(str(plan.path or "")):
+    with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
+        running = Running(workers, limits or Limits(), progress, kept, details=details)
         given = strategies_of(plan, running, Place(plan.base.resolve()))
         if against is None:
             scores = _baseline_of(plan, accepting)
@@ -145,7 +150,8 @@ def run_scenario(
             scores, name = read_scores(Path(against), plan.title), against
         else:
             with earlier(plan, against, running, given.strategies) as then:
-                scores = score_file_of(_ran(then.plan, then.given, running), metric_infos())
+                before = _ran(then.plan, then.given, dataclasses.replace(running, details=False))
+            scores = score_file_of(before, metric_infos())
             name, missing = f"{against} ({then.sha[:9]})", then.missing
             notes = (f"no longer imported: {', '.join(then.unused)}",) if then.unused else ()
         result = _ran(plan, given, running, scores, name, required=require_baseline)

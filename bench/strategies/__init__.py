@@ -73,7 +73,7 @@ DECISION_POINTS = (
 class Strategy:
     """A named composition of slots; an empty slot does what the recording did.
 
-    So `recorded` is the empty strategy.     `str()` gives the string that parses back to it.
+    So `recorded` is the empty strategy. `str()` gives the string that parses back to it.
     `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the child
     process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
     `here` says why such code runs in this process all the same, `imported` are the files of it that
@@ -107,6 +107,11 @@ class Strategy:
     def own(self) -> bool:
         """True if somebody's own function, class or process runs in it, which may do anything."""
         return any(plugin.own for plugin in self.everything)
+
+    @property
+    def shipped(self) -> bool:
+        """True if all code in it is that of the bench: its spec and a recording decide what it does there."""
+        return not self.broken and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"

@@ -12,13 +12,10 @@ from .loading import Loaded as Loaded, TraceSource as TraceSource, load as load
 from .paths import case_id as case_id, files_of as files_of
 from .reader import (
     Confidence as Confidence,
-    Keeps as Keeps,
-    Kept as Kept,
     NoRun as NoRun,
     PartOf as PartOf,
     Reader as Reader,
     Traces as Traces,
-    all_but as all_but,
     certain_if as certain_if,
     source_of as source_of,
 )

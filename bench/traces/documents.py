@@ -1,34 +1,28 @@
-"""Input files: their bytes, and their JSON with places to point at."""
+"""Input files: their bytes, and the values that they hold, with places to point at."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
-import importlib
-import io
 import itertools
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..files.limits import LIMITS, joined, limit, raised, read_regular
+from ..files.limits import limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
 from .decoded import NotJson, as_dict, decode, dicts
+from .unpacked import ZipEntries, is_packed, is_zip, unpacked
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-"""The beginning of a frame of zstd that holds something else, such as a seek table."""
 _LEFT_BY_GIT = (b"<<<<<<< ", b"version https://git-lfs.github.com/spec/")
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _SNIFFED = 1000  # members of a list that a format is recognised by
 _SNIFFED_LINES = 200
-_EXPANDS, _SMALL = 200, 20_000_000  # a compressed file may expand so many times, or to so many bytes
+_DEEPEST_YAML = 100
 
 
 class Document:
@@ -41,7 +35,11 @@ class Document:
     """
 
     def __init__(
-        self, path: Path, name: str | None = None, below: str | None = None, beside: Sequence[Path] = ()
+        self,
+        path: Path,
+        name: str | None = None,
+        below: str | None = None,
+        beside: Sequence[Path] = (),
     ) -> None:
         self.path = path
         self.beside = beside
@@ -53,6 +51,8 @@ class Document:
         $.role: …`. To be raised."""
         place = self.name if line is None else f"{self.name}:{line}"
         return TraceError(one_line(f"{place}{' ' + path if path else ''}: {what}"))
+
+    # ---------------------------------------------------------------- bytes
 
     @functools.cached_property
     def disk_bytes(self) -> bytes:
@@ -66,7 +66,8 @@ class Document:
         except ValueError:  # a null character
             raise self.fail("is no path of a file") from None
         except OSError as error:
-            raise self.fail(f"cannot be read: {error.strerror or error} — check the file and its permissions") from None
+            why = f"cannot be read: {error.strerror or error}"
+            raise self.fail(f"{why} — check the file and its permissions") from None
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -75,10 +76,19 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """The bytes, decompressed where they begin as gzip or zstd do, without a byte order mark."""
+        """The bytes, expanded where they are packed, without a byte order mark."""
         if isinstance(self._expanded, TraceError):
             raise self._expanded
         return self._expanded
+
+    @functools.cached_property
+    def _expanded(self) -> bytes | TraceError:
+        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        try:
+            data = unpacked(self.disk_bytes, self.name).removeprefix(_BOM)
+        except TraceError as error:
+            return error
+        return data if data.strip() else self.fail("is empty — nothing was recorded; record it again")
 
     @property
     def text(self) -> str:
@@ -86,40 +96,43 @@ class Document:
         try:
             return self.data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise self.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
+            what = f"is not UTF-8 (byte {error.start}) — save the file as UTF-8"
+            raise self.fail(what) from None
 
     def opening(self, size: int) -> str:
-        """So many bytes (-1: all) as text, to tell a format by; `""` where the file cannot be read."""
-        try:
-            return self.data[: None if size < 0 else size].decode("utf-8", "replace").replace("\r\n", "\n")
-        except TraceError:
-            return ""
+        """The first bytes as text, to recognise a format by; `""` where the file cannot be read."""
+        data = b"" if isinstance(self._expanded, TraceError) else self._expanded
+        return data[:size].decode("utf-8", "replace").replace("\r\n", "\n")
 
     @functools.cached_property
-    def _expanded(self) -> bytes | TraceError:
-        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
-        raw = self.disk_bytes
-        try:
-            if raw.startswith(_GZIP):
-                raw = self._joined(_gunzipped(raw), "gzip data is damaged or cut short ({})")
-            elif raw.startswith(_ZSTD) or _SKIPPED.match(raw):
-                raw = self._joined(unzstd(raw, self.name), "zstd data is {}")
-            raw = raw.removeprefix(_BOM)
-            return raw if raw.strip() else self.fail("is empty — nothing was recorded; record it again")
-        except TraceError as error:
-            return error
+    def entries(self) -> ZipEntries | None:
+        """The entries of a zip file; None for any other file."""
+        return ZipEntries(self.disk_bytes, self.name) if is_zip(self.disk_bytes) else None
 
-    def _joined(self, pieces: Iterator[bytes], damaged: str) -> bytes:
-        """Expanded data as one, no more than may be by the size of the compressed."""
-        most = limit("size")
-        most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * len(self.disk_bytes)))
+    # ---------------------------------------------------------------- values
+
+    def decode(self, data: bytes, line: int | None = None) -> Any:
+        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates
+        are read, NaN is refused.
+
+        Limits: the bytes of one value, and how deep it is nested.
+        """
+        if len(data) > limit("line"):
+            what = f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}"
+            raise self.fail(what, line=line)
         try:
-            data = joined(pieces, most)
-        except (OSError, EOFError, ValueError, zlib.error) as error:
-            raise self.fail(f"{damaged.format(error)} — copy or record it again") from None
-        if data is None:
-            raise self.fail(f"expands to more than {most:,} bytes — {raised('size')}")
-        return data
+            value = decode(data)
+            deep = data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value)
+        except RecursionError:
+            deep = True
+        except NotJson as error:
+            raise self.fail(one_line(error), line=(line or 1) + error.lines_before) from None
+        except ValueError as error:  # a whole number of thousands of digits
+            raise self.fail(one_line(error), line=line) from None
+        if deep:
+            what = f"is nested more than {MAX_DEPTH} levels deep — flatten it"
+            raise self.fail(what, line=line)
+        return value
 
     @functools.cached_property
     def json(self) -> Any:
@@ -137,35 +150,49 @@ class Document:
                 yield number, line
 
     @functools.cached_property
-    def _beginning(self) -> tuple[Any, bool]:
+    def _beginning(self) -> tuple[Any, bool] | TraceError:
         """The value of the first line, and True, where it is one and more lines follow; else that
-        of the whole file, and False."""
-        first = list(itertools.islice(self.lines(), 2))
-        if len(first) == 2:
-            with contextlib.suppress(TraceError):
-                return self.decode(first[0][1], first[0][0]), True
-        return self.json, False
+        of the whole file, and False; or why there is neither."""
+        try:
+            first = list(itertools.islice(self.lines(), 2))
+            value = self._value_of(*first[0]) if len(first) == 2 else None
+            is_line = len(first) == 2 and not isinstance(value, TraceError)
+            return (value, True) if is_line else (self.json, False)
+        except TraceError as error:
+            return error
 
-    @functools.cached_property
+    @property
     def problem(self) -> TraceError | None:
         """The error of reading the file as JSON or JSON Lines (by its first line); None without
         one."""
-        try:
-            _ = self._beginning
-        except TraceError as error:
-            return error
-        return None
+        return self._beginning if isinstance(self._beginning, TraceError) else None
 
     @property
     def is_json_lines(self) -> bool:
-        """True if the file is JSON Lines: the first line is a complete value and more lines follow."""
-        return self.problem is None and self._beginning[1]
+        """True if the file is JSON Lines: the first line is a complete value and more follow."""
+        return not isinstance(self._beginning, TraceError) and self._beginning[1]
+
+    def values(self, most: int | None = None) -> Iterator[Any]:
+        """The values of the lines, at most so many, of a line that is no JSON the TraceError; else
+        the members of the one list, or the one value. Raises TraceError where the file cannot be
+        read."""
+        if self.is_json_lines or self.problem is not None:
+            for number, line in itertools.islice(self.lines(), most):
+                yield self._value_of(number, line)
+        else:
+            yield from self.json if isinstance(self.json, list) else [self.json]
+
+    def _value_of(self, number: int, line: bytes) -> Any:
+        try:
+            return self.decode(line, number)
+        except TraceError as error:
+            return error
 
     @functools.cached_property
     def head(self) -> Any:
         """The value to recognise a format by: the first line's value of a JSON Lines file, else the
         one value, of a list the first 1,000 members; None where it is not JSON."""
-        value = None if self.problem is not None else self._beginning[0]
+        value = None if isinstance(self._beginning, TraceError) else self._beginning[0]
         return value[:_SNIFFED] if isinstance(value, list) else value
 
     @property
@@ -176,16 +203,13 @@ class Document:
 
     @functools.cached_property
     def first_objects(self) -> list[dict[str, Any]]:
-        """The objects among the first 200 lines, or of the one list or value that the file is; `[]`
+        """The objects among the first 200 lines, or the first 1,000 members of the one list; `[]`
         for none."""
-        if self.problem is None and not self.is_json_lines:
-            return dicts(self.head if isinstance(self.head, list) else [self.head])
-        values: list[Any] = []
-        with contextlib.suppress(TraceError):  # where it cannot be read at all
-            for number, line in itertools.islice(self.lines(), _SNIFFED_LINES):
-                with contextlib.suppress(TraceError):
-                    values.append(self.decode(line, number))
-        return dicts(values)
+        try:
+            most = _SNIFFED if self.problem is None and not self.is_json_lines else _SNIFFED_LINES
+            return dicts(list(itertools.islice(self.values(_SNIFFED_LINES), most)))
+        except TraceError:  # it cannot be read at all
+            return []
 
     @property
     def is_broken_json(self) -> bool:
@@ -194,69 +218,41 @@ class Document:
         or what git leaves of it (marks of a conflict, a pointer to its large files)."""
         if self.problem is None:
             return False
-        raw, endings, expanded = self.disk_bytes.removeprefix(_BOM), self.path.suffixes, self._expanded
-        if isinstance(expanded, TraceError) and raw.startswith((_GZIP, _ZSTD)):
+        raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
+        unread = isinstance(self._expanded, TraceError)
+        if ".jsonl" in endings or (unread and is_packed(raw)):
             return True
-        left = ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
-        return (
-            left or ".jsonl" in endings or bool(_OBJECTS.match(raw if isinstance(expanded, TraceError) else expanded))
-        )
+        left = not raw.strip() or raw.startswith(_LEFT_BY_GIT)
+        return (left and ".json" in endings) or bool(_OBJECTS.match(raw if unread else self.data))
 
-    def decode(self, data: bytes, line: int | None = None) -> Any:
-        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates
-        are read, NaN is refused.
+    @property
+    def yaml(self) -> Any:
+        """The whole file as one YAML value, times as texts. Raises TraceError for aliases, for tags
+        but binary ones, for several documents, and for more than 100 levels."""
+        import yaml  # slow, and few recordings are YAML
 
-        Limits: the bytes of one value, and how deep it is nested.
-        """
-        if len(data) > limit("line"):
-            raise self.fail(f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}", line=line)
+        class Loader(yaml.CSafeLoader):
+            yaml_implicit_resolvers = {
+                sign: [rule for rule in rules if not rule[0].endswith(":timestamp")]
+                for sign, rules in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+            }
+
+            yaml_constructors = {
+                **yaml.CSafeLoader.yaml_constructors,
+                "!binary": yaml.CSafeLoader.yaml_constructors["tag:yaml.org,2002:binary"],  # Ruby's
+            }
+
+        text, levels = self.text.replace("\r\n", "\n"), 0
         try:
-            value = decode(data)
-            deep = data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value)
-        except RecursionError:
-            deep = True
-        except NotJson as error:
-            raise self.fail(one_line(error), line=(line or 1) + error.lines_before) from None
-        except ValueError as error:  # a whole number of thousands of digits
-            raise self.fail(one_line(error), line=line) from None
-        if deep:
-            raise self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)
-        return value
-
-
-def _gunzipped(raw: bytes) -> Iterator[bytes]:
-    import gzip
-
-    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-        yield from iter(lambda: file.read(1_000_000), b"")
-
-
-def optional_zstandard(name: str) -> Any:
-    """The `zstandard` package, which is an extra; TraceError naming the extra where it is not
-    installed."""
-    try:
-        return importlib.import_module("zstandard")
-    except ImportError:
-        raise TraceError(f"{name}: zstd needs the extra bench[zstd] — pip install zstandard") from None
-
-
-_FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
-
-
-def unzstd(raw: bytes, name: str) -> Iterator[bytes]:
-    """Expand zstd data, piece by piece. Raises ValueError, `damaged (why)` or `cut short`;
-    TraceError without the extra."""
-    zstandard = optional_zstandard(name)
-    decompressor = zstandard.ZstdDecompressor()
-    frame, waiting = decompressor.decompressobj(), b""
-    try:
-        for start in range(0, len(raw), _FED):
-            waiting = raw[start : start + _FED]
-            while waiting:
-                frame = decompressor.decompressobj() if frame.eof else frame
-                yield frame.decompress(waiting)
-                waiting = frame.unused_data if frame.eof else b""
-    except zstandard.ZstdError as error:
-        raise ValueError(f"damaged ({error})") from None
-    if not frame.eof:  # the library's simpler interfaces take a cut file for a whole one
-        raise ValueError("cut short")
+            for event in yaml.parse(text, Loader=Loader):  # the loader would crash, or never end
+                levels += isinstance(event, yaml.CollectionStartEvent)
+                levels -= isinstance(event, yaml.CollectionEndEvent)
+                if levels > _DEEPEST_YAML or isinstance(event, yaml.AliasEvent):
+                    odd = "is nested too deeply" if levels > _DEEPEST_YAML else "has an alias"
+                    raise yaml.MarkedYAMLError(problem=odd, problem_mark=event.start_mark)  # type: ignore[arg-type]
+            return yaml.load(text, Loader=Loader)
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else 1
+            raise self.fail(f"no YAML of a recorder: {error.problem}", line=line) from None
+        except (yaml.YAMLError, ValueError) as error:
+            raise self.fail(f"no YAML of a recorder: {error}") from None

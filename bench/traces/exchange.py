@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..model import Usage
+from ..model import TextPart, Usage
 from .content import Blocks, first_of
 from .decoded import as_dict, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
@@ -101,12 +101,35 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
 
 
 def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
-    """The answers of a list: of messages, those after the last of a user; else of each response."""
+    """The answers of a list: of messages, those after the last of a user, several in a row as one
+    turn; else of each response."""
     if not any("role" in item for item in dicts(listed)):
         return [answer for inner in dicts(listed) for answer in answers_of(inner, unread)]
     read = messages(listed, unread)
     asked = max((at for at, item in enumerate(read) if item.role in ("user", "system")), default=-1)
-    return read[asked + 1 :]
+    answers: list[ReadMessage] = []
+    for item in read[asked + 1 :]:
+        if answers and answers[-1].role == item.role == "assistant":
+            answers[-1] = _joined(answers[-1], item)
+        else:
+            answers.append(item)
+    return answers
+
+
+def _joined(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
+    """A turn of which some libraries write each call, or text, as a message of its own."""
+    contents = [one.content for one in (turn, more) if one.content]
+    parts = [
+        part for content in contents for part in ([TextPart(text=content)] if isinstance(content, str) else content)
+    ]
+    return replace(
+        turn,
+        content=Blocks(parts).content,
+        calls=turn.calls + more.calls,
+        reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
+        finish_reason=more.finish_reason or turn.finish_reason,
+        usage=turn.usage or more.usage,
+    )
 
 
 def _usage(response: dict[str, Any], unread: Unread) -> Usage | None:
@@ -207,10 +230,13 @@ _REQUESTS = (*_places("""
     kwargs
 """), ())  # fmt: skip
 _ANSWERS = (*_places("""
+    fncall_response
     response.parsed_body response.body_segments response.content.data response.body.string response.body
     response.content.text response.json response.content response response_body responseBody res.body res respPayload
     completion output
 """), ())  # fmt: skip
+_MEANT = ("fncall_messages", "raw_messages")
+"""Messages as the agent meant them, where OpenHands sent calls and results as text."""
 _ALONE = (("response",), ("completion",), ("output",))
 """Keys below which an answer may be its text alone."""
 _SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
@@ -219,6 +245,8 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 def request_in(record: Any) -> dict[str, Any] | None:
     """The body of a record's request; None where the record has none."""
+    if meant := first_of(as_dict(record), _MEANT):
+        record = {**record, "messages": meant}
     for keys in _REQUESTS:
         value = _decoded(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:

@@ -1,17 +1,47 @@
-"""Event logs of OpenHands, whichever agent wrote them: the steps of events, condensations, and
+"""Event logs of OpenHands, of its SDK and of its first agent: the steps that events become, with
 results as the model was shown them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
-from ..model import ContextReset
-from .branches import paired
-from .records import text
-from .steps import Steps
+import msgspec
 
+from ..model import ContextReset, ModelTurn, Outcome, Part, TextPart, ToolCall
+from .branches import paired
+from .content import Blocks
+from .decoded import as_dict, dicts
+from .exchange import answers_of
+from .messages import ROLES
+from .parts import simple
+from .records import arguments, dict_in, seconds_between, text, time_of
+from .steps import Ran, ReadMessage, Steps
+from .tables import data_of
+from .usage import usage_in
+
+Event = dict[str, Any]
+_SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
+           "LLMCompletionLogEvent", "TokenEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
+"""Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
+_KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_context", "tools", "llm_message",
+          "llm_response_id", "extended_content", "thought", "reasoning_content", "thinking_blocks",
+          "responses_reasoning_item", "tool_name", "tool_call_id", "tool_call", "observation", "rejection_reason",
+          "rejection_source", "error", "forgotten_event_ids", "summary", "code", "detail", "source", "key", "value",
+          "activated_skills", "sender", "critic_result", "action", "action_id", "security_risk", "classification",
+          "summary_offset", "args", "content", "extras", "cause", "tool_call_metadata", "llm_metrics", "success",
+          "message", "timeout"}  # fmt: skip
+_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source",
+        "translated_ipython_code"}  # fmt: skip
+"""Arguments of an action of the first agent that are the harness' own."""
+_ENDS = {
+    "error": "\n[Error occurred in processing last action]",
+    "user_rejected": "\n[Last action has been rejected by the user]",
+}
+"""Ends of observations of the first agent, by their kinds."""
+_ANY_TOOL = 50_000  # characters of a text in a prompt
+_LIMITS = {"TerminalObservation": (30_000, "terminal"), "BrowserObservation": (_ANY_TOOL, "browser")}
 _NOTICE = "<response clipped><NOTE>Due to the max output limit, only part of the full response has been shown to you."
 _SAVED = (
     " The complete output has been saved to {path} - you can use other tools to view the full content"
@@ -21,18 +51,279 @@ _PLACE = {"Current working directory": "working_dir", "Python interpreter": "py_
 
 
 class EventLog(Steps):
-    """The steps of one run, and the steps that each event became, by the event's id."""
+    """The steps of one run; events are added in the order of the log."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps_of: dict[str, range] = {}
-        self.forgotten: set[int] = set()  # the steps that condensations left out
+        self._steps_of: dict[str, range] = {}  # what each event became
+        self._forgotten: set[int] = set()  # the steps that condensations left out
+        self._answers: dict[str, int] = {}  # the turn that an answer became, by the answer's id
+        self._usages: dict[str, dict[str, Any]] = {}  # by the same
+        self._costs: dict[str, float] = {}  # so far, by what models were used for
+        self._actions: dict[str, str] = {}  # the call of an action, by the action's id
+        self._asked: dict[str, float | None] = {}  # when a call was made, if its answer made no other
+        self._last = ""  # the event before
 
-    def condense(self, events: Iterable[str], summary: str | None, t: float | None) -> None:
-        """Add a reset that leaves out the steps of some events, and what earlier ones left out."""
-        self.forgotten.update(index for event in events for index in self.steps_of.get(event, ()))
-        kept = paired(self.steps, set(range(self.index)), self.forgotten)
-        self.add(ContextReset(index=self.index, t=t, summary=summary, kept=kept))
+    def event(self, event: Event) -> None:
+        """Add one event: of the SDK (with a `kind`), or of the first agent (an `action` or an
+        `observation`)."""
+        kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
+        kind, own = next(filter(None, kinds), ""), str(event.get("id"))
+        parent = text(event.get("parent_id"))
+        earlier = parent != self._last and parent in self._steps_of
+        self.unread.add("event after an earlier one than the last, read as after the last", earlier)
+        self._last = own
+        self.unread.extra_keys(event, _KNOWN, "an event")
+        before, t = self.index, time_of(event.get("timestamp"), self.unread)
+        self._note_cost("run", dict_in(event, "llm_metrics"))
+        add = _KINDS.get(kind) or self._first_agents(event)
+        if add is not None:
+            add(self, event, t)
+        elif kind not in _SILENT:
+            self.unread.kind("event", kind)
+        self._steps_of.setdefault(own, range(before, self.index))
+
+    def _first_agents(self, event: Event) -> Callable[[EventLog, Event, float | None], None] | None:
+        """The method for an event of the first agent; None for one that is not read."""
+        is_agents, kind = event.get("source") == "agent", event.get("action") or event.get("observation")
+        if kind in _SILENT or kind == "recall" or "kind" in event:
+            return None
+        if text(event.get("action")) and (is_agents or kind == "message"):
+            return EventLog._first_action if is_agents else EventLog._message
+        return EventLog._first_observation if text(event.get("observation")) else None
+
+    # ---------------------------------------------------------------- messages and answers
+
+    def _system(self, event: Event, t: float | None) -> None:
+        fields = {**event, **dict_in(event, "args")}
+        self.tools(list(map(self._definition, dicts(fields.get("tools")))))
+        parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
+        self.say(ReadMessage("system", self._blocks(*parts).content), t=t)
+
+    def _message(self, event: Event, t: float | None) -> None:
+        message, args = dict_in(event, "llm_message"), dict_in(event, "args")
+        role = ROLES.get(str(message.get("role")), "user")
+        pictures = {"image_urls": args["image_urls"]} if args.get("image_urls") else None
+        listed = (message.get("content"), event.get("extended_content"), args.get("content"), pictures)
+        reasoning = self._reasoning(message) if role == "assistant" else None
+        said = ReadMessage(role, self._blocks(*listed).content, reasoning=reasoning)
+        if role == "assistant":
+            self._answer(str(event.get("llm_response_id")), event, said, t)
+        else:
+            self.say(said, t=t)
+
+    def _action(self, event: Event, t: float | None) -> None:
+        written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
+        call_id, name = text(event.get("tool_call_id")) or "", text(event.get("tool_name"))
+        call = ToolCall(id=call_id, name=name or "unknown", arguments=arguments(written.get("arguments")))
+        thought = self._blocks(event.get("thought")).content
+        turn = ReadMessage("assistant", thought, (call,), self._reasoning(event))
+        self._answer(str(event.get("llm_response_id")), event, turn, t)
+
+    def _first_action(self, event: Event, t: float | None) -> None:
+        kind, args, own = str(event.get("action")), dict_in(event, "args"), f"event{event.get('id')}"
+        metadata = dict_in(event, "tool_call_metadata")
+        response = dict_in(metadata, "model_response")
+        if answers := answers_of(response, self.unread):
+            self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or ""
+            self._answer(text(response.get("id")) or own, event, answers[0], t)
+        else:
+            given = {key: value for key, value in args.items() if key not in _OWN}
+            call = ToolCall(id=own, name=kind, arguments=given)
+            calls = () if kind in ("message", "finish") else (call,)
+            self._actions[str(event.get("id"))] = own
+            thought = text(args.get("content" if kind == "message" else "thought")) or ""
+            self._answer(own, event, ReadMessage("assistant", thought, calls), t)
+        if kind == "finish":
+            done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
+            self.outcome = Outcome(success=done, said_by="the agent, when it finished")
+
+    def _answer(self, answer: str, event: Event, turn: ReadMessage, t: float | None) -> None:
+        """Add an answer; one that is known already has the calls of a further action."""
+        step = self.steps[self._answers[answer]] if answer in self._answers else None
+        if isinstance(step, ModelTurn):
+            known = {call.id for call in step.tool_calls}
+            calls = tuple(call for call in turn.calls if call.id not in known)
+            self.called(calls)
+            self._asked |= dict.fromkeys(known)  # several calls of one answer run side by side
+            self.steps[step.index] = msgspec.structs.replace(step, tool_calls=step.tool_calls + calls)
+        else:
+            self._asked |= {call.id: t for call in turn.calls}
+            self._answers[answer] = self.say(turn, t=t)
+        index = self._answers[answer]
+        self._steps_of[str(event.get("id"))] = range(index, index + 1)
+
+    # ---------------------------------------------------------------- results
+
+    def _observation(self, event: Event, t: float | None) -> None:
+        """A result as the model saw it: each of its texts clipped, then what the agent's context
+        added."""
+        observation, call_id = dict_in(event, "observation"), text(event.get("tool_call_id")) or ""
+        kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
+        blocks = self._blocks(observation.get("content"))
+        texts = _texts(blocks)
+        output = "".join(texts)
+        if kind in _LIMITS:
+            texts = [terminal_text(dict_in(observation, "metadata"), output)]
+        if is_error:
+            texts.insert(0, "[An error occurred during execution.]\n")
+        texts = list(filter(None, texts))
+        limit, tool = _LIMITS.get(kind, (_ANY_TOOL, ""))
+        folder = text(observation.get("full_output_save_dir")) if tool else None
+        clips = [clipped(one, limit, folder, tool) for one in texts]
+        more = _texts(self._blocks(event.get("extended_content")))
+        pictures: list[Part] = [part for part in blocks.parts if not isinstance(part, TextPart)]
+        if screenshot := text(observation.get("screenshot_data")):
+            pictures += self._blocks({"image_urls": [f"data:image/png;base64,{screenshot}"]}).parts
+        ran = Ran(
+            data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),  # marks of pasting
+            full="\n".join([*texts, *more]) if clips != texts else None,
+            duration_s=seconds_between(self._asked.get(call_id), t),
+            error=output if is_error else None,
+            failed=is_error or observation.get("exit_code") not in (None, 0, -1),
+        )
+        content = simple((TextPart(text="\n".join([*clips, *more])), *pictures))
+        name = text(event.get("tool_name")) or ""
+        self.say(ReadMessage("tool", content, call_id=call_id, name=name, ran=ran), t=t)
+
+    def _error(self, event: Event, t: float | None) -> None:
+        """A call that the agent could not run, or that somebody refused."""
+        call_id, name = text(event.get("tool_call_id")) or "", text(event.get("tool_name")) or ""
+        error = text(event.get("error")) or ""
+        if event.get("kind") == "UserRejectObservation":
+            error = f"Action rejected: {event.get('rejection_reason') or ''}"
+            if event.get("rejection_source") != "hook":
+                self.approve(call_id, approved=False, t=t)
+        self.say(ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t)
+
+    def _first_observation(self, event: Event, t: float | None) -> None:
+        kind, extras = str(event.get("observation")), dict_in(event, "extras")
+        output = text(event.get("content")) or ""
+        seen = output + _ENDS.get(kind, "")
+        if kind == "run":
+            seen = terminal_text(dict_in(extras, "metadata"), output)
+        elif kind == "edit":
+            seen = text(extras.get("formatted_output_and_error")) or output
+        named = text(dict_in(event, "tool_call_metadata").get("tool_call_id"))
+        call_id = named or self._actions.get(str(event.get("cause")))
+        if call_id not in {call.id for call in self.waiting()}:
+            self.say(ReadMessage("user", seen), t=t)
+            return
+        if kind == "user_rejected":
+            self.approve(call_id, approved=False)
+        code, broken = dict_in(extras, "metadata").get("exit_code"), kind in _ENDS
+        ran = Ran(
+            data=data_of(output) if kind == "run" else None,  # the model sees more
+            duration_s=seconds_between(self._asked.get(call_id), t),
+            failed=broken or event.get("success") is False or code not in (None, 0, -1),
+            error=seen if broken else None,
+        )
+        self.say(ReadMessage("tool", seen, call_id=call_id, ran=ran), t=t)
+
+    # ---------------------------------------------------------------- the run
+
+    def _condensation(self, event: Event, t: float | None) -> None:
+        """A reset that leaves out the steps of some events, and what earlier ones left out."""
+        fields = {**event, **dict_in(event, "args")}
+        listed = fields.get("forgotten_event_ids")
+        start, end = (fields.get(f"forgotten_events_{edge}_id") for edge in ("start", "end"))
+        if isinstance(start, int) and isinstance(end, int):
+            numbered = (event for event in self._steps_of if event.isdecimal())
+            listed = [event for event in numbered if start <= int(event) <= end]
+        for forgotten in listed if isinstance(listed, list) else ():
+            self._forgotten.update(self._steps_of.get(str(forgotten), ()))
+        kept = paired(self.steps, set(range(self.index)), self._forgotten)
+        self.add(ContextReset(index=self.index, t=t, summary=text(fields.get("summary")), kept=kept))
+
+    def _broke_off(self, event: Event, t: float | None) -> None:
+        self.meta["error"] = {key: event.get(key) for key in ("code", "detail")}
+        self.outcome = Outcome(success=False, said_by="OpenHands: the run broke off")
+
+    def _state(self, event: Event, t: float | None) -> None:
+        key, value = event.get("key"), event.get("value")
+        self.note_state(as_dict(value) if key == "full_state" else {str(key): value})
+
+    def note_state(self, state: dict[str, Any]) -> None:
+        """Note a state, or the part of it that changed: how the run stands, usage and cost."""
+        status = text(state.get("execution_status"))
+        if status in ("error", "stuck"):
+            self.outcome = self.outcome or Outcome(success=False, said_by=f"OpenHands: {status}")
+        for name, metrics in dict_in(state, "stats", "usage_to_metrics").items():
+            self._note_cost(name, as_dict(metrics))
+        self._note_cost("run", dict_in(state, "metrics"))
+
+    def _note_cost(self, name: str, metrics: dict[str, Any]) -> None:
+        """Note the usage of each answer, and the cost of all."""
+        used = dicts(metrics.get("token_usages"))
+        self._usages |= {str(usage.get("response_id")): usage for usage in used}
+        cost = metrics.get("accumulated_cost")
+        if isinstance(cost, int | float):
+            self._costs[name] = float(cost)
+
+    def end(self) -> None:
+        """Give turns their usage, and note the cost."""
+        for answer, usage in self._usages.items():
+            index = self._answers.get(answer)
+            if index is None:
+                self.unread.add("model call that is not in the prompts")
+                continue
+            known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
+            self.steps[index] = msgspec.structs.replace(self.steps[index], **known)
+        if cost := sum(self._costs.values()):
+            self.meta["cost_usd"] = cost
+
+    # ---------------------------------------------------------------- contents
+
+    def _blocks(self, *contents: Any) -> Blocks:
+        """The blocks of some contents; one of pictures may hold several."""
+        blocks = Blocks()
+        for content in contents:
+            for value in content if isinstance(content, list) else [content]:
+                urls = as_dict(value).get("image_urls")
+                listed = [{"type": "image_url", "image_url": url} for url in urls] if isinstance(urls, list) else value
+                blocks.add_all(listed, self.unread)
+        return blocks
+
+    def _definition(self, tool: dict[str, Any]) -> dict[str, Any]:
+        """A tool as far as it is recorded: the first agent's and an MCP tool wholly, others without
+        their parameters."""
+        if "function" in tool:
+            return tool
+        if given := dict_in(tool, "mcp_tool"):
+            described = {"description": given.get("description"), "parameters": given.get("inputSchema")}
+            return {"name": given.get("name"), **described}
+        self.unread.add("parameters of a tool's definition, which were not recorded")
+        name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
+        return {"name": name, "description": tool.get("description")}
+
+    def _reasoning(self, fields: dict[str, Any]) -> str | None:
+        """The reasoning of a message or an action, whichever interface of a provider it came by."""
+        if own := text(fields.get("reasoning_content")):
+            return own
+        item = dict_in(fields, "responses_reasoning_item")
+        lists = [listed for key in ("summary", "content") if isinstance(listed := item.get(key), list)]
+        thoughts = "\n".join(one for listed in lists for one in listed if text(one))
+        return self._blocks(fields.get("thinking_blocks")).reasoning or thoughts or None
+
+
+_KINDS: dict[str, Callable[[EventLog, Event, float | None], None]] = {
+    "SystemPromptEvent": EventLog._system,
+    "system": EventLog._system,
+    "MessageEvent": EventLog._message,
+    "ActionEvent": EventLog._action,
+    "ObservationEvent": EventLog._observation,
+    "UserRejectObservation": EventLog._error,
+    "AgentErrorEvent": EventLog._error,
+    "Condensation": EventLog._condensation,
+    "condensation": EventLog._condensation,
+    "ConversationErrorEvent": EventLog._broke_off,
+    "ConversationStateUpdateEvent": EventLog._state,
+}
+SDK_EVENTS = {kind for kind in _KINDS if kind[0].isupper()}
+
+
+def _texts(blocks: Blocks) -> list[str]:
+    return [part.text for part in blocks.parts if isinstance(part, TextPart)]
 
 
 def clipped(output: str, limit: int, folder: str | None = None, name: str = "") -> str:

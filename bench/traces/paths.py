@@ -16,7 +16,7 @@ from ..plugins.registry import entries, repository_of
 from .documents import Document
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
-BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
+_BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
 class InputFile(NamedTuple):
@@ -49,8 +49,6 @@ def given_files(text: str, base: Path) -> GivenPath:
     elif os.path.exists(target) or not glob.has_magic(path):
         given = GivenPath(text, reader, (InputFile(target, name, target.name),), named=True)
         if not os.path.exists(target):
-            if "," in path and all(os.path.exists(base / part) for part in path.split(",")):
-                raise TraceError(f"{text}: is no file — part several by a space: {' '.join(path.split(','))}")
             _ = Document(target, name).disk_bytes  # raises
     else:
         given = GivenPath(text, reader, tuple(_matches(base, path)), named=False)
@@ -114,7 +112,7 @@ def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
-    by_path = BY_PATH.fullmatch(text)
+    by_path = _BY_PATH.fullmatch(text)
     if by_path is not None:
         return by_path.group(1), by_path.group(2)
     prefix, colon, rest = text.partition(":")

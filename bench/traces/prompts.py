@@ -3,6 +3,7 @@ which each message stands once."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from ..model import ContextReset, Usage, compact_json, non_text_parts
 from .steps import ReadMessage, Steps
 
 _REWORDED = "message that a later prompt words differently"
+_SUMMARY = re.compile(r"summar|compact(?:ed|ion)|condens|continued from", re.IGNORECASE)
+_OPENING = 500
+"""Characters in which a message says that it is a summary."""
 
 
 @dataclass
@@ -134,6 +138,7 @@ class Prompts(Steps):
     def __init__(self) -> None:
         super().__init__()
         self._threads = Threads()
+        self._answers: dict[str, ReadMessage] = {}  # those with several calls, by the id of each call
 
     def ask(
         self,
@@ -155,6 +160,7 @@ class Prompts(Steps):
         results of tools that the server ran in it. Gives the name of its thread. `agent` is who
         answers, where that is not what the group is called."""
         who = agent or group
+        prompt = None if prompt is None else self._rejoined(prompt)
         known = _as_thread(prompt or (), group)
         added_to = self._added_to(known)
         thread = self._threads.first(group) if prompt is None else added_to or self._threads.continued(known)
@@ -167,12 +173,28 @@ class Prompts(Steps):
         if tools is not None:
             self.tools(tools, thread.name, who)
         step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
+        if len(answer.calls) > 1:
+            self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         thread.add(thread.answer, answer.text.strip(), step)
         for result in results:
             thread.add(key_of(result), result.text.strip(), self.say(result, thread.name, who, answered))
         self._threads.changed(thread)
         return thread.name
+
+    def _rejoined(self, prompt: Sequence[ReadMessage]) -> list[ReadMessage]:
+        """A prompt in which each answer is one message: some libraries send each of its calls back
+        as a message of its own."""
+        sent = {call.id for message in prompt for call in message.calls}
+        joined: list[ReadMessage] = []
+        for message in prompt:
+            answer = self._answers.get(message.calls[0].id, message) if message.calls else message
+            is_part = len(message.calls) < len(answer.calls) and sent.issuperset(call.id for call in answer.calls)
+            if not is_part:
+                joined.append(message)
+            elif message.calls[0].id == answer.calls[0].id:  # the first of its messages
+                joined.append(answer)
+        return joined
 
     def _added_to(self, prompt: Thread) -> Thread | None:
         """The conversation to which a prompt only adds, because the server keeps the rest: the prompt begins with the
@@ -251,8 +273,14 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
     return places
 
 
+def _is_summary(message: ReadMessage) -> bool:
+    """True for a text of the model's, or one that begins by saying that it is a summary."""
+    marked = message.role in ("user", "system") and _SUMMARY.search(message.text[:_OPENING])
+    return not message.calls and (message.role == "assistant" or bool(marked))
+
+
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """The messages that stand where others were dropped: those between kept ones, and the first
+    """The messages that stand where others were dropped: summaries between kept ones, and the first
     after the last kept one."""
     summary: list[int] = []
     before = -1
@@ -263,6 +291,6 @@ def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) 
         after = next((later for later in places[at:] if later is not None), None)
         gap = (end if after is None else after) - before > 1
         first = at == 0 or places[at - 1] is not None
-        if gap and prompt[at].role not in ("tool", "system") and (after is not None or first):
+        if gap and (after is not None or first) and _is_summary(prompt[at]):
             summary.append(at)
     return summary

@@ -1,11 +1,10 @@
-"""The interface of a reader: how sure it is of a file, what it declares, and what it gives."""
+"""The interface of a reader: how sure it is of a file, and what it gives."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Protocol
 
 from ..model import Source, Trace
 from ..model.errors import TraceError
@@ -23,34 +22,6 @@ class Confidence(enum.IntEnum):
 def certain_if(marked: object) -> Confidence:
     """CERTAIN where a file has the marks of a format, NO where it has not."""
     return Confidence.CERTAIN if marked else Confidence.NO
-
-
-Kept = Literal["cuts", "usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "resets",
-               "tools", "approvals", "model"]  # fmt: skip
-"""Facts that a reader may keep beside messages and results: that a result was cut at the source, recorded token counts,
-times or durations, failed results, how the run ended, what people said of it, route decisions, reasoning as text,
-agents of their own, where the history was cut, tool definitions, a person's yes or no, the name of the model."""
-
-
-@dataclass(frozen=True)
-class Keeps:
-    """The features that a reader keeps, declared as its attribute `keeps`: a row of docs/traces.md, which a test holds
-    against its samples.
-
-    `results`: `untruncated` (all of it, where the model saw less), `as shown` (what is recorded is what the model saw)
-    or `none`. `never` is what it cannot keep, and why; `tested` the versions of the format it was tested on, and how
-    those files came to be.
-    """
-
-    results: Literal["untruncated", "as shown", "none"]
-    also: tuple[Kept, ...]
-    never: str
-    tested: str
-
-
-def all_but(*missing: Kept) -> tuple[Kept, ...]:
-    """All that a reader may keep, but some of it."""
-    return tuple(kept for kept in get_args(Kept) if kept not in missing)
 
 
 class PartOf(TraceError):

@@ -4,7 +4,6 @@ named in `left_out`, and never refuses the file.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -20,30 +19,16 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
     """The objects of a file: its lines, the members of its one list, or the one that it is. What is
     no object is counted. Raises TraceError where nothing in the file is one."""
-    several = len(list(itertools.islice(document.lines(), 2))) > 1
-    if several and (document.is_json_lines or document.problem is not None):
-        values = _lines_of(document, unread)
-    else:
-        values = document.json if isinstance(document.json, list) else [document.json]
-    objects = dicts(values)
-    unread.add("line that is no object", len(values) - len(objects))
-    if several and not objects and document.problem is not None:
+    values = list(document.values())
+    broken = [at for at, value in enumerate(values) if isinstance(value, TraceError)]
+    if document.problem is not None and len(values) - len(broken) == 0:
         raise document.problem
+    half = bool(broken) and broken[-1] == len(values) - 1
+    unread.add("half-written last line", half)
+    unread.add("line that is not JSON", len(broken) - half)
+    objects = dicts(values)
+    unread.add("line that is no object", len(values) - len(broken) - len(objects))
     return objects
-
-
-def _lines_of(document: Document, unread: Unread) -> list[Any]:
-    values: list[Any] = []
-    broken = 0
-    for number, line in document.lines():
-        unread.add("line that is not JSON", broken)
-        broken = 0
-        try:
-            values.append(document.decode(line, number))
-        except TraceError:
-            broken = 1
-    unread.add("half-written last line", broken)
-    return values
 
 
 Kinds = Mapping[str, type]

@@ -11,9 +11,11 @@ import pytest
 from built import INFOS, SIGNED, compared, run, score
 from hypothesis import given, strategies as st
 
+from bench.comparison.against import moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
 from bench.comparison.building import compared as whole_of
-from bench.comparison.gates import exit_code, judge, limits, moves, parse_rule, regression
+from bench.comparison.gate_rules import limits, parse_rule, regression
+from bench.comparison.gates import exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
 from bench.model.outcome import Failure

@@ -6,23 +6,29 @@ import pytest
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
-from harm import refusals
+from harm import measured, refusals
+from numbers_gold import GOLD, TASKS, findings
 
 from bench.evidence.false_alarms import false_alarms
 from bench.model.advice import RuleResult
+from bench.model.scores import MeasuredRun
 
-TASKS = 6
 Refusals = dict[str, list[RuleResult]]
 
 
 @pytest.fixture(scope="module")
-def harmful() -> Refusals:
-    return refusals(map(service, range(TASKS)), HARMFUL)
+def runs() -> list[MeasuredRun]:
+    return measured(map(service, range(TASKS)), HARMFUL | HARMLESS)
 
 
 @pytest.fixture(scope="module")
-def harmless() -> Refusals:
-    return refusals(map(service, range(TASKS)), HARMLESS)
+def harmful(runs: list[MeasuredRun]) -> Refusals:
+    return refusals(runs, HARMFUL)
+
+
+@pytest.fixture(scope="module")
+def harmless(runs: list[MeasuredRun]) -> Refusals:
+    return refusals(runs, HARMLESS)
 
 
 def test_there_are_enough() -> None:
@@ -62,3 +68,7 @@ def test_the_rule_that_is_broken_refuses(harmful: Refusals, name: str, rule: str
 def test_a_rule_that_reads_prose_knows_its_own_error() -> None:
     assert set(false_alarms()) == {"instructed", "misattributed", "invented"}
     assert all(0 < rate < 0.25 for rates in false_alarms().values() for rate in rates)
+
+
+def test_what_the_rules_find_was_accepted(runs: list[MeasuredRun]) -> None:
+    assert findings(runs) == (GOLD / "harm.csv").read_text(encoding="utf-8")

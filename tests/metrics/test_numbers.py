@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import functools
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
+from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
@@ -128,28 +130,6 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     assert with_handle["cost.refetch_usd"].value == 0.0 < without["cost.refetch_usd"].value
     other = numbers_of(evidence(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),)))
     assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
-
-
-def test_prices_by_hand() -> None:
-    found = numbers_of(evidence(*WHOLE))
-    index = index_trace(TRACE)
-    size = [3 + sum(index.tokens[:1]), 3 + sum(index.tokens[:3]), 3 + sum(index.tokens[:5])]
-    answers = sum(index.answer_tokens.values())
-    assert found["cost.prompt_tokens"].value == sum(size)
-    assert found["cost.peak_prompt_tokens"].value == size[2]
-    assert found["cost.usd_uncached"].value == pytest.approx(sum(size) * 2.5e-6 + answers * 1e-5)
-    assert found["cost.cached_prompt_tokens"].value == 0.0  # below 1,024 tokens
-
-
-def test_routes_by_hand() -> None:
-    def decision(step: int, route: str, untruncated: str) -> Decision:
-        return Decision(step=step, router="r", at="result", route=route, untruncated=untruncated)
-
-    taken = decision(2, "go", "go"), decision(3, "abort", "go"), decision(4, "go", "abort"), decision(5, "go", "go")
-    found = numbers_of(evidence(*WHOLE, decisions=taken))
-    assert found["routing.accuracy"].value == 0.5
-    assert found["routing.first_divergence"].value == 0.25
-    assert (found["routing.false_aborts"].value, found["routing.missed_aborts"].value) == (1.0, 1.0)
 
 
 def test_loops_by_hand() -> None:
@@ -306,3 +286,25 @@ def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
         assert [len(item.walked.missed) for item in found.values()] == [0, 0, 0], trace.id
         assert found["clairvoyant"].checks["changed"].hits == 0, trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
+
+
+# ---------------------------------------------------------------- the page of metrics worked by hand
+
+
+def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "tests/metrics/worked/README.md").read_text(encoding="utf-8")
+    headings = {line[3:] for line in text.split("\n") if line.startswith("## ")}
+    assert {name.rsplit(".", name.count(".") - 1)[0] for name in metrics()} <= headings
+    page = doctest.DocTestParser().get_doctest(text.replace("\n```\n", "\n\n"), {}, "worked", None, 0)
+    assert doctest.DocTestRunner().run(page).failed == 0
+
+
+# ---------------------------------------------------------------- every number of shipped recordings
+
+
+def test_the_numbers_of_shipped_recordings_were_accepted() -> None:
+    for name, text in of_recordings().items():
+        assert text == (GOLD / name).read_text(encoding="utf-8"), (
+            f"{name}: read the difference, then `make accept-gold`"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.model import UserTurn
-from bench.traces import Confidence, Document, Keeps, Traces, certain_if
+from bench.traces import Confidence, Document, Traces, certain_if
 from bench.traces.messages import messages
 from bench.traces.parts import Unread
 from bench.traces.records import objects_of
@@ -16,15 +16,11 @@ class Bfcl:
     JSON Lines of `{id, question, function, expected}`; `question` is a list of turns, each a list of messages. Where several functions are
     expected the label is their list; without `expected` there is no label.
 
-    Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`
-    """
+    Not kept: answers and results: the benchmark publishes questions and expected calls.
 
-    keeps = Keeps(
-        results="none",
-        also=("labels",),
-        never="answers and results: the benchmark publishes questions and expected calls",
-        tested="BFCL v4 (`bfcl-eval` 2026.3.23), published files",
-    )
+    Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`.
+    Tested: BFCL v4 (`bfcl-eval` 2026.3.23), published files
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head

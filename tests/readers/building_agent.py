@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from bench.model import ToolResult
-from bench.traces import Confidence, Document, Keeps, Traces, dicts
+from bench.traces import Confidence, Document, Traces, dicts
 from bench.traces.messages import messages as read_messages
 from bench.traces.steps import ReadMessage, Steps
 
@@ -21,15 +21,11 @@ class BuildingAgent:
     `\\n`, inside a table's JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the
     model saw was not recorded (`seen` is None). The manifest is in `meta`.
 
-    Source: 000 Steps 1–2, 003 §3
-    """
+    Not kept: what the model saw, usage, times.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("errors",),
-        never="what the model saw, usage, times",
-        tested="one published session of the agent of documents 000, 001 and 003",
-    )
+    Source: 000 Steps 1–2, 003 §3. Tested: one published session of the agent of documents 000, 001
+    and 003
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head

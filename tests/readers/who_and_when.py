@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from bench.traces import Confidence, Document, Keeps, Traces, as_dict, dicts, source_of
+from bench.traces import Confidence, Document, Traces, as_dict, dicts, source_of
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
@@ -48,15 +48,12 @@ class WhoAndWhen:
 
     Labels are kept as recorded, `mistake_step` as a number counted from 0; it is the step that failed.
 
-    Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212), repository mingyin1/Agents_Failure_Attribution
-    """
+    Not kept: usage, times, the tools of the agents behind the orchestrator.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("errors", "outcome", "labels", "routes", "reasoning", "resets", "model"),
-        never="usage, times, the tools of the agents behind the orchestrator",
-        tested="Who&When at 3d9d568 (Magentic-One and Captain Agent logs), published files",
-    )
+    Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212),
+    repository mingyin1/Agents_Failure_Attribution. Tested: Who&When at 3d9d568 (Magentic-One and
+    Captain Agent logs), published files
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = {"history": document.head} if isinstance(document.head, list) else as_dict(document.head)

@@ -31,7 +31,7 @@ from bench.reports import (
     reports,
 )
 from bench.reports.audit import audit_rendered, audit_report
-from bench.reports.audit_sections import UNSEEN
+from bench.reports.audit_events import UNSEEN
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text

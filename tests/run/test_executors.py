@@ -6,6 +6,7 @@ import os
 import pickle
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -13,10 +14,10 @@ from hypothesis import given, strategies as st
 from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
-from bench.model.index import TraceIndex
 from bench.replayer.replaying import replay
-from bench.run.executors import measured_by, measured_here, processes
+from bench.run.executors import Workers
 from bench.run.kept import Kept, key_of, replay_digest
+from bench.run.measuring import Measuring, RunSession, measure
 from bench.strategies import strategy_of
 
 
@@ -35,20 +36,21 @@ def died(task, why):
     return "died", str(task)
 
 
-def by_processes(tasks, workers=2):
-    return sorted(measured_by(processes, workers, work, "plan", tasks, died))
+def by_processes(*comparisons):
+    with Workers(2) as workers:
+        return [sorted(workers.results(work, "plan", tasks, died)) for tasks in comparisons]
 
 
 def test_processes_give_what_this_one_gives():
     tasks = [*map(str, range(20))]
-    assert by_processes(tasks) == sorted(measured_here(work, "plan", tasks))
-    assert by_processes([]) == []
+    assert by_processes(tasks, [], ["a"]) == [sorted(Workers().results(work, "plan", tasks, died)), [], [("plan", "a")]]
 
 
 @pytest.mark.slow
 def test_a_process_that_dies_costs_its_own_task(tmp_path):
     tasks = [*map(str, range(10)), "dies", *map(str, range(10, 20)), tmp_path / "once", "20"]
-    found = by_processes(tasks)
+    found, after = by_processes(tasks, ["a"])
+    assert after == [("plan", "a")]
     others = [task for task in tasks if task != "dies"]
     assert found == sorted([("died", "dies"), *(("plan", str(task)) for task in others)])
 
@@ -57,57 +59,75 @@ def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
     with pytest.raises(BenchError, match="no such thing"):
         by_processes(["1", "raises"])
     lock = threading.Lock()
-    with pytest.raises(BenchError):
-        list(measured_by(processes, 1, work, lambda: lock, ["1"], died))
+    with pytest.raises(BenchError), Workers(2) as workers:
+        list(workers.results(work, lambda: lock, ["1"], died))
 
 
 # ---------------------------------------------------------------- what is kept
 
 
-@given(st.dictionaries(st.binary(max_size=8), st.binary(max_size=200)))
+PLAIN = st.recursive(st.none() | st.integers(-9, 9) | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3))
+
+
+@given(st.dictionaries(st.text(max_size=8), PLAIN))
 def test_what_is_kept_is_given_back(tmp_path_factory, values):
     kept = Kept(tmp_path_factory.mktemp("kept") / "k.sqlite")
-    for key, body in values.items():
-        kept.put(key, body)
+    for name, value in values.items():
+        kept.put(value, "a", name)
     again = pickle.loads(pickle.dumps(kept))
-    assert {key: again.get(key) for key in values} == values
-    assert again.get(b"another key that nobody has") is None
+    assert {name: again.get(Any, "a", name) for name in values} == values
+    assert again.get(Any, "a", "another name that nobody has") is None
+    kept.put("\ud800", "a", "no UTF-8")
+    assert kept.get(Any, "a", "no UTF-8") is None
 
 
-def test_a_value_is_made_once_and_comes_back_equal(tmp_path):
-    trace, kept, made = example().trace, Kept(tmp_path / "k.sqlite"), []
+def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
+    trace, kept = example().trace, Kept(tmp_path / "k.sqlite")
+    measuring = Measuring((strategy_of("keep_all"), strategy_of("summarizer=head_tail:head=1,tail=1", "ends")))
+    session = RunSession(trace, measuring, kept)
+    assert session.known() is None
+    first, details = session.measured(), session.details(["ends"])
+    for name in ("index_trace", "Replayer", "TraceSession"):
+        monkeypatch.delattr(f"bench.run.measuring.{name}")
+    again = RunSession(trace, measuring, kept)
+    assert (again.known(), again.measured(), again.kept_details(["ends"])) == (first, first, details)
+    for changed in (Measuring(measuring.strategies, calibrate=False), Measuring(measuring.strategies, model="gpt-4o")):
+        assert RunSession(trace, changed, kept).known() is None
+    assert RunSession(trace, measuring, kept, labels={"routes": {"1": "end"}}).known() is None
 
-    def make():
-        made.append(1)
-        return index_trace(trace)
 
-    def value(*about, **settings):
-        return kept.value(TraceIndex, ("index", trace.sha256, *about), make, **settings)
-
-    first, second = value(), value()
-    assert (first, made) == (second, [1])
-    assert value("another model", wanted=lambda value: False) == first
-    assert value("another model") == value("another model")
-    assert made == [1, 1, 1]
+def test_code_of_a_user_is_replayed_each_time(tmp_path):
+    kept, texts = Kept(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
+    scores = [
+        measure(
+            example().trace,
+            Measuring((strategy_of({"summarizer": lambda result, text=text: text}, "mine"),)),
+            kept=kept,
+        )
+        for text in (*texts, *texts)
+    ]
+    assert scores[:2] == scores[2:]
+    assert scores[0] != scores[1]
 
 
 def test_a_file_that_is_none_fails_nothing(tmp_path):
     (tmp_path / "k.sqlite").write_bytes(b"no database at all, but longer than a header " * 20)
     kept = Kept(tmp_path / "k.sqlite")
-    kept.put(b"a", b"1")
-    assert kept.get(b"a") is None
-    assert Kept(tmp_path / "k.sqlite" / "below").get(b"a") is None
+    kept.put("1", "a")
+    assert kept.get(str, "a") is None
+    assert Kept(tmp_path / "k.sqlite" / "below").get(str, "a") is None
     kept.trim()
 
 
 def test_the_oldest_go_first(tmp_path, monkeypatch):
     kept = Kept(tmp_path / "k.sqlite")
     for number in range(40):
-        kept.put(b"%d" % number, os.urandom(1000))
-    kept.get(b"0")
+        kept.put(os.urandom(1000), number)
+    monkeypatch.setattr("bench.run.kept._LATELY_S", -1.0)
+    kept.get(bytes, 0)
     monkeypatch.setattr("bench.run.kept.limit", lambda name: 20_000)
     kept.trim()
-    left = [number for number in range(40) if kept.get(b"%d" % number) is not None]
+    left = [number for number in range(40) if kept.get(bytes, number) is not None]
     assert 0 in left
     assert len(left) < 20
     assert left[1:] == [*range(41 - len(left), 40)]

@@ -16,7 +16,7 @@ import pytest
 from handmade import opened, shell
 
 import bench
-from bench.run.executors import dask
+from bench.run.executors import Workers, dask
 from bench.traces.formats.native import write_traces
 
 ROOT = Path(__file__).parents[2]
@@ -88,11 +88,12 @@ def compared(tmp_path, monkeypatch):
 def test_a_killed_process_changes_nothing(compared, place):
     if place == "dask":
         pytest.importorskip("distributed")
-    where = {"jobs": 2, "executors": (lambda workers: dask(None, 2)) if place == "dask" else None}
+    jobs = Workers(2, (lambda workers: dask(None, 2)) if place == "dask" else None)
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
     killer = threading.Thread(target=kill_once, args=(Path("kill").absolute(),))
     killer.start()
-    assert compared(KILLS, **where) == here
+    with jobs:
+        assert compared(KILLS, jobs=jobs) == here
     killer.join()
     assert Path("kill").exists()
 

@@ -7,13 +7,10 @@ of that code is part of this project.
 from __future__ import annotations
 
 import ast
-import asyncio
 import itertools
 import json
 import os
-import re
 import subprocess
-import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,10 +20,8 @@ import deployed
 import pytest
 from handmade import SMALL, result
 
-from bench.model import Message, Record, ToolCall, ToolResult
+from bench.model import Record, ToolResult
 from bench.plugins.registry import build
-from bench.strategies import Window, Written
-from bench.strategies.documents.document_002 import is_command
 from bench.strategies.forms import execution_mapping, raw_mapping
 from bench.traces import load
 
@@ -294,153 +289,3 @@ def test_the_evaluator_by_the_document_aborts_alike() -> None:
     for record in records():
         theirs = outcome(lambda record=record: deployed.evaluated(execution_mapping(record))["critical_failure"])
         assert theirs in ("raised", outcome(lambda record=record: judge(record, ())["critical_failure"]))
-
-
-# ---------------------------------------------------------------- 002: the command history
-
-
-def words(text: str) -> int:
-    """A count that headings do not change: those of the original are others."""
-    return text.count("w") + text.count("SUMMARY")
-
-
-def plain(text: str) -> str:
-    """A message without heading: the summary alone, or the entries of a command history."""
-    made = re.search(r"SUMMARY\d", text)
-    if made:
-        return made[0]
-    return re.sub(r"\n+", "\n", text.partition("\n")[2]).strip() if text.startswith("Command History") else text
-
-
-class Host:
-    """The model of the original: answers with the commands in turn, or a summary, and says what was used."""
-
-    def __init__(self, answers: list[str]) -> None:
-        self.answers, self.prompts, self.summaries = answers, list[list[str]](), 0
-        self.chat = types.SimpleNamespace(completions=self)
-
-    def create(self, *, messages: list[dict[str, str]], **settings: Any) -> Any:
-        used = sum(words(message["content"]) for message in messages)
-        if messages[0]["role"] == "system":
-            self.summaries += 1
-            text = "SUMMARY1"
-        else:
-            self.prompts.append([plain(message["content"]) for message in messages])
-            text = self.answers[len(self.prompts) - 1]
-        choice = types.SimpleNamespace(message=types.SimpleNamespace(content=text), finish_reason="stop")
-        usage = types.SimpleNamespace(prompt_tokens=used, completion_tokens=words(text))
-        return types.SimpleNamespace(choices=[choice], usage=usage, id="1")
-
-
-def session(commands: int, chars: int) -> tuple[list[str], list[str]]:
-    """Answers of the model and results of its commands."""
-    said = [f"{'w' * (60 if n % 3 == 0 else 5)} look\nexecute: cat part_{n}.c" for n in range(commands)]
-    return [*said, "[TASK FINISHED]"], [f"{n} {'w' * chars}" for n in range(commands)]
-
-
-def theirs_of(answers: list[str], results: list[str], max_tokens: int) -> list[list[str]]:
-    """The prompts of the original's own loop, as far as it goes."""
-    logger = types.SimpleNamespace(**dict.fromkeys(("info", "debug", "warning", "error"), lambda *said, **more: None))
-    clock = types.SimpleNamespace(time=lambda: 0.0)
-    text = source("JianhongTu+RCAbench", "dda2dc5", "agents/mini-swe-agent/purple_agent_server.py")
-    agent = methods_of(
-        text, "PurpleAgentExecutor", logger=logger, time=clock, re=re, asyncio=asyncio, MINI_SWE_AGENT_AVAILABLE=False
-    )
-    given, replies = Host(answers), iter(results)
-
-    async def send(message: str, context_id: str) -> str:
-        return next(replies)
-
-    agent.max_steps, agent.max_tokens, agent.timeout, agent.model = 10_000, max_tokens, 10_000, "m"
-    agent._openai_client, agent._send_to_green_agent = given, send
-    task = {
-        "messages": [{"role": "user", "content": "Find it."}],
-        "step_count": 0,
-        "total_tokens": 0,
-        "start_time": 0.0,
-    }
-    task |= {"task_initialized": True, "agent": None, "last_summarized_at_ratio": 0.0, "command_history": []}
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(20_000)
-    try:
-        asyncio.run(agent._decide_next_command("c", task, None))
-    finally:
-        sys.setrecursionlimit(limit)
-    return given.prompts
-
-
-def ours_of(answers: list[str], results: list[str], max_tokens: int) -> list[list[str]]:
-    """The prompts of the compactor on the deployed agent's own count: prompts and answers of all calls, which end the run when used up.
-
-    At a trigger the characters of what was summarised / 4 come off, and those of the new history / 4 are added.
-    """
-    compactor = build("compactor", f"separate_commands_deployed:max_tokens={max_tokens}").start()[0]
-    compactor.write = lambda read, window: Written(read, "SUMMARY1")
-    used, last = 0, -max_tokens
-    history = [Message(role="user", kind="user", text="Find it.", step=0)]
-    added, prompts = list(history), list[list[str]]()
-
-    def count(item: Message | str) -> int:
-        return words(item if isinstance(item, str) else item.text)
-
-    for number, answer in enumerate(answers):
-        if used >= max_tokens:
-            break
-        due = used >= 0.8 * max_tokens and used >= last + 0.1 * max_tokens
-        shown = compactor._appended
-        window = Window(number, "main", history, added, used + sum(map(count, shown)), max_tokens, count)
-        edits = compactor.compact(window)
-        if edits.messages is not None:
-            last = used
-            before = [m for m in history if m not in (*edits.messages, *shown) and not is_command(m)]
-            used += sum(len(message.text) // 4 for message in edits.messages) - sum(
-                len(message.text) // 4 for message in before
-            )
-        if due and used >= 0.95 * max_tokens:
-            break
-        kept = history if edits.messages is None else edits.messages
-        history = [new for old in kept if (new := edits.replace.get(old, old)) is not None] + [*edits.append]
-        used += sum(map(count, history)) + words(answer)
-        prompts.append([plain(message.text) for message in history])
-        call = ToolCall(id=f"c{number}", name="bash", arguments={"command": f"cat part_{number}.c"}, in_text=True)
-        said = Message(
-            role="assistant",
-            kind="model",
-            text=answer,
-            step=number,
-            tool_calls=(call,) if number < len(results) else (),
-        )
-        added = [said]
-        if number < len(results):
-            text = f"Command result:\n{results[number]}"
-            added.append(Message(role="user", kind="result", text=text, step=number, call_id=call.id))
-        history = [*history, *added]
-    return prompts
-
-
-def prompts(commands: int, chars: int, max_tokens: int) -> list[tuple[Any, Any]]:
-    given = session(commands, chars)
-    return list(itertools.zip_longest(ours_of(*given, max_tokens), theirs_of(*given, max_tokens)))
-
-
-SESSIONS = [
-    (20, 300, 10**9),
-    (60, 300, 10**9),
-    (100, 1200, 10**9),
-    (20, 300, 30_000),
-    (60, 300, 150_000),
-    (60, 900, 300_000),
-    (100, 40, 40_000),
-]
-
-
-@needs_originals
-@pytest.mark.parametrize(("commands", "chars", "max_tokens"), SESSIONS)
-def test_prompts_and_the_call_at_which_the_run_ends(
-    commands: int, chars: int, max_tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "openai", types.SimpleNamespace(OpenAI=None))
-    pairs = prompts(commands, chars, max_tokens)
-    equal, calls = agreement(pairs)
-    assert (equal, calls > 5) == (calls, True)
-    assert (calls < commands) == (max_tokens < 10**9)

@@ -88,9 +88,9 @@ def test_a_conversation_that_the_server_keeps_is_one_run(tmp_path: Path) -> None
     path = tmp_path / "chain.json"
     path.write_text(json.dumps(values))
     (trace,) = load([str(path)]).traces
-    *steps, reset, answer = trace.steps
+    *steps, reset, asked, answer = trace.steps
     assert [step.content for step in steps] == ["Qa", "Aa", "Qb", "Ab", "Qc", "Ac"]
-    assert (reset.kept, reset.summary, answer.content) == ((0, 1), "Qd", "Ad")
+    assert (reset.kept, reset.summary, asked.content, answer.content) == ((0, 1), None, "Qd", "Ad")
 
 
 @pytest.mark.parametrize("session", [True, False])

@@ -53,6 +53,20 @@ def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instruc
     assert (reset.summary, reset.kept) == (None, (1, 2))
 
 
+def test_an_answer_that_comes_back_as_several_messages_is_one_turn() -> None:
+    run = Prompts()
+    both = ReadMessage("assistant", "", (*call("a").calls, *call("b").calls))
+    run.ask([TASK], both)
+    run.ask([TASK, call("a"), result("a", "A"), call("b"), result("b", "B")], ReadMessage("assistant", "x"))
+    assert [type(step).__name__ for step in run.steps] == [
+        "UserTurn",
+        "ModelTurn",
+        "ToolResult",
+        "ToolResult",
+        "ModelTurn",
+    ]
+
+
 def test_calls_without_ids_are_answered_in_order() -> None:
     run = Prompts()
     asked = ReadMessage("assistant", "", (ToolCall(id="", name="f", arguments={"a": 1}), ToolCall(id="", name="g")))

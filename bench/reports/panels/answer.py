@@ -25,11 +25,11 @@ from ..blocks import (
     number,
 )
 from ..charts import Point, Range, Scatter
-from ..labels import label, sentence_case, why
+from ..labels import label, sentence_case
 from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
 from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
-from ..strategies import Numbers, measured, strategies
+from ..strategies import NUMBERED, Numbers, measured, reason, strategies
 
 ORDER = 10
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
@@ -136,7 +136,7 @@ def _rejected(reading: Reading) -> Figure:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
         note = f"theoretical minimum: {floor} ({less})" if floor else ""
-        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why(item) or item.verdict, note)
+        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", reason(reading, item) or item.verdict, note)
     if floor:
         return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
     tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
@@ -201,6 +201,8 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
     if below:
         verb = "is" if len(below) == 1 else "are"
         yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
+    if len(reading.ranked) > NUMBERED:
+        yield "A number is a row of the table."
     if sweeps := swept(reading):
         yield f"A line joins the settings of {listed([setting for setting, _ in sweeps])}."
 
@@ -242,7 +244,7 @@ def _numbers(reading: Reading) -> Numbers:
         )
     columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
     if any(reading.far(item) is not None for item in ranked):
-        columns.append((number("kept from far back", "far kept"), lambda item: _share(reading.far(item))))
+        columns.append((number("old facts kept", "old facts"), lambda item: _share(reading.far(item))))
     return columns
 
 
@@ -262,4 +264,6 @@ def _note(reading: Reading) -> str:
         notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
+    if any(reading.far(item) is not None for item in reading.ranked):
+        notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)

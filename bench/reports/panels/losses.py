@@ -14,6 +14,7 @@ from ..blocks import (
     Fold,
     Heading,
     Prose,
+    Row,
     Section,
     Span,
     Table,
@@ -25,7 +26,7 @@ from ..blocks import (
     number,
     table,
 )
-from ..labels import RULES
+from ..labels import RULES, sentence_case
 from ..numbers import count, listed, of
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
@@ -115,22 +116,25 @@ def _failures(reading: Reading) -> Iterator[Block]:
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """The first findings of each rule that refuses a strategy, with the words."""
-    rows = dict.fromkeys(
-        (
-            RULES[result.rule].measure,
-            Cell(item.strategy, reading.name(result.worst_run)),
-            code(finding.was[:240]),
-            code(finding.text[:240], "bad"),
+    """The first findings of each rule that refuses a strategy, with the words, by rule."""
+    rows = []
+    for rule in _TEXTS:
+        examples = dict.fromkeys(
+            (
+                Cell(item.strategy, reading.name(result.worst_run)),
+                Cell(code(finding.was[:240]) if finding.was else ""),
+                Cell(code(finding.text[:240], "bad")),
+            )
+            for item in reading.ranked
+            for result in item.rules
+            if result.rule == rule and not result.passed
+            for finding in result.findings[:3]
         )
-        for item in reading.ranked
-        for result in item.rules
-        if not result.passed and result.rule in _TEXTS
-        for finding in result.findings[:3]
-    )
+        group = sentence_case(RULES[rule].measure)
+        rows += [Row(cells, group="" if at else group) for at, cells in enumerate(examples)]
     if rows:
         yield Heading("Refused by a rule")
-        heads = columns("found", "strategy", "before", "with the strategy")
+        heads = columns("strategy", "before", "with the strategy")
         yield table("Refused by a rule", heads, rows, most=_ROWS, noun="example")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..blocks import Cell, Fold, Row, Section, Span, Table, columns, number, table
-from ..labels import FAMILIES, label
+from ..labels import FAMILIES, LABELS, label
 from ..numbers import of, quantity
 from ..reading import Reading
 
@@ -32,11 +32,14 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _metrics(reading: Reading) -> list[str]:
     """The metrics by family in the order of the report, those of others at the end."""
     totals = (name for numbers in reading.compared.totals.values() for name in numbers)
-    names, families = dict.fromkeys([*reading.compared.metrics, *totals]), [*FAMILIES]
+    names, families, known = dict.fromkeys([*reading.compared.metrics, *totals]), [*FAMILIES], [*LABELS]
 
-    def place(name: str) -> int:
+    def place(name: str) -> tuple[int, int]:
         family = name.split(".")[0]
-        return families.index(family) if family in families else len(families)
+        return (
+            families.index(family) if family in families else len(families),
+            known.index(name) if name in known else len(known),
+        )
 
     return sorted(names, key=place)
 

@@ -129,12 +129,18 @@ def _limit(rule: Rule, results: list[RuleResult]) -> str:
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """The texts that stand in everything a strategy writes: quoted, since no rule reads them."""
-    scores = (score for run in reading.compared.runs for score in run.scores if score.strategy in reading.by_name)
-    texts = dict.fromkeys((score.strategy, text) for score in scores for text in score.constant_texts)
-    if texts:
+    writers: dict[str, Counter[str]] = {}
+    for run in reading.compared.runs:
+        for score in run.scores:
+            if score.strategy in reading.by_name:
+                for text in score.constant_texts:
+                    writers.setdefault(text, Counter())[score.strategy] += 1
+    if writers:
         title = "Texts that a strategy always writes, word for word"
-        rows = [(name, code(text[:500])) for name, text in texts]
-        yield Fold(title, (table(title, columns("strategy", "text"), rows, look="plain", most=_TEXTS, noun="text"),))
+        ordered = sorted(writers.items(), key=lambda item: (-item[1].total(), item[0]))
+        rows = [(listed([*names]), code(text[:500])) for text, names in ordered]
+        heads = columns("strategies", "text")
+        yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
 
 
 def _signature(reading: Reading) -> Fold:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..claude_code_files import tool_run
 from ..content import Blocks
 from ..records import dict_in, fields_of, text, time_of
@@ -36,17 +36,14 @@ class Atif:
     metrics are in `meta`. Harbor's observations of Claude Code say the output twice; what the model
     saw is the `raw_tool_result` beside them.
 
+    Not kept: errors and untruncated results of other agents than Claude Code: an observation says
+    neither.
+
     Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format"
     (github.com/laude-institute/harbor); PyPI `atif` 1.7; harbor,
-    `src/harbor/agents/installed/claude_code.py` (raw_tool_result)
+    `src/harbor/agents/installed/claude_code.py` (raw_tool_result). Tested: ATIF 1.6 and 1.7,
+    written by hand after the RFC and Harbor's converter of Claude Code sessions
     """
-
-    keeps = Keeps(
-        results="untruncated",
-        also=("cuts", "usage", "times", "errors", "reasoning", "threads", "tools", "model"),
-        never="errors and untruncated results of other agents than Claude Code: an observation says neither",
-        tested="ATIF 1.6 and 1.7, written by hand after the RFC and Harbor's converter of Claude Code sessions",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         head = as_dict(document.head)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
-from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..branches import paired, way_to
 from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
 from ..messages import message
@@ -55,16 +55,12 @@ class ClaudeCode:
     `full` where the model saw less. Neither the system prompt nor the tools are recorded;
     attachments are counted. A stream's result line is the outcome.
 
-    Source: code.claude.com/docs, "Headless mode" (stream-json); session files as Claude Code 2.1
-    writes them
-    """
+    Not kept: the system prompt and the tool definitions, which sessions do not hold; thinking of
+    which only the signature is there.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("cuts", "usage", "times", "errors", "outcome", "reasoning", "threads", "resets", "model"),
-        never="the system prompt and the tool definitions, which sessions do not hold; thinking of which only the signature is there",
-        tested="Claude Code 2.1.119, published sessions and streams",
-    )
+    Source: code.claude.com/docs, "Headless mode" (stream-json); session files as Claude Code 2.1
+    writes them. Tested: Claude Code 2.1.119, published sessions and streams
+    """
 
     def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects

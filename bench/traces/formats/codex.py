@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, text_of
-from .. import Confidence, Document, Keeps, Traces, certain_if, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..codex_runs import ENDS, tool_run
 from ..messages import answer_of_items, is_item, messages
 from ..records import dict_in, fields_of, objects_of, text, time_of
@@ -40,16 +40,12 @@ class Codex:
     has it. Reasoning is encrypted unless summaries were asked for; that is counted. A sub-agent's
     session is a file, and a trace, of its own.
 
-    Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and
-    `models.rs` (ResponseItem)
-    """
+    Not kept: encrypted reasoning, tool definitions, how the run ended.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("cuts", "usage", "times", "errors", "reasoning", "resets", "model"),
-        never="encrypted reasoning, tool definitions, how the run ended",
-        tested="Codex CLI 0.40.0, a published session, and 0.125.0, written by hand after the source",
-    )
+    Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and
+    `models.rs` (ResponseItem). Tested: Codex CLI 0.40.0, a published session, and 0.125.0, written
+    by hand after the source
+    """
 
     def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects

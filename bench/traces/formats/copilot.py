@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from ...model import ToolCall
-from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..parts import Unread
 from ..records import arguments, dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
@@ -29,16 +29,12 @@ class Copilot:
     the results; without rounds the texts of the response are the one turn. A request that was
     cancelled is counted. Token counts are of a whole request, not of a call, and are left out.
 
-    Source: code.visualstudio.com/docs/copilot, "Export a chat session";
-    github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData)
-    """
+    Not kept: system prompts, tool definitions, usage by call, errors of tools, how the run ended.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("times", "reasoning", "model"),
-        never="system prompts, tool definitions, usage by call, errors of tools, how the run ended",
-        tested="exports of VS Code 1.10x, by hand after published ones",
-    )
+    Source: code.visualstudio.com/docs/copilot, "Export a chat session";
+    github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData). Tested: exports of VS Code
+    1.10x, by hand after published ones
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = dict_in(document.head)

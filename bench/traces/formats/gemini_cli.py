@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextReset, ToolCall
-from .. import Confidence, Document, Keeps, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
 from ..records import dict_in, fields_of, objects_of, text, time_of
@@ -36,16 +36,13 @@ class GeminiCLI:
     cancelled or failed did not succeed. What the CLI told its user alone is counted. Going back
     (`$rewindTo`) is a ContextReset.
 
-    Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts`
-    (ConversationRecord, RewindRecord), `packages/core/src/output/types.ts` (JsonStreamEvent)
-    """
+    Not kept: the system prompt, tool definitions, how the run ended, results above what the model
+    was sent.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("usage", "times", "errors", "reasoning", "resets", "model"),
-        never="the system prompt, tool definitions, how the run ended, results above what the model was sent",
-        tested="sessions of Gemini CLI of October 2025, published files",
-    )
+    Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts`
+    (ConversationRecord, RewindRecord), `packages/core/src/output/types.ts` (JsonStreamEvent).
+    Tested: sessions of Gemini CLI of October 2025, published files
+    """
 
     def sniff(self, document: Document) -> Confidence:
         first = document.first

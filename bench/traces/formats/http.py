@@ -11,12 +11,11 @@ from urllib.parse import unquote
 
 from ...model import compact_json
 from ...text.wording import counted
-from .. import Confidence, Document, Keeps, NoRun, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..calls import Calls
 from ..content import first_of
 from ..exchange import request_in
 from ..streams import assembled, events_of_frames
-from ..yaml_values import YamlError, yaml_value
 
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
@@ -33,16 +32,12 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
-    (`nock.recorder`); the HAR 1.2 specification
-    """
+    Not kept: reasoning that the interface does not send, how the run ended.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "reasoning", "resets", "tools", "model"),
-        never="reasoning that the interface does not send, how the run ended",
-        tested="vcrpy cassettes of OpenAI/Python 1.78, pydantic-ai, Gemini and Bedrock, published; HAR 1.2",
-    )
+    Source: vcrpy.readthedocs.io (serializers, cassette format); github.com/nock/nock
+    (`nock.recorder`); the HAR 1.2 specification. Tested: vcrpy cassettes of OpenAI/Python 1.78,
+    pydantic-ai, Gemini and Bedrock, published; HAR 1.2
+    """
 
     def sniff(self, document: Document) -> Confidence:
         if listed := _listed_in_json(document):
@@ -77,11 +72,7 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
 
 
 def _interactions(document: Document) -> list[dict[str, Any]]:
-    try:
-        value = yaml_value(document.text.replace("\r\n", "\n"))
-    except YamlError as error:
-        raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
-    cassette = as_dict(value)
+    cassette = as_dict(document.yaml)
     listed = dicts(cassette.get("interactions") or cassette.get("http_interactions"))
     pairs = zip(dicts(cassette.get("requests")), dicts(cassette.get("responses")), strict=False)
     return [*listed, *({"request": asked, "response": answered} for asked, answered in pairs)]

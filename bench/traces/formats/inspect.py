@@ -9,14 +9,13 @@ from typing import Any
 
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, NoRun, Traces, all_but, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
 from ..records import seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
 from ..usage import usage_in
-from ..zipped import Zipped, is_zip
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
@@ -42,37 +41,32 @@ class Inspect:
     target are labels, the first score the outcome: C and 1 are success. Attachments and message
     pools are resolved.
 
+    Not kept: model calls that only grade.
+
     Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html);
     github.com/UKGovernmentBEIS/inspect_ai, `src/inspect_ai/log/_log.py`, `_recorders/eval.py`,
-    `_condense.py`, `_pool.py`
+    `_condense.py`, `_pool.py`. Tested: inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded
+    `.eval`), log version 2
     """
 
-    keeps = Keeps(
-        results="untruncated",
-        also=all_but("routes", "resets"),
-        never="model calls that only grade",
-        tested="inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded `.eval`), log version 2",
-    )
-
     def sniff(self, document: Document) -> Confidence:
-        if is_zip(document):
-            try:
-                names = Zipped(document).names()
-            except TraceError:
-                return Confidence.NO
-            typical = any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names)
-            return Confidence.CERTAIN if typical else Confidence.NO
+        try:
+            names = document.entries.names if document.entries else []
+        except TraceError:
+            return Confidence.NO
+        if names:
+            return certain_if(any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names))
         head = as_dict(document.head)
         evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "eval"} <= head.keys()
         return certain_if(evaluation and stated)
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
-        if is_zip(document):
-            entries = Zipped(document)
-            names = entries.names()
-            header = next((as_dict(entries.json(name)) for name in _HEADERS if name in names), {})
-            samples = sorted((as_dict(entries.json(name)) for name in names if _ENTRY.fullmatch(name)), key=_order)
+        if document.entries:
+            names = document.entries.names
+            header = next((_entry(document, name) for name in _HEADERS if name in names), {})
+            listed = [_entry(document, name) for name in names if _ENTRY.fullmatch(name)]
+            samples = sorted(listed, key=_order)
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
@@ -84,6 +78,12 @@ class Inspect:
         complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
         for sample, run in complete:
             yield _trace(document, header, sample, run)
+
+
+def _entry(document: Document, name: str) -> dict[str, Any]:
+    """The object in an entry of a zip file; complaints name the file and the entry."""
+    inside = Document(document.path, f"{document.name}:{name}")
+    return as_dict(inside.decode(document.entries.data(name))) if document.entries else {}
 
 
 def _order(sample: dict[str, Any]) -> tuple[str, int, str]:

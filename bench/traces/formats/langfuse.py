@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Outcome, compact_json
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..content import first_of
 from ..messages import ROLES
 from ..parts import Unread
@@ -29,16 +29,12 @@ class Langfuse:
     function that the model called, give outputs, errors and times to results. Scores are labels, the
     first number the outcome.
 
-    Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
-    (`observations.ts`)
-    """
+    Not kept: prompts that an integration wrote as one text are one message; retrievals and
+    embeddings.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "errors", "outcome", "labels", "routes", "threads", "tools", "model"),
-        never="prompts that an integration wrote as one text are one message; retrievals and embeddings",
-        tested="exports of June 2025 to March 2026, published files",
-    )
+    Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
+    (`observations.ts`). Tested: exports of June 2025 to March 2026, published files
+    """
 
     def sniff(self, document: Document) -> Confidence:
         first = document.first

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import compact_json
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..checkpoints import is_sqlite, states_in
 from ..content import first_of
 from ..messages import is_langchain, message, unwrapped
@@ -37,17 +37,13 @@ class LangGraph:
     other values as its state; at the end it is `__end__`. A subgraph's states (`checkpoint_ns`) are
     a thread of the trace. Interrupts are counted: what was answered to them is not recorded.
 
+    Not kept: tool definitions, what was answered to an interrupt.
+
     Source: LangGraph reference, `langgraph.types.StateSnapshot`,
     `langgraph.checkpoint.base.Checkpoint`, `langgraph.checkpoint.sqlite.SqliteSaver`,
-    `langgraph.checkpoint.serde.jsonplus`
+    `langgraph.checkpoint.serde.jsonplus`. Tested: langgraph 1.2.22 and langgraph-checkpoint-sqlite
+    3, recorded
     """
-
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "errors", "routes", "reasoning", "model"),
-        never="tool definitions, what was answered to an interrupt",
-        tested="langgraph 1.2.22 and langgraph-checkpoint-sqlite 3, recorded",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         if is_sqlite(document):

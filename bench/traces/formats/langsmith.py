@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
 from ..records import dict_in, objects_of, text
@@ -27,16 +27,11 @@ class LangSmith:
     own. A run that returned the name of a node is a RouteDecision. Feedback is a label, its first
     score the outcome; a root run that ended in an error failed.
 
-    Source: LangSmith documentation "Run (span) data format"
-    (docs.langchain.com/langsmith/run-data-format)
-    """
+    Not kept: retrievals and other runs that are neither model, tool nor chain.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "tools", "model"),
-        never="retrievals and other runs that are neither model, tool nor chain",
-        tested="langsmith 0.15.0, recorded",
-    )
+    Source: LangSmith documentation "Run (span) data format"
+    (docs.langchain.com/langsmith/run-data-format). Tested: langsmith 0.15.0, recorded
+    """
 
     def sniff(self, document: Document) -> Confidence:
         run = document.first

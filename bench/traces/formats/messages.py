@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Keeps, Traces, as_dict, dicts, register
+from .. import Confidence, Document, Traces, as_dict, dicts, register
 from ..calls import Calls, call_of
 from ..commands import calls_in, is_observation, observation
 from ..exchange import instructions_in, tools_in
@@ -34,17 +34,14 @@ class Messages:
     them. Answers of the Responses interface with what was asked beside them are calls. A command in
     a fence is a call where its output is the next message.
 
+    Not kept: the untruncated result but for LangChain's artifacts, how the run ended: a
+    conversation has none of these.
+
     Source: OpenAI API reference "Create chat completion" and "Responses"; docs.anthropic.com
     "Messages" and "Tool use"; LangChain reference `langchain_core.messages`,
-    `langchain_core.load.dump`
+    `langchain_core.load.dump`. Tested: the interfaces' references, by hand; langchain-core 1.7.2,
+    recorded
     """
-
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "errors", "reasoning", "tools", "model"),
-        never="the untruncated result but for LangChain's artifacts, how the run ended: a conversation has none of these",
-        tested="the interfaces' references, by hand; langchain-core 1.7.2, recorded",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         first = document.first

@@ -16,9 +16,9 @@ import msgspec
 from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
-from .. import Confidence, Document, Keeps, Traces, all_but, certain_if, register
-from ..documents import optional_zstandard
+from .. import Confidence, Document, Traces, certain_if, register
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of
+from ..unpacked import optional_zstandard
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
@@ -31,15 +31,10 @@ class Native:
     Errors name the line and the path in it; another schema version is refused. Written by
     `write_trace`.
 
-    Source: docs/traces.md "Native traces"
-    """
+    Not kept: nothing of what the bench measures; files, pictures and sound are sizes and hashes.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=all_but(),
-        never="nothing of what the bench measures; files, pictures and sound are sizes and hashes",
-        tested="schema 1",
-    )
+    Source: docs/traces.md "Native traces". Tested: schema 1
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head

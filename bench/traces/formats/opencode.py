@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import Unread, picture, simple
 from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
@@ -39,16 +39,13 @@ class Opencode:
     ContextReset that keeps those two. A call that was interrupted failed. The cost is in `meta`. A
     sub-agent's session is a file of its own. Its storage is read by way of `opencode export`.
 
-    Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
-    toModelMessage), `src/cli/cmd/export.ts`
-    """
+    Not kept: the system prompt and tool definitions, how the run ended, the whole output of a
+    truncated result, which is a file of its own.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("cuts", "usage", "times", "errors", "reasoning", "resets", "model"),
-        never="the system prompt and tool definitions, how the run ended, the whole output of a truncated result, which is a file of its own",
-        tested="opencode 1.1 exports, written by hand after the source",
-    )
+    Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
+    toModelMessage), `src/cli/cmd/export.ts`. Tested: opencode 1.1 exports, written by hand after
+    the source
+    """
 
     def sniff(self, document: Document) -> Confidence:
         head = as_dict(document.head)

@@ -1,5 +1,4 @@
-"""Runs of OpenHands: events of its SDK and of its first agent, and the model calls that the SDK
-logs."""
+"""Runs of OpenHands: events of its SDK and of its first agent."""
 
 from __future__ import annotations
 
@@ -11,55 +10,42 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, PartOf, Traces, all_but, as_dict, certain_if, dicts, register
-from ..calls import Calls, call_of
-from ..openhands_actions import ActionLog
-from ..openhands_sdk import EVENTS, SdkLog
+from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
+from ..openhands_log import SDK_EVENTS, EventLog
 from ..parts import Unread
-from ..records import dict_in, objects_of, text, time_of
+from ..records import dict_in, objects_of, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")
 _FRAME = {*_LISTS, *_NOTED, "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
-_LOGGED = {"latency_sec", "context_window", "fncall_messages"}
-_MEANT = ("fncall_messages", "raw_messages")
-_LOG = {*_LOGGED, *_MEANT, "messages", "input", "instructions", "tools", "kwargs", "args", "response", "raw_response", "cost",
-        "timestamp", "usage_summary", "llm_path", "metrics", "fncall_response"}  # fmt: skip
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @register("reader", "openhands")
 class OpenHands:
     """One run a file: a list or lines of events, or an object (a line each in an evaluation's
-    output) with them as `history` or `trajectory`; or the logged model calls of a run, one a file.
+    output) with them as `history` or `trajectory`.
 
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
     usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result
     is put together and shortened as OpenHands shows it; all of it is kept where it was recorded. A
-    condensation is a ContextReset, a rejected action an Approval. Recalled knowledge is a user
-    turn. An evaluation's verdict is the outcome, else how the run ended where that is said.
+    condensation is a ContextReset, a rejected action an Approval. An evaluation's verdict is the
+    outcome, else how the run ended where that is said. The model calls that the SDK logs are read by
+    `request_log`.
 
-    Logged calls of a folder are read together, as the first of them; each conversation is a trace.
+    Not kept: what the first agent recalls into a prompt (counted).
 
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
-    `conversation/persistence_const.py`, `llm/utils/telemetry.py`;
-    github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`,
-    `openhands/memory/conversation_memory.py`
+    `conversation/persistence_const.py`; github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`,
+    `openhands/memory/conversation_memory.py`. Tested: openhands-sdk 1.58.2 and at 611629e,
+    OpenHands events at 156d068, published and recorded files
     """
-
-    keeps = Keeps(
-        results="as shown",
-        also=all_but("labels", "routes", "threads"),
-        never="the template around recalled knowledge; in logged calls: errors of tools, how the run ended",
-        tested="openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head
-        if isinstance(head, dict) and (head.keys() >= _STATE or _is_logged_call(head)):
+        if isinstance(head, dict) and head.keys() >= _STATE:
             return Confidence.CERTAIN
         events = dicts(_events_in(head)) if isinstance(head, dict) else []
         events = events or document.first_objects
@@ -72,9 +58,7 @@ class OpenHands:
         unread = Unread()
         objects = objects_of(document, unread)
         lone = len(objects) == 1 and isinstance(document.head, dict)
-        if lone and _is_logged_call(objects[0]):
-            yield from _logged_calls(document)
-        elif any(_events_in(value) is not None for value in objects):
+        if any(_events_in(value) is not None for value in objects):
             for value in objects:
                 if (events := _events_in(value)) is not None:
                     yield _trace(document, events, Unread(), value)
@@ -91,22 +75,20 @@ def _events_in(value: dict[str, Any]) -> list[Any] | None:
 
 def _is_event(event: dict[str, Any]) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or str(event.get("kind")) in EVENTS
+    return acted or str(event.get("kind")) in SDK_EVENTS
 
 
 def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[str, Any]) -> Trace:
     """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's
     state."""
     events = dicts(listed)
-    steps = SdkLog() if any("kind" in event for event in events) else ActionLog()
+    steps = EventLog()
     steps.unread = unread
     unread.add("event that is no object", len(listed) - len(events))
     for event in events:
         steps.event(event)
-    if isinstance(steps, SdkLog):
-        steps.metrics("run", dict_in(frame, "metrics"))
-        steps.state(frame)
-        steps.end()
+    steps.note_state(frame)
+    steps.end()
     if not frame.keys() >= _STATE:
         unread.extra_keys(frame, _FRAME, "the file")
     steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
@@ -135,39 +117,3 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     trace = _trace(document, [file.json for file in files], Unread(), frame)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
     return msgspec.structs.replace(trace, source=msgspec.structs.replace(trace.source, sha256=digest))
-
-
-# ---------------------------------------------------------------- logged calls
-
-
-def _is_logged_call(value: dict[str, Any]) -> bool:
-    asked = isinstance(value.get("messages"), list) or isinstance(value.get("input"), list)
-    return asked and isinstance(value.get("response"), dict) and bool(_LOGGED & value.keys())
-
-
-def _logged_calls(document: Document) -> Traces:
-    """The runs of the logged calls of a folder, given the first of them; of a file that is named,
-    its own."""
-    files = [Document(path) for path in sorted(document.beside, key=_time_in_name)] or [document]
-    values = [(file.path, value) for file in files if _is_logged_call(value := as_dict(file.head))]
-    if values[0][0] != document.path:
-        raise PartOf(f"{document.name}: a model call, read together with {values[0][0].name}")
-    calls = Calls(document, "openhands")
-    for _, value in values:
-        # the messages as the agent meant them, where the model was sent calls and results as text
-        asked = next((asked for key in _MEANT if (asked := value.get(key))), value.get("messages"))
-        request = {key: value.get(key) for key in ("input", "instructions", "tools")} | {"messages": asked}
-        call = call_of(request, value.get("fncall_response") or value["response"])
-        call.unread.extra_keys(value, _LOG, "the file")
-        call.answered = time_of(value.get("timestamp"), call.unread)
-        seconds = value.get("latency_sec")
-        if call.answered is not None and isinstance(seconds, int | float):
-            call.asked = call.answered - seconds
-        calls.add(call)
-    yield from calls.traces()
-
-
-def _time_in_name(path: Path) -> tuple[float, str]:
-    """The logger ends a name with the time of the call."""
-    numbers = _NUMBER.findall(path.stem)
-    return (float(numbers[-1]) if numbers else 0.0, path.name)

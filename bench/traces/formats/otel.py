@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, register, strict_json
+from .. import Confidence, Document, Traces, as_dict, certain_if, register, strict_json
 from ..genai import answers_in, prompt_in, tools_in_span
 from ..parts import Unread
 from ..records import objects_of
@@ -44,17 +44,13 @@ class Otel:
     the id of the call or by name and arguments; where model calls record no prompt they are the
     results. Agents and nested graphs have threads of their own.
 
+    Not kept: contents that were not captured (counted), retrievals, embeddings.
+
     Source: OpenTelemetry semantic conventions for generative AI; OpenInference specification
     (github.com/Arize-ai/openinference); ai-sdk.dev/docs/ai-sdk-core/telemetry "Collected data";
-    OTLP/JSON
+    OTLP/JSON. Tested: LangChain instrumentations 0.62.4 (OpenLLMetry) and 0.1.80 (OpenInference),
+    recorded; AI SDK 5, by hand
     """
-
-    keeps = Keeps(
-        results="untruncated",
-        also=("usage", "times", "errors", "routes", "threads", "tools", "model"),
-        never="contents that were not captured (counted), retrievals, embeddings",
-        tested="LangChain instrumentations 0.62.4 (OpenLLMetry) and 0.1.80 (OpenInference), recorded; AI SDK 5, by hand",
-    )
 
     def sniff(self, document: Document) -> Confidence:
         head = document.head

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextReset
-from .. import Confidence, Document, Keeps, Traces, certain_if, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..branches import paired, way_to
 from ..content import Blocks
 from ..records import dict_in, fields_of, objects_of, time_of
@@ -42,16 +42,13 @@ class Pi:
     to it, with the summary of the branch that was left, if there is one. A command that a person
     ran is a user turn, unless it was kept from the model. The cost is in `meta`.
 
-    Source: github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md` (version 3; 1 is
-    linear) and `packages/ai/src/types.ts`
-    """
+    Not kept: the system prompt and tool definitions, which sessions do not hold; the whole output
+    of a cut result, which is a file of its own.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("cuts", "usage", "times", "errors", "reasoning", "resets", "model"),
-        never="the system prompt and tool definitions, which sessions do not hold; the whole output of a cut result, which is a file of its own",
-        tested="pi-coding-agent sessions of versions 1 and 3, written by hand after its documentation",
-    )
+    Source: github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md` (version 3; 1 is
+    linear) and `packages/ai/src/types.ts`. Tested: pi-coding-agent sessions of versions 1 and 3,
+    written by hand after its documentation
+    """
 
     def sniff(self, document: Document) -> Confidence:
         header, *entries = document.first_objects or [{}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Keeps, PartOf, Traces, register
+from .. import Confidence, Document, PartOf, Traces, register
 from ..calls import Calls
 from ..exchange import answer_in, request_in
 from ..records import objects_of
@@ -25,15 +25,14 @@ class RequestLog:
     one each conversation is a trace. In a folder, files of one call each are read together, as the
     first of them.
 
-    Source: docs.litellm.ai, "StandardLoggingPayload Specification"
-    """
+    Not kept: the untruncated result, errors and times of tools: they ran where the proxy does not
+    see.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("usage", "times", "reasoning", "threads", "resets", "tools", "model"),
-        never="the untruncated result, errors and times of tools: they ran where the proxy does not see",
-        tested="LiteLLM StandardLoggingPayload; written by hand after the specification",
-    )
+    Source: docs.litellm.ai, "StandardLoggingPayload Specification";
+    github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/llm/utils/telemetry.py`.
+    Tested: LiteLLM
+    StandardLoggingPayload; written by hand after the specification
+    """
 
     def sniff(self, document: Document) -> Confidence:
         asked = [record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None]

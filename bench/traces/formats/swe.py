@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import Outcome, ToolCall
-from .. import Confidence, Document, Keeps, Traces, as_dict, certain_if, dicts, register, strict_json
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import end_of_items
 from ..messages import answer_of_items, messages
@@ -40,16 +40,14 @@ class Swe:
     SWE-agent that was not submitted failed. A grader's `result.json` beside the file is the
     outcome.
 
-    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files";
-    github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
-    """
+    Not kept: structured values: an envelope of text is what the tool gives; SWE-agent: usage by
+    call, exit codes.
 
-    keeps = Keeps(
-        results="untruncated",
-        also=("cuts", "usage", "times", "errors", "outcome", "reasoning", "threads", "tools", "model"),
-        never="structured values: an envelope of text is what the tool gives; SWE-agent: usage by call, exit codes",
-        tested="mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare lists, SWE-agent at 3ea751c, published files",
-    )
+    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files";
+    github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`. Tested:
+    mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare lists, SWE-agent at 3ea751c, published
+    files
+    """
 
     def sniff(self, document: Document) -> Confidence:
         fields = as_dict(document.head)

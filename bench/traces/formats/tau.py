@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, NoRun, Traces, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, certain_if, dicts, register
 from ..messages import messages
 from ..parts import Unread
 from ..records import dict_in, objects_of, text, time_of
@@ -31,16 +31,13 @@ class Tau:
     tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
     counted: they are not the agent's.
 
-    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
-    github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`
-    """
+    Not kept: the system prompt of tau2 (the policy is in the file, not the prompt); usage and times
+    of tau-bench.
 
-    keeps = Keeps(
-        results="as shown",
-        also=("usage", "times", "errors", "outcome", "labels", "tools", "model"),
-        never="the system prompt of tau2 (the policy is in the file, not the prompt); usage and times of tau-bench",
-        tested="tau-bench at 59a200c and AgentRx at f228165, published files; tau2-bench of July 2026, by hand",
-    )
+    Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
+    github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`. Tested: tau-bench at
+    59a200c and AgentRx at f228165, published files; tau2-bench of July 2026, by hand
+    """
 
     def sniff(self, document: Document) -> Confidence:
         run = document.first

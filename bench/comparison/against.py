@@ -1,0 +1,124 @@
+"""A comparison against its baseline: the runs that both have, what moved, what was loosened.
+
+Differences of the same recordings under two versions are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from ..model.compared import Compared, Move, RunMove
+from ..model.metric import MetricInfo
+from ..plugins.spec import parse_spec, split_top
+from .baseline import ScoreFile, stale
+from .gate_rules import as_strict
+from .rules import filled
+from .totals import Runs
+
+
+def shared_runs(now: Runs, then: Runs) -> set[str]:
+    """The runs that both sides have: the same recording, under the same name, asked the same
+    questions.
+    """
+    known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
+    return {run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)}
+
+
+def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
+    """The runs of now that both sides have, under the tasks of then: another label is no other
+    weight.
+    """
+    tasks = {run.id: run.facts.task for run in then.all}
+    return Runs(
+        msgspec.structs.replace(run, facts=msgspec.structs.replace(run.facts, task=tasks[run.id]))
+        for run in now.all
+        if run.id in both
+    )
+
+
+# ---------------------------------------------------------------- what moved
+
+
+def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
+    """Every number of a declared strategy that differs from the baseline on the runs that both
+    have.
+    """
+    now, then = Runs(compared.runs), Runs(base.runs)
+    both = shared_runs(now, then)
+    here, there = as_then(now, then, both), then.only(both)
+    all_moves = []
+    for name in compared.strategies:
+        for metric, info in compared.metrics.items():
+            if stale(compared.signature, base.signature, info):
+                continue
+            before, after = there.total(name, info).value, here.total(name, info).value
+            runs = moved_runs(then, now, name, info, both)
+            if before is None or after is None or (before == after and not runs):
+                continue
+            worse = sum((run.after > run.before) == (info.better == "lower") for run in runs)
+            better = None if before == after else (after < before) == (info.better == "lower")
+            all_moves.append(
+                Move(
+                    strategy=name, metric=metric, before=before, after=after, better=better,
+                    improved_runs=len(runs) - worse, regressed_runs=worse, runs=runs,
+                )
+            )  # fmt: skip
+    return tuple(all_moves)
+
+
+def moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]) -> tuple[RunMove, ...]:
+    """The runs in which a number of a strategy moved, the worst first."""
+    old = {run.id: then.number(run, name, info.name) for run in then.all if run.id in both}
+    new = {run.id: now.number(run, name, info.name) for run in now.all if run.id in both}
+    moved = [
+        RunMove(run, before.value, after.value)
+        for run in sorted(both)
+        if (before := old[run]) and (after := new[run]) and before.value is not None and after.value is not None
+        and before.value != after.value
+    ]  # fmt: skip
+    sign = 1 if info.better == "higher" else -1
+    return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
+
+
+# ---------------------------------------------------------------- what was loosened
+
+
+def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
+    """A clause on each gate that is gone or allows more, each run that is gone, and each judged
+    strategy that is gone or runs other code.
+    """
+    judged: dict[str, None] = {}
+    for rule in base.rules:
+        same = [
+            now for now in compared.rules if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
+        ]
+        matches = [name for name in base.specs if fnmatchcase(name, rule.strategy)]
+        judged |= dict.fromkeys(matches)
+        for name in matches or [rule.strategy]:
+            known = [now for now in same if fnmatchcase(name, now.strategy)]
+            if not any(as_strict(now.settings, rule.settings) for now in known):
+                wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+                what = "allows more" if known else "is gone"
+                yield f"the gate {rule.metric} ({wanted}) on {name} {what}"
+    both = shared_runs(Runs(compared.runs), Runs(base.runs))
+    here = {run.id for run in compared.runs}
+    for run in sorted({run.id for run in base.runs} - both):
+        yield f"run {run} of the baseline {'is another recording now' if run in here else 'is gone'}"
+    for name in sorted(judged):
+        now = compared.specs.get(name)
+        if now is None:
+            yield f"strategy {name}, which was judged, is gone"
+        elif _targets(base.specs[name]) != _targets(now):
+            yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
+
+
+def _targets(spec: str) -> list[tuple[str, str]]:
+    """The code in each slot of a spec, without its settings: these may change."""
+    return sorted(
+        (slot, parse_spec(part).target)
+        for slot, value in filled(spec).items()
+        for part in split_top(value.strip("[]"), ",")
+    )

@@ -1,0 +1,85 @@
+"""The score of one replay, and the facts about its recording: values of evidence, without any file or process."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..evidence.checks import CheckedReplay
+from ..evidence.checks.own import own_texts, template_lines
+from ..metrics import metrics
+from ..model import Failure, Trace
+from ..model.index import TraceIndex
+from ..model.replay import Replay
+from ..model.scores import Check, Finding, Number, RunFacts, Score
+from ..strategies import Strategy
+from ..tokens.caching import cache_rule
+from ..tokens.prices import provider_of
+
+_CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
+
+
+def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
+    """The numbers and checks of one replay."""
+    replay = evidence.replay
+    unstable = replay.unstable_at
+    findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
+    ran = Check(hits=len(findings), of=1, findings=findings)
+    texts = list(own_texts(evidence))
+    constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
+    return Score(
+        strategy=replay.strategy,
+        numbers={name: item.number(evidence) for name, item in metrics().items()},
+        checks={"ran": ran, **evidence.checks},
+        unstable_at=unstable,
+        acted=_acted(replay, recorded),
+        constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),
+    )
+
+
+def failed_score(strategy: Strategy, failure: Failure) -> Score:
+    """The score of a strategy that failed: no number, and the reason."""
+    reason = failure.text
+    ran = Check(hits=1, of=1, findings=(Finding(None if failure.of_process else failure.step, reason),))
+    numbers = {name: Number(None, 0.0, reason) for name in metrics()}
+    return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
+
+
+def _acted(replay: Replay, recorded: Replay) -> bool:
+    """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
+    if (replay.calls, replay.written) != (recorded.calls, recorded.written) or replay.decisions:
+        return True
+    return any(
+        one.record.value != other.record.value or one.evaluation or one.reply
+        for one, other in zip(replay.results, recorded.results, strict=True)
+    )
+
+
+def facts_of(trace: Trace, as_recorded: CheckedReplay) -> RunFacts:
+    """Facts about a recording itself, the same for every strategy."""
+    index = as_recorded.index
+    usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
+    counted = [call.prompt_tokens for call in as_recorded.walked.priced if call.step in usage]
+    return RunFacts(
+        sha256=trace.sha256,
+        format=trace.source.format,
+        task=trace.task,
+        model=index.model,
+        turns=len(trace.model_turns),
+        results=len(trace.results),
+        threads=len({turn.thread for turn in trace.model_turns}) or 1,
+        cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
+        skipped=dict(trace.left_out),
+        prompts_known=trace.labels.get("prompts") != "unknown",
+        cache_shares=_cache_shares(trace, index),
+        encoding=index.encoding,
+        encoding_assumed=index.encoding_assumed,
+        counted_tokens=sum(counted),
+        reported_tokens=sum(item.prompt_tokens for item in usage.values()),
+    )
+
+
+def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
+    """The source of what the cache serves: the recording's usage, else the provider's rule; "" without any cache."""
+    if any(t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns):
+        return "recorded"
+    return "" if cache_rule(provider_of(index.model), index.model) is None else "assumed"
