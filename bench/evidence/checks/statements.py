@@ -27,17 +27,25 @@ _FEWEST_CHARS, _FEWEST_QUOTES = 500, 2
 def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
     """True for a text that is there for the words of others, so that what it adds is no summary of them.
 
-    It shows a result, or consists for the most part of recorded words, or stands in a prompt that lost no message for it.
+    It shows a result, or consists for the most part of recorded words, or stands beside everything that was said before it.
     """
     if own.result is not None:
         return True
-    first = min(stay.first for stay in evidence.walked.stays[own.number])
-    if not any(stay.after == first for stays in evidence.walked.stays.values() for stay in stays):
+    if not _stands_for_messages(evidence, own):
         return True
     lines = new_lines(evidence, own)
     new = sum(map(len, lines))
     quotes = sum(bool(speaker_of(line)[0]) for line in set(own.text.split("\n")).difference(lines))
     return len(own.text) - new >= (new if quotes >= _FEWEST_QUOTES else max(new, _FEWEST_CHARS))
+
+
+def _stands_for_messages(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if some message before a text is missing in the first prompt that has it."""
+    first = min(stay.first for stay in evidence.walked.stays[own.number])
+    call = evidence.walked.calls[first]
+    before = (s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step)
+    numbers = (evidence.index.full[step] for step in before if step in evidence.index.full)
+    return not all(evidence.stands(number, first) for number in numbers)
 
 
 def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest: int = 2) -> bool:
