@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from .facts import flat
+from .omissions import says_omission
 from .scripts import FUNCTION_WORDS
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
@@ -158,6 +159,8 @@ def is_order(sentence: str) -> bool:
         return False
     if all(word in FUNCTION_WORDS or is_notice_word(word) for word in flat(text).split()):
         return False  # call the tool again if you need it
+    if is_notice_word(verb) and says_omission(text, ""):
+        return False  # cut to its first line, 57 more lines
     if verb not in _vocabulary("orders") and not (_BASE_FORM.fullmatch(first) and _OBJECT.match(rest)):
         return False
     inner = _INNER.search(rest)

@@ -25,6 +25,7 @@ _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+_MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
@@ -203,7 +204,8 @@ def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> l
     A gap is a run of the strategy's own lines of which one says that something is left out, in words
     that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
     """
-    lines = text.split("\n")
+    marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], full) else mark[0], text)
+    lines = marked.split("\n")
     omits = [
         line not in known
         and len(line) <= _NOTICE_CHARS

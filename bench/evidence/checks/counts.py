@@ -14,7 +14,7 @@ from .own import OwnText
 _NOTICE_CHARS = 200
 """A notice is at most so long: what is left out is known to that many characters, and to two lines."""
 
-_NEAR = 2
+_NEAR, _SAME_START = 2, 16
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -31,15 +31,15 @@ class Counts:
             texts = {
                 m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
             }
-            for text in texts:
+            value = own.result.data if own.result.data is not None else own.result.text
+            parts = [own_text, *self._strings(decode_strings(own_text))]
+            for text in texts.union(self._strings(decode_strings(value))):
                 self._add(text)
-                self._left_out(text, own_text)
-            text = own.result.data if own.result.data is not None else own.result.text
-            for lines in self._sizes(decode_strings(text)):
-                self._between += [
-                    (lines - _NEAR, lines),
-                    *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(own_text)),
-                ]
+                lines = len(text.split("\n"))
+                self._between.append((lines - _NEAR, lines))
+                for part in parts:
+                    if part is own_text or part[:_SAME_START] == text[:_SAME_START]:
+                        self._left_out(text, part)
             self._add(as_text(own.result.value))
         else:
             self._messages(evidence, own)
@@ -79,13 +79,14 @@ class Counts:
         lines = len(untruncated.split("\n")) - kept
         self._between.append((lines - _NEAR, lines + _NEAR))
 
-    def _sizes(self, value: object) -> Iterator[int]:
-        """Yield the line counts of the texts in a value; the lengths of its containers are exact counts."""
+    def _strings(self, value: object) -> Iterator[str]:
+        """Yield the texts of several lines in a value; the lengths of its containers are exact counts."""
         waiting = [value]
         while waiting:
             item = waiting.pop()
             if isinstance(item, str):
-                yield from set(_lines(item))
+                if "\n" in item:
+                    yield item
             elif isinstance(item, dict | list):
                 self._exact.add(len(item))
                 waiting.extend(item.values() if isinstance(item, dict) else item)

@@ -12,16 +12,21 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
+_SAME = re.compile(r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE)
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
 
 def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the lines and records that come more often than the result has them.
+    """Yield the lines and records that come more often than the result has them, and a repetition that is none.
 
     A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
     leaves out may begin with a part of what follows.
     """
-    if own.result is None or evidence.session.says_omission(own.result, own.text):
+    if own.result is None:
+        return
+    if _SAME.search(own.text) and not _has_line(evidence, own) and not _came_before(evidence, own):
+        yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
+    if evidence.session.says_omission(own.result, own.text):
         return
     lines = Counter(own.result.text.split("\n"))
     shown: Counter[str] = Counter()
@@ -38,6 +43,19 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
             yield Finding(own.message.step, f"{count} × {line.strip()[:160]}", f"{lines[line]} × {line.strip()[:160]}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(evidence, own)
+
+
+def _has_line(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text shows a line of the result."""
+    known = evidence.session.lines_of(own.message.step)
+    return any(line in known for line in own.text.split("\n") if line.strip())
+
+
+def _came_before(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if an earlier result is the same."""
+    text = own.result.text.split() if own.result else []
+    earlier = (result for result in evidence.trace.results if result.index < (own.message.step or 0))
+    return any(result.text.split() == text for result in earlier)
 
 
 def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
