@@ -6,6 +6,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
+from .dates import moment_of
+
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
@@ -56,6 +58,8 @@ def _same(value: str, original: str) -> bool:
     for words in (_TRUE, _FALSE):
         if one in words or other in words:
             return one in words and other in words
+    if (moment := moment_of(one)) and moment == moment_of(other):
+        return True
     quantities = _quantity(one), _quantity(other)
     if None not in quantities:
         return _same_quantity(*quantities)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
+_JOINT = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
@@ -49,7 +50,7 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
-        names = tuple(names)
+        names = frozenset(names)
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
         for begun in [item for value in values for item in _begun_in(value)]:
@@ -64,7 +65,7 @@ class TextReading:
             for pairs, around in read_records:
                 near = frozenset(text.casefold() for outer in around for _, text in read_records[outer][0])
                 own = near.union(text.casefold() for _, text in pairs)
-                records.append(TextRecord(tuple(pairs), near, own))
+                records.append(TextRecord(tuple((_last_part(key, names), item) for key, item in pairs), near, own))
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
@@ -116,6 +117,12 @@ class TextReading:
         if fact not in self._lines_with:
             self._lines_with[fact] = [line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)]
         return self._lines_with[fact]
+
+
+def _last_part(key: str, names: frozenset[str]) -> str:
+    """A key without the path in front of it, where that leaves a known one."""
+    last = key.rpartition(".")[2]
+    return last if last in names else key
 
 
 def says(text: str, fact: str) -> bool:
@@ -222,7 +229,7 @@ def _words_in(text: str) -> frozenset[str]:
 def plain_key(key: str) -> str:
     """A key as it is compared: in small letters, a blank for what joins its words.
 
-    >>> plain_key("Switch_Type"), plain_key("#")
-    ('switch type', '#')
+    >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("#")
+    ('switch type', 'switch type', '#')
     """
-    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
+    return _JOINT.sub(" ", key).strip().casefold() or key

@@ -183,6 +183,8 @@ def _changed_in(
                 continue
             if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
                 continue  # the gap cut the name
+            if table.has_container(f"{key}s"):
+                continue  # the name of one of these
             if not table.has_key(key):
                 of_result = len(known) * 2 >= len(pairs) and table.says_value(text)
                 if of_result or is_unsupported(evidence, own, text, fewest=3):
@@ -268,7 +270,7 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
 
 def _are_all(text: str, column: list[str]) -> bool:
     """True if a value is a list of values that stand under its key."""
-    parts = text.strip("[]").split(", ")
+    parts = re.split("[,;] ", text.strip("[]"))
     return len(parts) > 1 and all(any(same_value(part, value) for value in column) for part in parts)
 
 

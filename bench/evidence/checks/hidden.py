@@ -64,7 +64,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if _tells(unescape(own.text), own.result):
             continue
         empty = not own.result.text.strip()  # it tells no failure itself
-        if claims or not empty and (_shows(evidence, own) or not placeholder):
+        if claims or (not empty and (_shows(evidence, own) or not placeholder)):
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
     return check_of(findings, rewritten)

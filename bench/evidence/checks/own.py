@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.reading import is_legend
+from ...text.reading import expanded, is_legend
 from ..of_replay import ReplayEvidence
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
@@ -42,8 +42,8 @@ class OwnText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the message."""
-        return self.message.text
+        """The text of the message; short names in a result are written out where it explains them."""
+        return self.message.text if self.result is None else expanded(self.message.text)
 
 
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
@@ -71,6 +71,7 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.mentions.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+    text = text if own.result is None else expanded(text)
     if own.result is not None and own.result.text:
         text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose

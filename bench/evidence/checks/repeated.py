@@ -12,7 +12,10 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
-_SAME = re.compile(r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE)
+_SAME = re.compile(
+    r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE
+)
+_NOTICE_CHARS = 300
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
 
@@ -24,7 +27,8 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """
     if own.result is None:
         return
-    if _SAME.search(own.text) and not _has_line(evidence, own) and not _came_before(evidence, own):
+    claims = len(own.text) <= _NOTICE_CHARS and _SAME.search(own.text) and not _SAME.search(own.result.text)
+    if claims and not _has_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
     if evidence.session.says_omission(own.result, own.text):
         return
