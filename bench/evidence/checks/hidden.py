@@ -95,12 +95,16 @@ def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Find
 
 def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     """The first line of a result that tells a failure, where all such lines and no others are left out without a word."""
-    if own.result is None or not _FAILURE.search(own.result.text):
+    if own.result is None:
         return []
     kept = set(own.text.split("\n"))
-    left_out = [line for line in lines_of(own.result.text) if line not in kept]
-    others = any(not _FAILURE.search(line) for line in left_out)
-    if not left_out or others or _FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):
+    left_out: list[str] = []
+    for line in lines_of(own.result.text):
+        if line not in kept:
+            if not _FAILURE.search(line):
+                return []
+            left_out.append(line)
+    if not left_out or _FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):
         return []
     return [Finding(own.message.step, own.text[:200], left_out[0][:200])]
 

@@ -30,21 +30,18 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     claims = len(own.text) <= _NOTICE_CHARS and _SAME.search(own.text) and not _SAME.search(own.result.text)
     if claims and not _has_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
-    if evidence.session.says_omission(own.result, own.text):
-        return
-    lines = Counter(own.result.text.split("\n"))
-    shown: Counter[str] = Counter()
-    counted: set[str] = set()
-    for line, count in Counter(own.text.split("\n")).items():
-        times = _TIMES.fullmatch(line) if line not in lines else None
-        if times and times[1] in lines:
-            counted.add(times[1])
-            shown[times[1]] += count * int(times[2] or times[3])
-        else:
-            shown[line] += count
-    for line, count in shown.items():
-        if count > lines[line] > 0 and (line in counted or len(line.split()) >= _FEWEST_WORDS):
-            yield Finding(own.message.step, f"{count} × {line.strip()[:160]}", f"{lines[line]} × {line.strip()[:160]}")
+    shown = Counter(own.text.split("\n"))
+    more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
+    times = [match for line in shown if (match := _TIMES.fullmatch(line))]
+    if (more or times) and not evidence.session.says_omission(own.result, own.text):
+        lines = Counter(own.result.text.split("\n"))
+        counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
+        for match in times:
+            counts[match[1]] += shown[match[0]] * int(match[2] or match[3]) * (match[0] not in lines)
+        for line, count in counts.items():
+            if count > lines[line] > 0:
+                text = line.strip()[:160]
+                yield Finding(own.message.step, f"{count} × {text}", f"{lines[line]} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(evidence, own)
 
