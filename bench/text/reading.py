@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -90,6 +91,7 @@ def _without_numbers(text: str) -> str:
     return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
 
 
+@lru_cache(maxsize=256)
 def expanded(text: str) -> str:
     """A text with the short names that one of its first or last lines explains written out, and without that line.
 

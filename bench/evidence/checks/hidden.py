@@ -29,7 +29,7 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d+")
-_BRIEF_CHARS = 400
+_BRIEF_CHARS, _LINE_CHARS = 400, 2000
 """A result without a flag is a failure where it is so short and says so."""
 
 
@@ -74,10 +74,12 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
     """Yield the failed results that the store holds as something which tells no failure and says a success."""
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)
-        if outcome is None or outcome.stored is None or outcome.stored is result.value or not failed(result):
+        if outcome is None or outcome.stored is None or outcome.stored is result.value:
             continue
         text = as_text(outcome.stored)
-        if text != as_text(result.value) and _SUCCESS.search(text) and not _tells(text, result):
+        if not _SUCCESS.search(text) or not failed(result) or _tells(text, result):
+            continue
+        if text != as_text(result.value):
             yield Finding(result.index, text[:200], result.text[:200])
 
 
@@ -101,7 +103,7 @@ def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     left_out: list[str] = []
     for line in lines_of(own.result.text):
         if line not in kept:
-            if not _FAILURE.search(line):
+            if len(line) > _LINE_CHARS or not _FAILURE.search(line):
                 return []
             left_out.append(line)
     if not left_out or _FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):

@@ -35,8 +35,11 @@ def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
         return True
     lines = new_lines(evidence, own)
     new = sum(map(len, lines))
-    quotes = sum(bool(speaker_of(line)[0]) for line in set(own.text.split("\n")).difference(lines))
-    return len(own.text) - new >= (new if quotes >= _FEWEST_QUOTES else max(new, _FEWEST_CHARS))
+    kept = len(own.text) - new
+    if kept < new or kept >= _FEWEST_CHARS:
+        return kept >= new
+    recorded = set(own.text.split("\n")).difference(lines)
+    return sum(bool(speaker_of(line)[0]) for line in recorded) >= _FEWEST_QUOTES
 
 
 def _stands_for_messages(evidence: ReplayEvidence, own: OwnText) -> bool:
