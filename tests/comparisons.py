@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bench.model import GateRule, MetricInfo, Signature
 from bench.model.advice import Advice, Price, Ranked, RuleResult
 from bench.model.compared import Compared, GateResult, Move, RunMove, Skipped
-from bench.model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
+from bench.model.detail import MissedFact, ReplayDetail, ShownCall, ShownMessage
 from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from bench.reports.labels import LABELS
@@ -352,10 +352,6 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
                     )
                 )
     calls = [msgspec.structs.replace(call, keep=0, tail=call.tail) for call in calls]
-    changes = (
-        RecordChange(step=3, path="flights[0].price", before="1859"),
-        RecordChange(step=5, path="cabin", before="business"),
-    )
     today = ReplayDetail(run=run, strategy="recorded", messages=tuple(messages), calls=tuple(calls))
     return today, ReplayDetail(
         run=run,
@@ -363,7 +359,6 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
         messages=tuple(masked),
         calls=tuple(masked_calls),
         missed=tuple(missed),
-        changes=changes,
         compactions=(4, 6, 8),
     )
 
@@ -556,7 +551,6 @@ def anything() -> Any:
         distance=st.integers(0, 9),
         handle=texts,
     )
-    changed = st.builds(RecordChange, step=steps, path=texts, before=texts)
     detail = st.builds(
         ReplayDetail,
         run=texts,
@@ -564,7 +558,6 @@ def anything() -> Any:
         messages=st.lists(message, max_size=5).map(tuple),
         calls=st.lists(call, max_size=3).map(tuple),
         missed=st.lists(fact, max_size=4).map(tuple),
-        changes=st.lists(changed, max_size=2).map(tuple),
     )
     return st.builds(
         Compared, title=texts, signature=st.just(SIGNATURE), strategies=st.lists(names, unique=True).map(tuple), specs=st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3),

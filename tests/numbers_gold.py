@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from comparison.built import sentences
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
@@ -65,7 +66,8 @@ def findings(runs: Iterable[MeasuredRun]) -> str:
 
 def current() -> dict[str, str]:
     """Every gold file of numbers by name, as the code measures now."""
-    return {**of_recordings(), "harm.csv": findings(measured(map(service, range(TASKS)), HARMFUL | HARMLESS))}
+    harm = findings(measured(map(service, range(TASKS)), HARMFUL | HARMLESS))
+    return {**of_recordings(), "harm.csv": harm, "sentences.txt": sentences()}
 
 
 def _numbers(runs: Sequence[MeasuredRun]) -> str:
@@ -93,15 +95,13 @@ def _findings(runs: Iterable[MeasuredRun]) -> Iterable[list[str]]:
 
 
 def _detail(detail: ReplayDetail) -> Iterable[list[str]]:
-    """A line for each prompt of a replay, each missed fact, and each change."""
+    """A line for each prompt of a replay, and each missed fact."""
     about = [detail.run, detail.strategy]
     for call in detail.calls:
         numbers = call.step, call.tokens, call.keep, len(call.tail), call.cached_tokens
         yield [*about, "prompt", *map(str, numbers), call.invalid, *call.missed[:3]]
     for item in detail.missed[:5]:
         yield [*about, "missed", *map(str, (item.turn, item.fact, item.origin_step, item.distance)), item.handle]
-    for change in detail.changes[:5]:
-        yield [*about, "changed", str(change.step), change.path, change.before[:60]]
     shown = [f"{message.kind} {message.focus} {message.left_out}" for message in detail.messages if message.left_out]
     yield [*about, "cut", *shown[:5]]
 

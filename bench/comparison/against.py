@@ -115,10 +115,10 @@ def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
             yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
 
 
-def _targets(spec: str) -> list[tuple[str, str]]:
+def _targets(spec: str) -> list[tuple[str, str, str]]:
     """The code in each slot of a spec, without its settings: these may change."""
     return sorted(
-        (slot, parse_spec(part).target)
+        (slot, part.target, part.attribute or "")
         for slot, value in filled(spec).items()
-        for part in split_top(value.strip("[]"), ",")
+        for part in map(parse_spec, split_top(value.strip("[]"), ","))
     )

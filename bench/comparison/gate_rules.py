@@ -65,17 +65,16 @@ def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
 def amount(value: Any) -> float | None:
     """A limit as a number, a percentage as its share; None for anything else.
 
-    >>> amount(3), amount("2%"), amount("2"), amount(True)
-    (3.0, 0.02, None, None)
+    >>> amount(3), amount("2%"), amount("2"), amount("nan%"), amount(True)
+    (3.0, 0.02, None, None, None)
     """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
+    is_percentage = isinstance(value, str) and value.endswith("%")
     try:
-        return float(value.removesuffix("%")) / 100 if isinstance(value, str) and value.endswith("%") else None
+        number = float(value.removesuffix("%")) / 100 if is_percentage else value
     except ValueError:
         return None
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    return float(number) if is_number and math.isfinite(number) else None
 
 
 def limits(value: float, settings: Mapping[str, Any]) -> float | None:

@@ -102,7 +102,7 @@ def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: b
     if failed := _not_replayed(gate):
         return failed
     if gate.rule.gate == "limits":
-        return _by_limits(gate, info)
+        return _by_limits(gate, info, None if base is None else Runs(base.runs))
     refusal: Outcome = "fail" if required else "undecided"
     if base is None:
         reason = f"there is no baseline yet — accept one {_UPDATE}"
@@ -113,7 +113,7 @@ def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: b
 
 
 def _not_replayed(gate: _Gate) -> GateResult | None:
-    """The first run that a strategy failed on, or did not give the same twice; None where all ran."""
+    """The first run on which a strategy failed or is not stable; None where there is none."""
     for run in gate.now.all:
         score = gate.now.score(run, gate.name)
         if score is None:
@@ -126,8 +126,11 @@ def _not_replayed(gate: _Gate) -> GateResult | None:
     return None
 
 
-def _by_limits(gate: _Gate, info: MetricInfo) -> GateResult:
-    """The value over all runs, or of the worst run, beside its limits."""
+def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
+    """The value over all runs, or of the worst run, beside its limits.
+
+    A mean that keeps them only with runs that the baseline lacks does not keep them.
+    """
     rule, total = gate.rule, gate.now.total(gate.name, info)
     worst = gate.now.worst(gate.name, rule.metric, lowest=info.better == "higher")
     basis = _BASIS[info.aggregate] if rule.over == "all" else "worst run"
@@ -135,6 +138,10 @@ def _by_limits(gate: _Gate, info: MetricInfo) -> GateResult:
         return gate.ends("undecided", f"not measured: {total.reason}", basis=basis)
     value = total.value if rule.over == "all" else worst[1]
     broken = limits(value, rule.settings)
+    if broken is None and then is not None and rule.over == "all" and info.aggregate == "pooled":
+        known = as_then(gate.now, then, shared_runs(gate.now, then)).total(gate.name, info).value
+        if known is not None and (broken := limits(known, rule.settings)) is not None:
+            value, basis = known, f"{basis} of the baseline"
     limit = next(iter(rule.settings.values())) if broken is None else broken
     outcome: Outcome = "pass" if broken is None else "fail"
     return gate.ends(outcome, value=value, limit=limit, basis=basis, run=worst[0])

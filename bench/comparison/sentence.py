@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 from ..model.advice import Advice, Price, Ranked, Verdict
-from ..text.wording import count, dollars, per_run, percent
+from ..text.wording import count, dollars, listed, per_run, percent
 from .certainty import FEWEST
 
 Economy = Literal["cached", "uncached", "tokens"]
@@ -22,6 +23,7 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
 }
 _QUALITY = {
     "loss.leaf_recall.stored": "{name} stores {share} of the values",
+    "loss.fact_recall.stored": "{name} stores {share} of the facts",
     "probes.recall": "{name} answers {share} of the questions",
     "findings.agreement": "{name} leads to the same judgement for {share} of the results",
     "routing.accuracy": "{name} takes the expected route in {share} of the decisions",
@@ -85,46 +87,49 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
+    """The reason to keep today's: cheaper is not certain, is refused, or does not exist."""
     here = next(item for item in advice.ranked if item.strategy == advice.today)
     others = [item for item in advice.ranked if item is not here]
     if here.verdict == "invalid":
-        return (
-            f"None of the {len(others)} strategies can be used, and what runs today is not valid."
-            if others
-            else "What runs today is not valid."
-        )
-    counted = ("not certain", *_LOSES)
-    cheaper = [
-        item
-        for item in others
-        if item.verdict in counted and (price := price_of(item, advice.basis)) and is_saving(price)
-    ]
-    unsure = [item for item in cheaper if item.verdict == "not certain"]
-    how = _economy(advice, assumed)
+        none = f"None of the {len(others)} strategies can be used, and what" if others else "What"
+        return f"{none} runs today is not valid."
     if not others:
         return "Keep what runs today: nothing was tried."
-    if unsure:
-        first = unsure[0]
-        price = price_of(first, advice.basis)
-        cost = change(price) if price else "less"
-        return f"Keep what runs today: {first.strategy} costs {cost}{_in(how)}, but {_why_unsure(advice, first, assumed)}.{_other(advice, first)}"
-    if not cheaper:
-        of = (
-            "the one strategy that was tried does not cost"
-            if len(others) == 1
-            else f"none of the {len(others)} strategies costs"
+    how = _economy(advice, False)
+    cheaper = [
+        (item, price)
+        for item in others
+        if item.verdict in ("not certain", *_LOSES) and (price := price_of(item, advice.basis)) and is_saving(price)
+    ]
+    for item, price in cheaper:
+        if item.verdict == "not certain":
+            why = _why_unsure(advice, item, assumed)
+            cost = f"{item.strategy} costs {change(price)}{how}"
+            return f"Keep what runs today: {cost}, but {why}.{_other(advice, item)}"
+    if cheaper:
+        return f"Keep what runs today: {_all_refused([item for item, _ in cheaper])}."
+    acting = [item for item in others if "inactive" not in item.marks]
+    if not acting:
+        few = {1: f"{others[0].strategy} changed nothing", 2: "neither strategy changed anything"}
+        return (
+            f"Keep what runs today: {few.get(len(others), f'none of the {len(others)} strategies changed anything')}."
         )
-        about = next((item for item in others if item.verdict == "no saving" and "inactive" not in item.marks), None)
-        return f"Keep what runs today: {of} less{_in(how)}.{_other(advice, about)}"
-    counts = Counter(item.verdict for item in cheaper if item.verdict in _LOSES)
-    first = cheaper[0]
+    few = {1: f"{others[0].strategy} does not cost", 2: "neither strategy costs"}
+    none = few.get(len(others), f"none of the {len(others)} strategies costs")
+    open_ones = [item for item in acting if item.verdict == "no saving"]
+    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(open_ones), None))}"
+
+
+def _all_refused(cheaper: Sequence[Ranked]) -> str:
+    """The clause on cheaper strategies of which each is refused."""
+    counts = Counter(item.verdict for item in cheaper)
+    first = _LOSES[cheaper[0].verdict]
     if len(cheaper) == 1:
-        return f"Keep what runs today: the only cheaper strategy, {first.strategy}, {_LOSES[first.verdict][0]}."
+        return f"the only cheaper strategy, {cheaper[0].strategy}, {first[0]}"
     if len(counts) == 1:
-        every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
-        return f"Keep what runs today: {every} cheaper strategies {_LOSES[first.verdict][1]}."
-    parts = [f"{count} {_LOSES[verdict][count > 1]}" for verdict, count in sorted(counts.items())]
-    return f"Keep what runs today: of {len(cheaper)} cheaper strategies {', '.join(parts)}."
+        return f"{'both' if len(cheaper) == 2 else f'all {len(cheaper)}'} cheaper strategies {first[1]}"
+    parts = [f"{many} {_LOSES[verdict][many > 1]}" for verdict, many in sorted(counts.items())]
+    return f"of {len(cheaper)} cheaper strategies, {listed(parts)}"
 
 
 def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
@@ -140,12 +145,11 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 
 def _economy(advice: Advice, assumed: bool) -> str:
+    """The words for the price that decides, with a blank before them."""
+    if assumed and advice.basis == "cached":
+        return " with an assumed cache"
     known = _ECONOMY.get(advice.basis, "")
-    return f" {known}{' as assumed' if assumed and advice.basis == 'cached' else ''}" if known else ""
-
-
-def _in(how: str) -> str:
-    return how.replace(" as assumed", "") if how else ""
+    return f" {known}" if known else ""
 
 
 def _other(advice: Advice, item: Ranked | None) -> str:

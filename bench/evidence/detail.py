@@ -1,13 +1,11 @@
-"""One strategy on one run in detail, for a report: its prompts, the facts that turns missed, the
-fields left out.
-"""
+"""One strategy on one run in detail, for a report: its prompts and the facts that turns missed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from ..model import Message
-from ..model.detail import MissedFact, RecordChange, ReplayDetail, ShownCall, ShownMessage
+from ..model.detail import MissedFact, ReplayDetail, ShownCall, ShownMessage
 from ..text.omissions import says_omission
 from .checks import CheckedReplay
 
@@ -17,8 +15,7 @@ most.
 """
 
 _MESSAGE_CHARS, _ALL_CHARS, _FEWEST_CHARS = 6_000, 300_000, 60
-_MOST_CHANGES, _MOST_MISSED = 200, 500
-_VALUE_CHARS = 200
+_MOST_MISSED = 500
 
 
 def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] | None = None) -> ReplayDetail:
@@ -30,8 +27,8 @@ def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] 
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example())
-    >>> [(call.step, call.tokens, call.missed) for call in detail.calls], detail.changes[0].path
-    ([(1, 9, ()), (3, 22, ('a/b.csv',))], 'file')
+    >>> [(call.step, call.tokens, call.missed) for call in detail.calls], detail.missed[0].fact
+    ([(1, 9, ()), (3, 22, ('a/b.csv',))], 'a/b.csv')
     """
     walked, index = evidence.walked, evidence.index
     missed: dict[int, list[str]] = {}
@@ -77,7 +74,6 @@ def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] 
             )
             for item in walked.missed[:_MOST_MISSED]
         ),
-        changes=_changes(evidence),
         compactions=_compactions(evidence),
     )
 
@@ -150,20 +146,6 @@ def _place_of_cut(text: str, original: str) -> int:
 
 def _text(message: Message) -> str:
     return "\n".join(filter(None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))))
-
-
-def _changes(evidence: CheckedReplay) -> tuple[RecordChange, ...]:
-    """The fields of structured results that the first prompt after them lacks, those that later
-    turns needed first.
-    """
-    needed = {(item.need.origin_step, evidence.index.facts[item.need.fact]) for item in evidence.walked.missed}
-    changes: list[RecordChange] = []
-    for kept in evidence.fields_kept["shown"]:
-        for lost in kept.lost:
-            key, _, value = lost.partition(": ")
-            changes.append(RecordChange(step=kept.result.index, path=key, before=value[:_VALUE_CHARS]))
-    changes.sort(key=lambda item: not any(step == item.step and fact in item.before for step, fact in needed))
-    return tuple(changes[:_MOST_CHANGES])
 
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:

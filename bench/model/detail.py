@@ -6,7 +6,9 @@ from .base import Value
 
 
 class MissedFact(Value, frozen=True, kw_only=True):
-    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives it."""
+    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives
+    it.
+    """
 
     turn: int
     fact: str
@@ -32,7 +34,9 @@ class ShownMessage(Value, frozen=True, kw_only=True):
 
 
 class ShownCall(Value, frozen=True, kw_only=True):
-    """One prompt as an edit of the one before in its thread: the first `keep` messages, then `tail`."""
+    """One prompt as an edit of the one before in its thread: the first `keep` messages, then
+    `tail`.
+    """
 
     step: int
     thread: str
@@ -44,14 +48,6 @@ class ShownCall(Value, frozen=True, kw_only=True):
     missed: tuple[str, ...] = ()
 
 
-class RecordChange(Value, frozen=True, kw_only=True):
-    """One value of a structured result that the prompt after it lacks: its path, and the value."""
-
-    step: int
-    path: str
-    before: str
-
-
 class ReplayDetail(Value, frozen=True, kw_only=True):
     """One strategy on one run in detail. `messages` are numbered as `calls` name them."""
 
@@ -60,5 +56,4 @@ class ReplayDetail(Value, frozen=True, kw_only=True):
     messages: tuple[ShownMessage, ...] = ()
     calls: tuple[ShownCall, ...] = ()
     missed: tuple[MissedFact, ...] = ()
-    changes: tuple[RecordChange, ...] = ()
     compactions: tuple[int, ...] = ()

@@ -12,7 +12,7 @@ line must have been judged: one that was deselected, ignored, marked or removed 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
 
+_BASELINE = ".baseline.json"
+_Code = int | pytest.ExitCode | None
 _PACKAGES = ("node_modules", "site-packages")
 
 UPDATE, REQUIRE, UNDECIDED = "--bench-update-baseline", "--bench-require-baseline", "--bench-allow-inconclusive"
@@ -37,6 +39,7 @@ SECTIONS = {ADVISED: "bench advice", ACCEPTED: "bench baselines"}
 """Properties of tests that are printed at the end, each with its heading."""
 
 _COMPARED = pytest.StashKey[dict[Path, "Compared | BenchError"]]()
+_REQUIRED = pytest.StashKey["RequiredGates"]()
 
 
 class GateFailed(Exception):
@@ -52,13 +55,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(UNDECIDED, action="store_true", help="skip gates that cannot decide instead of failing them")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COMPARED] = {}
     for option, name in ((UPDATE, "bench_update_baseline"), (UNDECIDED, "bench_allow_inconclusive")):
         if config.getoption(name) and not _is_asked(config, option):
             raise pytest.UsageError(f"{option} is taken from the command line alone, not from addopts")
     if _is_required(config) and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(RequiredGates(config), "bench-required")
+        config.stash[_REQUIRED] = RequiredGates(config)
+        config.pluginmanager.register(config.stash[_REQUIRED])  # without a name that `-p no:NAME` could block
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Code, _Code]:
+    """A session that required gates and did not judge them all does not succeed, whatever ended it."""
+    code = yield
+    if code != pytest.ExitCode.OK or not _is_asked(config, REQUIRE) or hasattr(config, "workerinput"):
+        return code
+    missing = config.stash[_REQUIRED].missing if _REQUIRED in config.stash else None
+    if missing is None:
+        raise pytest.UsageError(f"{REQUIRE}: this session ran no tests, so it judged no gate")
+    return pytest.ExitCode.TESTS_FAILED if missing else code
 
 
 def _is_asked(config: pytest.Config, option: str) -> bool:
@@ -85,12 +102,13 @@ def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
     """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
     from ..run.scenario import is_scenario
 
-    return (named or FOLDER in _below(path.parent, config.rootpath).parts) and is_scenario(path)
+    return (named or _is_below(path, config)) and is_scenario(path)
 
 
-def _below(folder: Path, root: Path) -> Path:
-    """A folder as seen from the project's: what stands above that says nothing."""
-    return folder.relative_to(root) if folder.is_relative_to(root) else folder
+def _is_below(path: Path, config: pytest.Config) -> bool:
+    """True if a file lies in a folder `scenarios`: the project's own, or one below that or below where pytest was run."""
+    tops = config.rootpath.parent, config.invocation_params.dir
+    return any(FOLDER in path.parent.relative_to(top).parts for top in tops if path.is_relative_to(top))
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
@@ -248,8 +266,11 @@ class RequiredGates:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        asked = config.invocation_params
+        arguments = [text for text in config.args if text in asked.args] or [str(config.rootpath)]
+        self.places = [Path(asked.dir, text.partition("::")[0]).resolve() for text in arguments]
         self.stands: set[str] = set()
-        self.missing: list[str] = []
+        self.missing: list[str] | None = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the gates that stand, whichever process judged them."""
@@ -258,7 +279,9 @@ class RequiredGates:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Compare them with the gates of the scenarios that are there."""
-        self.missing = [] if self.config.option.collectonly else sorted(self._wanted() - self.stands)
+        if self.config.option.collectonly:
+            return
+        self.missing = sorted(self._wanted() - self.stands)
         if self.missing:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -276,25 +299,28 @@ class RequiredGates:
         from ..run.scenario import read_scenario
 
         wanted: set[str] = set()
-        asked = self.config.invocation_params
-        for argument in [text for text in self.config.args if text in asked.args] or [str(self.config.rootpath)]:
-            for path in _scenarios(Path(asked.dir, argument.partition("::")[0]).resolve(), self.config):
-                try:
-                    wanted |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
-                except BenchError as error:
-                    wanted.add(f"{path}: {error}")
+        for path in [path for place in self.places for path in _scenarios(place, self.config)]:
+            try:
+                wanted |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
+            except BenchError as error:
+                wanted.add(f"{path}: {error}")
         return wanted
 
 
 def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
     """The scenarios that a path names or that lie below it, but for hidden folders and those of
-    packages.
+    packages; with those of which a baseline is left.
     """
     if place.suffix == ".toml" and _is_scenario(place, config, named=True):
         yield place
-    for folder, inside, files in os.walk(place):
+    seen: set[Path] = set()  # by their real names: a link may lead back
+    for folder, inside, files in os.walk(place, followlinks=True):
         inside[:] = [name for name in inside if not name.startswith((".", "__")) and name not in _PACKAGES]
-        for path in (Path(folder, name) for name in files if name.endswith(".toml") and name != "pyproject.toml"):
+        inside[:] = [name for name in inside if Path(folder, name).resolve() not in seen]
+        seen.update(Path(folder, name).resolve() for name in inside)
+        names = {name for name in files if name.endswith(".toml")} - {"pyproject.toml"}
+        names |= {f"{name.removesuffix(_BASELINE)}.toml" for name in files if name.endswith(_BASELINE)}
+        for path in (Path(folder, name) for name in sorted(names)):
             if _is_scenario(path, config, named=False):
                 yield path
 

@@ -19,8 +19,13 @@ class Broken(Exception):
 
     def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else error_line(error)
-        debugged(error)
+        self.text = reason_of(error)
+
+
+def reason_of(error: BaseException) -> str:
+    """An error of a strategy in one line; with BENCH_DEBUG its traceback is printed."""
+    debugged(error)
+    return one_line(error) if isinstance(error, BenchError) else error_line(error)
 
 
 @contextlib.contextmanager
@@ -53,8 +58,8 @@ class About(msgspec.Struct, frozen=True):
     points: frozenset[tuple[str, str | None]]
 
 
-class Outcomes(msgspec.Struct, omit_defaults=True):
-    """The outcomes of some steps: the parts of a Replay, and an answer of a child."""
+class Outcomes(msgspec.Struct):
+    """The outcomes of the steps so far: the parts of a Replay."""
 
     written: list[Message] = []
     calls: list[Call] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,11 +19,11 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .in_child import ChildReplay, Part, bare, parts_of
 from .loop import Loop, read_back
 from .numbering import Recorded
 from .outcomes import About, Broken, Outcomes, broken, failed
 from .plain import copied
+from .remote import RemoteStrategy
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
@@ -63,11 +62,6 @@ class Replayer:
         """The needs of the whole recording, for a reference that reads them."""
         return future_of(self.trace, self.index)
 
-    @functools.cached_property
-    def _parts(self) -> list[list[Part]]:
-        """The steps as they go to a child: made once for all strategies."""
-        return [[*parts_of(recorded)] for recorded in self.steps]
-
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
         first = self._replayed(strategy)
@@ -77,12 +71,9 @@ class Replayer:
         return msgspec.structs.replace(first, unstable_at=unstable.first_difference(first, again, self.about.messages))
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay, of all steps or of the first so many, with labels and extractions, which no child knows."""
-        if strategy.sandbox is not None and not strategy.broken:
-            parts = chain.from_iterable(self._parts[:steps])
-            out = ChildReplay(self.about, strategy).replay(parts, self.counter, ends=steps is None)
-        else:
-            out = self._replayed_here(strategy, steps)
+        """One replay, of all steps or of the first so many, with labels and extractions, which no strategy knows."""
+        with RemoteStrategy(strategy, self.counter) as remote:
+            out = self._outcomes(strategy, steps, remote)
         results: list[StepOutcome] = []
         try:
             results.extend(map(self._extracted_from, out.results))
@@ -102,16 +93,17 @@ class Replayer:
             failure=out.failure,
         )
 
-    def _replayed_here(self, strategy: Strategy, steps: int | None) -> Outcomes:
+    def _outcomes(self, strategy: Strategy, steps: int | None, remote: RemoteStrategy) -> Outcomes:
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
         future = self.future if reads_on and not strategy.own else None
         loop: Loop | None = None
         failure = None
         try:
-            loop = Loop(self.about, strategy, self.counter.of, own=strategy.own, future=future)
+            loop = Loop(self.about, strategy, self.counter.of, remote.started, future)
+            remote.charge = loop.charge
             for recorded in self.steps[:steps]:
                 if isinstance(recorded.step, ModelTurn):
-                    loop.ask(bare(recorded.step))
+                    loop.ask(_unanswered(recorded.step))
                 loop.take(recorded)
             if steps is None:
                 loop.end()
@@ -148,6 +140,11 @@ class Replayer:
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
         return msgspec.structs.replace(decision, recorded=None if step is None else step.taken, labelled=label)
+
+
+def _unanswered(turn: ModelTurn) -> ModelTurn:
+    """A model turn before it is answered."""
+    return ModelTurn(index=turn.index, thread=turn.thread, model=turn.model)
 
 
 def _recorded(trace: Trace, index: TraceIndex) -> Iterator[Recorded]:

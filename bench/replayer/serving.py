@@ -1,111 +1,157 @@
-"""The child side of a replay: a loop that takes the steps as they are sent, and answers with plain data."""
+"""The child's side of a replay: calls of a strategy's plug-ins come in one by one, and plain data goes back."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..model import Counting, Failure, Message, ModelTurn, Record, ToolResult
-from ..model.replay import StepOutcome
-from ..plugins.worker import Answer
-from ..strategies import compose
+from ..model import Counting, Message, ToolResult, compact_json
+from ..model.errors import StrategyError
+from ..plugins.worker import Answer as Answers
+from ..strategies import Execution, Strategy, Window
+from ..strategies.functions import awaited, started
+from ..strategies.offloading import offloaded_to
 from ..strategies.sandboxed import Place, Ready, prepared
 from ..tokens.counting import TokenCounter
-from .cassettes import offline, refused
-from .loop import Loop
-from .numbering import Recorded
-from .outcomes import About, Outcomes, failed
+from .cassettes import go_offline, refused
+from .crossing import GROWING, KINDS, Answer, Change, Charge, Request, numbered
+from .outcomes import reason_of
+from .plain import plain_data, plain_struct
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
 
 _encoded = json.JSONEncoder(check_circular=False).encode
-END = b"end"
-"""The request behind the last step."""
 
 
-def open_replay(
-    link: Link,
-    ready: Ready,
-    item: bytes,
-    name: str | None,
-    place: Place,
-    about: About,
-    encoding: str,
-    counting: Counting,
-) -> Answer:
-    """A replay that takes the steps as they are sent."""
+def open_strategy(
+    link: Link, ready: Ready, item: bytes, name: str | None, place: Place, encoding: str, counting: Counting
+) -> Answers:
+    """A function that answers the calls of one replay."""
     counter = TokenCounter(encoding, counting, elsewhere=link.count)
-    strategy = prepared(ready, item, name, place)
-    connections = contextlib.ExitStack()
-    loop: Loop | None = None
+    served = ServedStrategy(prepared(ready, item, name, place), counter)
+    go_offline(place.base, served.charge)
+    return served.answer
 
-    def charge(read: int, written: int, model: str | None) -> None:
-        if loop is not None:
-            loop.charge(read, written, model)
 
-    connections.enter_context(offline(place.base, charge))
+class ServedStrategy:
+    """The plug-ins of one strategy, each instance made at its first call."""
 
-    def answer(request: bytes) -> bytes:
-        nonlocal loop
-        failure, written = None, 0
+    def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
+        self._strategy, self._counter = strategy, counter
+        self._instances: dict[int, ServedInstance] = {}
+        self._messages: list[Message] = []
+        self._numbers: dict[int, int] = {}
+        self._tokens: dict[int, int] = {}
+        self._out = Answer()
+
+    def answer(self, body: bytes) -> bytes:
+        """The answer to one request."""
+        request: Request = pickle.loads(body)
+        out = self._out = Answer()
         try:
-            loop = loop or Loop(about, strategy, counter.of, own=True)
-            written = len(loop.numbers.written)
-            if request == END:
-                loop.end()
-                connections.close()
-            else:
-                _take(loop, request)
-        except MemoryError:
+            with offloaded_to(lambda name, value: out.handles.append((name, plain_data(value)))):
+                out.value = self._value(request)
+        except (MemoryError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            failure = failed(error, -1 if loop is None else loop.at)
-        if why := refused():  # also where the code went on without an answer
-            failure = Failure(step=-1 if loop is None else loop.at, slot="strategy", error=why)
-        return _answered(loop, written, failure)
+            out.error = reason_of(error)
+        out.error = refused() or out.error  # also where the code went on without an answer
+        return _encoded(msgspec.to_builtins(out)).encode("ascii")
 
-    return answer
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """The code had a model answered."""
+        self._out.charges.append(Charge(read, written, model))
+
+    def _value(self, request: Request) -> Any:
+        for message, tokens in () if request.messages is None else request.messages.new:
+            number = self._added(message)
+            if tokens is not None:
+                self._tokens[number] = tokens
+        if request.number not in self._instances:
+            plugin = self._strategy.plugins[request.slot][request.place]
+            self._instances[request.number] = ServedInstance(self, *started(plugin), plugin.entry.kind)
+        instance = self._instances[request.number]
+        return instance.answer(request) if request.handle is None else instance.behind(request.handle)
+
+    def _added(self, message: Message) -> int:
+        number = self._numbers[id(message)] = len(self._messages)
+        self._messages.append(message)
+        return number
+
+    def at(self, numbers: tuple[int, ...]) -> list[Message]:
+        """Messages by number."""
+        return [self._messages[number] for number in numbers]
+
+    def number(self, message: Any) -> int:
+        """The number of a message, which crosses with this answer where it is a new one."""
+        if not isinstance(message, Message):
+            kind = type(message).__name__
+            raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+        number = self._numbers.get(id(message))
+        if number is None:
+            self._out.messages.append(plain_struct(Message, message))
+            number = self._added(message)
+        return number
+
+    def count(self, item: Message | str) -> int:
+        """The tokens of a text or a message."""
+        number = self._numbers.get(id(item), -1)
+        known = self._tokens.get(number)
+        if known is not None:
+            return known
+        return self._counter.of(plain_struct(Message, item) if isinstance(item, Message) else plain_data(item))
 
 
-def _take(loop: Loop, request: bytes) -> None:
-    stream = io.BytesIO(request)
-    while stream.tell() < len(request):
-        part = pickle.load(stream)
-        if isinstance(part, ModelTurn):
-            loop.ask(part)
-        else:
-            loop.take(part)
+class ServedInstance:
+    """One instance of a plug-in."""
+
+    def __init__(self, served: ServedStrategy, instance: Any, call: Any, kind: str) -> None:
+        self._served, self._instance, self._call, self._kind = served, instance, call, kind
+        self._prompt: list[Message] = []
+        self._grown: dict[str, list[Any]] = {name: [] for name in GROWING}
+
+    def answer(self, request: Request) -> Any:
+        """The answer to one call, as plain data. Raises StrategyError where the code edited what it was given."""
+        given = request.given
+        if self._kind == "compactor":
+            given = (self._window(request.messages, **given[0]),)
+        elif self._kind == "router":
+            given = (self._state(request.messages, *given),)
+        result = given[0].result if isinstance(given[0], Execution) else given[0]
+        before = _data(result)
+        answer = KINDS[self._kind].plain(self._call(*given), given[0])
+        if _data(result) != before:
+            raise StrategyError("the strategy changed its input — copy what a result holds before editing it")
+        return numbered(answer, self._served.number) if self._kind == "compactor" and answer else answer
+
+    def behind(self, handle: str) -> Any:
+        """The value behind a handle of a store. Raises what its `resolve` does, and StrategyError without one."""
+        if not hasattr(self._instance, "resolve"):
+            raise StrategyError("the store has no method resolve(handle)")
+        return plain_data(awaited(self._instance.resolve(handle)))
+
+    def _changed(self, change: Change | None) -> list[Message]:
+        if change is not None:
+            self._prompt[change.keep :] = self._served.at(change.tail)
+        return list(self._prompt)
+
+    def _window(self, change: Change | None, *, seen: int, **fields: Any) -> Window:
+        messages = self._changed(change)
+        return Window(messages=messages, added=messages[seen:], count=self._served.count, **fields)
+
+    def _state(self, change: Change | None, state: dict[str, Any], has_prompt: bool) -> dict[str, Any]:
+        for name, items in self._grown.items():
+            if name in state:
+                items += state[name]
+                state[name] = list(items)
+        prompt = self._changed(change)
+        return {**state, "prompt": prompt} if has_prompt else state
 
 
-def _answered(loop: Loop | None, written: int, failure: Failure | None) -> bytes:
-    """The outcomes since the last answer, behind so many written messages."""
-    out = Outcomes() if loop is None else loop.out
-    out.failure = failure
-    if loop is not None:
-        loop.out = Outcomes()
-        out.written = loop.numbers.written[written:]
-        if "store" not in loop.strategy.plugins:
-            out.results = [_without_record(outcome) for outcome in out.results]
-    return _encoded(msgspec.to_builtins(out)).encode("ascii")
-
-
-def _without_record(outcome: StepOutcome) -> StepOutcome:
-    """An outcome without the untruncated record, which the process that measures has."""
-    record = Record(step=outcome.step, call_id=outcome.call_id, function="", success=True)
-    return msgspec.structs.replace(outcome, record=record, stored=None)
-
-
-def warm_up() -> None:
-    """Replay two steps, so that no fork of this process has to make what the first replay makes."""
-    text = Message(kind="result", role="tool", text="text", step=0), 0, 1
-    strategy = compose("warm", {"summarizer": lambda result: f"{result.text}."})
-    loop = Loop(About(2, 0, None, {}, frozenset()), strategy, lambda item: 1, own=True)
-    result = Recorded(ToolResult(index=0, call_id="a", function="f", seen="text"), text, text)
-    _take(loop, pickle.dumps(result) + pickle.dumps(ModelTurn(index=1)))
-    _answered(loop, 0, None)
+def _data(result: Any) -> str:
+    """The parts of a result that code could edit."""
+    return compact_json([result.data, result.arguments]) if isinstance(result, ToolResult) else ""

@@ -87,7 +87,7 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
         counts[min(max(place - first, 0), bins - 1)] += 1
     labels, today = [""] * (bins + 1), -first
     for edge in (0, bins // 2, bins):
-        if abs(edge - today) > 2:
+        if abs(edge - today) * 3 > bins:  # else it would touch the word "today"
             labels[edge] = change(1 + (edge + first) * width)
     if 0 <= today <= bins:
         labels[today] = "today"

@@ -24,21 +24,31 @@ from .scenario import Scenario, is_scenario, read_scenario
 _BASELINE = ".baseline.json"
 _POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
 _OF_NOW = ("traces", "base", "path", "title", "labels")
-_SETTINGS = ("model", "calibrate", "cache")
+_SETTINGS = ("model", "calibrate", "cache", "max_missed_turns", "min_far_recall")
 
 
 @dataclass(frozen=True)
 class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the recordings and labels of now.
 
-    `missing` is a clause on each part that the scenario no longer has, `unused` the files that its code no longer imports.
+    `missing` is a clause on each part that the scenario no longer has, `added` names what it had not yet, `imported`
+    are the files of the repository at `top` that its code imports.
     """
 
     sha: str
     plan: Scenario
     given: Declared
     missing: tuple[str, ...]
-    unused: tuple[str, ...]
+    added: tuple[str, ...]
+    imported: frozenset[str]
+    top: Path
+
+    def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
+        """A line on what is judged now and was not, and one on the files that the strategies of now no longer import."""
+        unused = sorted(self.imported - _imported(now, self.top))
+        for what, names in (("new", self.added), ("no longer imported", unused)):
+            if names:
+                yield f"{what}: {', '.join(names)}"
 
 
 def strategies_of(plan: Scenario, running: Running, place: Place) -> Declared:
@@ -48,8 +58,8 @@ def strategies_of(plan: Scenario, running: Running, place: Place) -> Declared:
 
 
 @contextlib.contextmanager
-def earlier(plan: Scenario, revision: str, running: Running, now: Sequence[Strategy]) -> Iterator[Earlier]:
-    """Inside the block a scenario can be run as it was at a revision; `now` are its strategies of today.
+def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier]:
+    """Inside the block a scenario can be run as it was at a revision.
 
     Raises BenchError for a revision that this clone does not have, ScenarioError for one without the scenario.
     """
@@ -70,8 +80,8 @@ def earlier(plan: Scenario, revision: str, running: Running, now: Sequence[Strat
         given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
         try:
             missing = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
-            unused = sorted(_imported(given.strategies, files) - _imported(now, top))
-            yield Earlier(sha, moved, given, missing, tuple(unused))
+            imported = frozenset(_imported(given.strategies, files))
+            yield Earlier(sha, moved, given, missing, tuple(added(plan, then)), imported, top)
         finally:
             stop(given.strategies)
 
@@ -139,6 +149,15 @@ def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
     for key in _SETTINGS:
         if getattr(then, key) != getattr(plan, key):
             yield f"{key} was {getattr(then, key)!r} and is {getattr(plan, key)!r}"
+
+
+def added(plan: Scenario, then: Scenario) -> Iterator[str]:
+    """The recordings and labels that the scenario has and had not: easy ones raise a mean."""
+    before = {_sha256(file) for file in _recordings(then)}
+    yield from (file.name for file in _recordings(plan) if _sha256(file) not in before)
+    for run, labels in plan.labels.items():
+        names = labels.keys() - then.labels.get(run, {}).keys()
+        yield from (f"{name} of {run}" for name in sorted(names))
 
 
 def _recordings(plan: Scenario) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from ..plugins.worker import Limits
 from ..strategies import parse_strategy
 from ..traces import TraceSource
 from ..traces.markers import cut_in
-from .measuring import Measuring, RunSession
+from .measuring import Measuring, RunSession, rare_collection
 
 Progress = Callable[[int, int | None], None]
 
@@ -65,6 +65,7 @@ def audit(
     return Audits(tuple(audits), skipped)
 
 
+@rare_collection()
 def audited(trace: Trace, model: str | None = None) -> SessionAudit:
     """The audit of one recording."""
     session = RunSession(trace, Measuring((), model=model))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -31,6 +32,24 @@ _Kind = TypeVar("_Kind")
 
 RECORDED = "recorded"
 """The reference that does what the recorded system itself did."""
+
+
+_OBJECTS = 100_000
+
+
+@contextlib.contextmanager
+def rare_collection() -> Iterator[None]:
+    """A time in which garbage is looked for seldom.
+
+    The index of a large result has millions of values and no cycle: to look through them again and
+    again took a quarter of the time.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @dataclass(frozen=True)
@@ -67,9 +86,12 @@ class RunSession:
         self.trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
         self._measuring, self._kept = measuring, kept
         self._known_index, self._twice = index, twice
-        self._contents = TraceContents(self.trace)
 
     # ------------------------------------------------------------ made once, of the trace alone
+
+    @cached_property
+    def _contents(self) -> TraceContents:
+        return TraceContents(self.trace)
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -154,6 +176,7 @@ class RunSession:
 
     # ------------------------------------------------------------ of the run
 
+    @rare_collection()
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
         facts = self._once(RunFacts, self._facts, lambda: facts_of(self.recording, self.as_recorded))
@@ -179,6 +202,7 @@ class RunSession:
             questions_sha256=questions if self._labels else "",
         )
 
+    @rare_collection()
     def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
         """The details of some strategies, for a report; one that fails has none."""
         strategies = [item for item in self._measuring.strategies if item.name in names]

@@ -20,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
-from .against import earlier, orphaned, strategies_of
+from .against import Earlier, earlier, orphaned, strategies_of
 from .comparing import Declared, Progress, Running, answered, declared, metric_infos
 from .executors import Workers, sharing
 from .kept import Kept
@@ -138,22 +138,22 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     missing: Sequence[str] = ()
-    notes: tuple[str, ...] = ()
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
         running = Running(workers, limits or Limits(), progress, kept, details=details)
-        given = strategies_of(plan, running, Place(plan.base.resolve()))
+        then: Earlier | None = None
         if against is None:
             scores = _baseline_of(plan, accepting)
             name = plan.baseline_path.name if scores is not None and plan.baseline_path is not None else ""
             missing = [*orphaned(plan)] if require_baseline else []
-        elif Path(against).is_file():
+        elif against.endswith(".json") and Path(against).is_file():
             scores, name = read_scores(Path(against), plan.title), against
         else:
-            with earlier(plan, against, running, given.strategies) as then:
+            with earlier(plan, against, running) as then:
                 before = _ran(then.plan, then.given, dataclasses.replace(running, details=False))
             scores = score_file_of(before, metric_infos())
             name, missing = f"{against} ({then.sha[:9]})", then.missing
-            notes = (f"no longer imported: {', '.join(then.unused)}",) if then.unused else ()
+        given = strategies_of(plan, running, Place(plan.base.resolve()))  # last: it runs code of the change
+        notes = () if then is None else tuple(then.notes(given.strategies))
         result = _ran(plan, given, running, scores, name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in missing]

@@ -27,11 +27,13 @@ def state_of(
     summary: Any,
     output: Any,
     prompt: Sequence[Message],
+    route: str | None,
 ) -> dict[str, Any]:
     """The recorded state with the strategy's own records in it, anew for every decision.
 
     `step` is decided on (None: the run is over); `evaluations` are None without an evaluator;
-    `summary` and `output` are of the last result; `prompt` is the history as the strategy shows it.
+    `summary` and `output` are of the last result; `prompt` is the history as the strategy shows it;
+    `route` is the one that was recorded at the decision before (None at the first).
     """
     state: dict[str, Any] = {
         "current_step_index": results,
@@ -49,6 +51,8 @@ def state_of(
         state["step_evaluation_history"] = list(evaluations)
     if step is not None:
         state["prompt"] = prompt
+    if route is not None:
+        state["recorded_route"] = route
     return state
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
 from ..plugins.loader import FinderElsewhere, NeedsChild, compile_from_source, is_installed, not_here
-from ..plugins.registry import Entry, Plugin
+from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
@@ -24,8 +24,8 @@ from . import Strategy, strategy_of
 if TYPE_CHECKING:
     from ..plugins.child import Link
 
-_EACH_REPLAY = ("bench.strategies.documents.controls", "bench.replayer.serving:warm_up")
-"""Done once in a child, and not in each fork: the module of `recorded`, and the first replay."""
+_EACH_REPLAY = ("bench.replayer.serving",)
+"""Imported once in a child, and not in each fork."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,13 @@ class _PluginFacts(msgspec.Struct, frozen=True):
     name: str
     spec: str
     own: bool
+    declared: dict[str, str] = {}
+
+    def plugin(self, base: Path) -> Plugin:
+        """The plug-in itself where it is the bench's, else what is known of it here."""
+        if not self.own:
+            return build(self.kind, self.spec, base)
+        return Plugin(parse_spec(self.spec), Entry(self.kind, self.name, None, self.declared, own=True), {}, base)
 
 
 class _Description(msgspec.Struct, frozen=True):
@@ -177,12 +184,7 @@ def described(sandbox: Sandbox) -> Strategy:
     if facts.error:
         raise (EndedError if facts.ended else SpecError)(facts.error)
     base = sandbox.place.base
-    plugins = {
-        slot: tuple(
-            Plugin(parse_spec(one.spec), Entry(one.kind, one.name, None, own=one.own), {}, base) for one in several
-        )
-        for slot, several in facts.plugins.items()
-    }
+    plugins = {slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()}
     # by another name it would slip past its gates
     return Strategy(sandbox.name or facts.name, plugins, sandbox=sandbox, imported=facts.files)
 
@@ -270,14 +272,17 @@ def imported_files() -> tuple[str, ...]:
     )
 
 
+def _facts_of(plugin: Plugin) -> _PluginFacts:
+    declared = {name: plugin.attribute(name) for name in ("at", "loop", "mode")}
+    texts = {name: str(value) for name, value in declared.items() if value is not None}
+    return _PluginFacts(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, texts)
+
+
 def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
     def answer(request: bytes) -> bytes:
         try:
             strategy = prepared(ready, item, name, place)
-            plugins = {
-                slot: tuple(_PluginFacts(one.entry.kind, one.entry.name, str(one.spec), one.own) for one in several)
-                for slot, several in strategy.plugins.items()
-            }
+            plugins = {slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()}
             facts = _Description(strategy.name, plugins, imported_files())
         except BenchError as error:
             facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))

@@ -243,15 +243,30 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
     if levels == 0:
         return value
     if isinstance(value, str):
+        if not _begins_as_data(value):
+            return value
         try:
             return decode_strings(parse_json(value), levels - 1)
         except NothingParsed:
             return value
     if isinstance(value, dict):
-        return {key: decode_strings(item, levels - 1) for key, item in value.items()}
+        return {key: decode_strings(item, levels - 1) if _is_nested(item) else item for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [decode_strings(item, levels - 1) for item in value]
+        return [decode_strings(item, levels - 1) if _is_nested(item) else item for item in value]
     return value
+
+
+def _is_nested(value: Any) -> bool:
+    """True for what may hold other values: a mapping, a list, a string that begins as data do."""
+    return _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
+
+
+def _begins_as_data(text: str) -> bool:
+    return text[:1] in _BEFORE_DATA and text.lstrip(_BLANKS)[:1] in ("{", "[")
+
+
+_BLANKS = "\ufeff \t\r\n"
+_BEFORE_DATA = frozenset({*_BLANKS, "{", "["})
 
 
 def as_data(value: Any) -> Any:
@@ -299,11 +314,6 @@ _ESCAPED = re.compile(  # begins with a set of characters, so that all others ar
 )
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 """A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
-
-
-def holds_escapes(text: str) -> bool:
-    """True if a mapping, or an object printed with escapes, begins anywhere in a text."""
-    return "\\" in text and _ESCAPED.search(text) is not None
 
 
 def _unescaped_inside(text: str) -> str:

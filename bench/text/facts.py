@@ -58,9 +58,10 @@ _NUMBERS = re.compile(
     r"[\d.](?<![\w.][\d.])(?:(?<=\d)(?:\d{0,2}(?:,\d{3}){1,99}+(?:\.\d++)?|\d*+(?:\.\d++)?(?:[eE][-+]?\d++)?)|(?<=\.)\d++(?:[eE][-+]?\d++)?)"
     r"(?!\w)(?!\.\d)"
 )
+_NUMBERS_AND_BREAKS = re.compile(rf"\n|{_NUMBERS.pattern}")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
-_SHORT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,6})?|\.[0-9]{1,6}")
+_SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
 _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
@@ -68,7 +69,7 @@ _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are wri
 _EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)  # no digit is rounded away, nothing becomes 0
 
 Facts = tuple[tuple[str, str], ...]
-"""Facts of a piece of text as (kind, fact), in order."""
+"""Facts of a piece of text as (fact, kind), in order."""
 
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 """The kinds of fact that the pattern tells apart."""
@@ -85,35 +86,50 @@ def find_facts(text: str) -> list[tuple[str, str]]:
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
-    return [fact for line in text.split("\n") for fact in facts_of_line(line, ())]
+    return [(kind, fact) for line in text.split("\n") for fact, kind in facts_of_line(line, ())]
 
 
-def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the facts of one line.
+def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
+    """The facts of one line as (fact, kind), in order.
 
     `lower` are words that stand in small letters elsewhere: capitalised, they are no names.
     """
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
-        yield from _facts_in(line, lower)
-        return
-    yield from _facts_in(line[: error.start("error")], lower)
+        return _facts_in(line, lower)
+    facts = _facts_in(line[: error.start("error")], lower)
     message = error.group("error").strip().rstrip(_TRAILING)
     if _RUN.search(message):
-        yield "error", message
-    yield from _facts_in(line[error.end() :], lower)
+        facts.append((message, "error"))
+    return facts + _facts_in(line[error.end() :], lower)
 
 
-def _facts_in(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The facts of a line but for an error message: word by word where no quote stands in it."""
-    for piece in (line,) if '"' in line or "'" in line else line.split():
-        yield from _scan(piece) if len(piece) <= _KEPT_CHARS else _scan.__wrapped__(piece)
+def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
+    """The facts of a line but for an error message: word by word where no quote goes on in the next one."""
+    facts: list[tuple[str, str]] = []
+    pieces = line.split()
+    if ('"' in line or "'" in line) and not all(map(_WORD_ALONE.fullmatch, pieces)):
+        pieces = [line]
+    for piece in pieces:
+        if "0" <= piece[:1] <= "9" and (number := _SIMPLE.fullmatch(piece)):
+            if number[2] or len(number[1]) >= 3:
+                facts.append((_spelled(*number.groups("")), "number"))
+        elif len(piece) <= _KEPT_CHARS:
+            facts += _scan(piece)
+        else:
+            facts += _scan.__wrapped__(piece)
     if _UPPER.search(line):
-        yield from _named(line, lower)
+        facts += _named(line, lower)
+    return facts
 
 
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
+_WORD_ALONE = re.compile(r"""[^"']*+(?:(?<![^\s])"[^"']{2,80}"[^\w"']*+)?+""")
+"""A word without quotes, or one that they enclose."""
+
+_SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")
+"""A number as most data write it, read without the pattern of all facts."""
 
 _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives their trace
 
@@ -129,24 +145,24 @@ def _scan(text: str) -> Facts:
             inner = _scan(fact) if _FINE.search(fact) else ()
             facts.extend(inner or _quoted(fact))
         elif kind == "number":
-            facts.extend(_number(fact))
+            if _is_fact(digits := fact.replace(",", "")):
+                facts.append((number_value(digits), kind))
         elif kind == "name":
             if len(fact) >= 4 and _NAME_MARK.search(fact) and not _CAPITALS.fullmatch(fact):
-                facts.append((kind, fact))
+                facts.append((fact, kind))
         elif _RUN.search(fact):
-            facts.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))
+            facts.append((_unbracketed(fact) if kind == "url" else fact, _KINDS.get(kind, kind)))
     return tuple(facts)
 
 
 def _quoted(fact: str) -> Facts:
     letters = sum(char.isalpha() for char in fact)
-    return (("quoted", fact),) if letters > 2 else ()
+    return ((fact, "quoted"),) if letters > 2 else ()
 
 
-def _number(text: str) -> Iterator[tuple[str, str]]:
-    digits = text.replace(",", "")
-    if "." in digits or "e" in digits or "E" in digits or len(digits) >= 3:
-        yield "number", number_value(digits)
+def _is_fact(digits: str) -> bool:
+    """True for a number of three digits or more, or with a decimal point or an exponent."""
+    return len(digits) >= 3 or "." in digits or "e" in digits or "E" in digits
 
 
 def _unbracketed(url: str) -> str:
@@ -181,13 +197,13 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
         if len(words) == 1 and (opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS):
             continue
         if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
-            yield "proper", " ".join(words)
+            yield " ".join(words), "proper"
     for match in _NUMBERED.finditer(line):
         if match[1] not in _COUNTED:
-            yield "proper", " ".join(match.group().split())
+            yield " ".join(match.group().split()), "proper"
     for match in _CAPITALS.finditer(line):
         if match.group().casefold() not in lower and len(match.group()) >= 3:
-            yield "name", match.group()
+            yield match.group(), "name"
 
 
 def _opens_sentence(line: str, start: int) -> bool:
@@ -222,10 +238,8 @@ def number_value(text: str) -> str:
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
-    if _SHORT.fullmatch(plain):  # nearly every number: no exponent in either spelling
-        integer, _, rest = plain.partition(".")
-        rest = rest.rstrip("0")
-        return f"{integer.lstrip('0') or '0'}.{rest}" if rest else integer.lstrip("0") or "0"
+    if short := _SHORT.fullmatch(plain):  # nearly every number: no exponent in either spelling
+        return _spelled(short[1] or "", short[2] or short[3] or "")
     try:
         value = Decimal(plain).normalize(_EXACT)
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
@@ -236,12 +250,28 @@ def number_value(text: str) -> str:
     return f"{value:e}".replace("e+", "e")
 
 
+def _spelled(integer: str, decimals: str) -> str:
+    """The spelling of a number from its digits before and behind the point."""
+    decimals = decimals.rstrip("0")
+    integer = integer.lstrip("0") or "0"
+    return f"{integer}.{decimals}" if decimals else integer
+
+
 def numbers_in(plain: str) -> set[str]:
     """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
     numbers = set(_NUMBERS.findall(plain))
     for text in [text for text in numbers if "," in text]:
         numbers.update(text.split(","))
     return set(map(number_value, numbers))
+
+
+def numbers_and_breaks(plain: str) -> list[str]:
+    """The numbers of a decoded text as they are written, and its line breaks, in order.
+
+    >>> numbers_and_breaks("1,250.0 of 12\\nx3")
+    ['1,250.0', '12', '\\n']
+    """
+    return _NUMBERS_AND_BREAKS.findall(plain)
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -31,11 +31,37 @@ _TOKEN = re.compile(r"\w+")
 
 
 class Field(NamedTuple):
-    """A scalar of a structured value: its last key, its text, and the number of its record."""
+    """A scalar of a structured value: its last key, its text, the number of its record, and its own number."""
 
     key: str
     text: str
     record: int
+    number: int
+
+
+class FactFields:
+    """The fields of a table that say one fact, and where to look for them."""
+
+    def __init__(self, table: FieldTable, fields: list[Field]) -> None:
+        self.fields = fields
+        by_key = grouped((item.key, item) for item in fields)
+        self.by_key: dict[str, FactFields] = {
+            key: self if len(by_key) == 1 else FactFields(table, items) for key, items in by_key.items()
+        }
+        """Those under each key."""
+
+        self.alone = [item for item in fields if not table.is_shared(item)]
+        """Those of which the value alone says whose it is."""
+
+        self.nameless = [item for item in fields if table.identity(item.record) <= {item.text.casefold()}]
+        """Those of records that nothing else tells from the others."""
+
+        self._by_record = grouped((item.record, item) for item in fields)
+
+    def of_records(self, records: Collection[int]) -> Iterator[Field]:
+        """Yield those that belong to some records."""
+        for record in records if len(records) < len(self._by_record) else self._by_record.keys() & records:
+            yield from self._by_record.get(record, ())
 
 
 class FieldTable:
@@ -68,12 +94,14 @@ class FieldTable:
         """Every field that has a value, in order."""
 
         self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
+        self._saying: dict[str, FactFields] = {}
+        self._being: dict[str, FactFields] = {}
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
                 if not key or is_prose(text):
                     self.prose.append(text)
                 elif text.strip():
-                    self.fields.append(Field(key, text, number))
+                    self.fields.append(Field(key, text, number, len(self.fields)))
 
     @cached_property
     def labels(self) -> list[str]:
@@ -97,7 +125,7 @@ class FieldTable:
             frozenset(
                 text.casefold()
                 for key, text in pairs
-                if text.casefold() not in names and _identifies(key, text, counts[key, text])
+                if _identifies(key, text, counts[key, text]) and text.casefold() not in names
             )
             for pairs, _ in self._records
         ]
@@ -122,9 +150,15 @@ class FieldTable:
 
     def keeps(self, reading: TextReading, fact: str) -> bool:
         """True if a text says a fact as the field that it is."""
-        sources = self.of(fact)
-        return any(self._in_records(reading, fact, item) for item in sources) or any(
-            any(self._in_line(line, fact, sources)) for line in reading.lines_with(fact)
+        if fact not in self._saying:
+            self._saying[fact] = FactFields(self, self.of(fact))
+        return any(True for _ in self._kept(reading, fact, self._saying[fact]))
+
+    def kept_in(self, reading: TextReading) -> frozenset[int]:
+        """The numbers of the fields that a text says as those fields."""
+        facts = (fact for word in self._facts_by_word.keys() & reading.words for fact in self._facts_by_word[word])
+        return frozenset(
+            item.number for fact in facts for item in self._kept(reading, fact, self._fields_of_fact(fact))
         )
 
     @property
@@ -136,6 +170,10 @@ class FieldTable:
         """The keys and values of a record and of those around it."""
         own, around = self._records[record]
         return [*own, *(pair for outer in around for pair in self._records[outer][0])]
+
+    def is_shared(self, field: Field) -> bool:
+        """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
+        return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
     def identity(self, record: int) -> frozenset[str]:
         """The values that tell a record from the others, in small letters."""
@@ -178,19 +216,16 @@ class FieldTable:
         return text.casefold() in self._values
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
-        """The numbers of the records that agree with most of some pairs; those of an identity that they name come first."""
-        pairs_seen = {(plain_key(key), text.casefold()) for key, text in pairs}
-        texts = around.union(text for _, text in pairs_seen)
-        scores: dict[int, tuple[int, int]] = {}
-        for pair in pairs_seen:
-            for number in self._records_of_pair.get(pair, ()):
-                named = bool(self._identities[number] & texts)
-                scores[number] = named, scores.get(number, (0, 0))[1] + 1
-        for identity in texts & self._records_of_identity.keys():
-            for number in self._records_of_identity[identity]:
-                scores[number] = 1, scores.get(number, (0, 0))[1]
-        most = max(scores.values(), default=(0, 0))
-        return [number for number, score in scores.items() if score == most]
+        """The numbers of the records that agree with most of some pairs, of those alone that they name if they name any."""
+        distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
+        texts = around.union(text for _, text in distinct)
+        identities = texts & self._records_of_identity.keys()
+        named = {number for identity in identities for number in self._records_of_identity[identity]}
+        agreeing = Counter({number: len(distinct & self._plain_pairs[number]) for number in named})
+        for pair in distinct if not named else ():
+            agreeing.update(self._records_of_pair.get(pair, ()))
+        most = max(agreeing.values(), default=0)
+        return sorted(number for number, count in agreeing.items() if count == most)
 
     @cached_property
     def _columns(self) -> dict[str, list[str]]:
@@ -205,77 +240,77 @@ class FieldTable:
         return frozenset(item.text.casefold() for item in self.fields)
 
     @cached_property
+    def _plain_pairs(self) -> list[set[Pair]]:
+        """The keys and values of each record as they are compared."""
+        return [{(plain_key(key), text.casefold()) for key, text in pairs} for pairs, _ in self._records]
+
+    @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
-        records: dict[Pair, list[int]] = {}
-        for number, (pairs, _) in enumerate(self._records):
-            for key, text in pairs:
-                records.setdefault((plain_key(key), text.casefold()), []).append(number)
-        return records
+        return grouped((pair, number) for number, pairs in enumerate(self._plain_pairs) for pair in pairs)
 
     @cached_property
     def _records_of_identity(self) -> dict[str, list[int]]:
-        records: dict[str, list[int]] = {}
-        for number, identities in enumerate(self._identities):
-            for identity in identities:
-                records.setdefault(identity, []).append(number)
-        return records
+        return grouped((item, number) for number, identities in enumerate(self._identities) for item in identities)
 
-    def kept_in(self, reading: TextReading) -> frozenset[int]:
-        """The places of the fields that a text says as those fields."""
-        kept: set[int] = set()
-        facts = (fact for word in self._facts_by_word.keys() & reading.words for fact in self._facts_by_word[word])
-        for fact in facts:
-            places = self._places_of_fact[fact]
-            in_records = {place for place in places if self._in_records(reading, fact, self.fields[place])}
-            kept |= in_records
-            others = grouped((self.fields[place], place) for place in places if place not in in_records)
-            for line in reading.lines_with(fact) if others else ():
-                kept.update(place for item in self._in_line(line, fact, others) for place in others[item])
-        return frozenset(kept)
+    def _fields_of_fact(self, fact: str) -> FactFields:
+        """The fields whose text is a fact."""
+        if fact not in self._being:
+            self._being[fact] = FactFields(self, self._by_fact[fact])
+        return self._being[fact]
 
     @cached_property
-    def _places_of_fact(self) -> dict[str, list[int]]:
-        return grouped((_fact_of(item.text), place) for place, item in enumerate(self.fields))
+    def _by_fact(self) -> dict[str, list[Field]]:
+        return grouped((_fact_of(item.text), item) for item in self.fields)
 
     @cached_property
     def _facts_by_word(self) -> dict[str, list[str]]:
-        return grouped((word_of(fact), fact) for fact in self._places_of_fact)
+        return grouped((word_of(fact), fact) for fact in self._by_fact)
 
-    def _in_records(self, reading: TextReading, fact: str, item: Field) -> bool:
-        """True if a record of a text says a fact under its key, and is that of the field."""
-        saying = reading.records_saying(item.key, fact)
-        if not saying:
-            return False
-        own = self._identities[item.record] - {item.text.casefold()}
-        if not own or not all(saying.isdisjoint(reading.records_of_value(text)) for text in own):
-            return True
-        records = self._identities[item.record]
-        named = (reading.records[number].values & self._all_identities for number in saying)
-        return not self._shared(item) and any(identities <= records for identities in named)
+    def _kept(self, reading: TextReading, fact: str, sources: FactFields) -> Iterator[Field]:
+        """Yield the fields of a fact that a text says as those fields, some of them twice."""
+        kept: set[int] = set()
+        for key, of_key in sources.by_key.items():
+            saying = reading.records_saying(key, fact)
+            for item in self._in_records(reading, saying, of_key) if saying else ():
+                kept.add(item.number)
+                yield item
+        for line in reading.lines_with(fact) if len(kept) < len(sources.fields) else ():
+            yield from self._in_line(line, fact, sources)
 
-    def _in_line(self, line: Line, fact: str, sources: Iterable[Field]) -> Iterator[Field]:
+    def _in_records(self, reading: TextReading, saying: Collection[int], sources: FactFields) -> Iterator[Field]:
+        """Yield the fields of one key that are those of some records of a text, which say their fact under it."""
+        yield from sources.nameless
+        values = frozenset[str]().union(*(reading.records[number].values for number in saying))
+        for identity in values & self._records_of_identity.keys():
+            of_records = sources.of_records(self._records_of_identity[identity])
+            yield from (item for item in of_records if item.text.casefold() != identity)
+        named = [reading.records[number].values & self._all_identities for number in saying]
+        for item in sources.alone:
+            if any(identities <= self._identities[item.record] for identities in named):
+                yield item
+
+    def _in_line(self, line: Line, fact: str, sources: FactFields) -> Iterator[Field]:
         """Yield the fields that a sentence which says their fact says as those fields."""
         text = line.text.casefold()
         at = _place(text, fact)
         places = self._identities_in(text)
         nearest = _nearest(places, at, fact.casefold())
-        heading = {identity for _, identity in self._identities_in(line.heading)} if not nearest else set()
-        for item in sources:
-            own = self._identities[item.record]
-            named = nearest in own if nearest else heading <= own
-            unique = not self._shared(item) and bool(_stems(item.key) & line.stems)
-            rest = text[at + len(fact) : _next(places, at)]
-            if (named and (nearest or unique)) or (fact.casefold() in own and self._goes_on(item, rest)):
+        if nearest:
+            yield from sources.of_records(self._records_of_identity[nearest])
+        else:
+            heading = {identity for _, identity in self._identities_in(line.heading)}
+            for item in sources.alone:
+                if _stems(item.key) & line.stems and heading <= self._identities[item.record]:
+                    yield item
+        rest = text[at + len(fact) : _next(places, at)]
+        for item in sources.of_records(self._records_of_identity.get(fact.casefold(), ())):
+            if self._goes_on(item, rest):
                 yield item
 
     def _goes_on(self, item: Field, text: str) -> bool:
         """True if what follows an identity states another value of its record."""
         values = (value.casefold() for _, value in self._records[item.record][0] if value != item.text)
         return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
-
-    def _shared(self, field: Field) -> bool:
-        """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
-        return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
     def _identities_in(self, text: str) -> list[tuple[int, str]]:
         """The identities that a line in small letters names, with the place of the first, in order."""
@@ -314,8 +349,10 @@ def is_prose(text: str) -> bool:
     >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
     """
+    if len(text) <= 2 * _FIELD_WORDS:  # too short for so many words
+        return "\n" in text
     words = text.split()
-    reads = len(words) > _FIELD_WORDS and any(word in FUNCTION_WORDS for word in words)
+    reads = len(words) > _FIELD_WORDS and not FUNCTION_WORDS.isdisjoint(words)
     return len(text) > _FIELD_CHARS or "\n" in text or reads
 
 
@@ -323,9 +360,12 @@ def _identifies(key: str, text: str, count: int) -> bool:
     """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
     if not 2 <= len(text) <= 80:
         return False
-    return bool(_IDENTITY_KEY.search(key.casefold())) or (
-        count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text))
-    )
+    return _is_identity_key(key) or (count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+
+
+@lru_cache(maxsize=4096)
+def _is_identity_key(key: str) -> bool:
+    return _IDENTITY_KEY.search(key.casefold()) is not None
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -344,6 +384,8 @@ def _stems(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def _fact_of(text: str) -> str:
     """The text of a field as a fact: its number where it is one, else itself."""
+    if not text.lstrip("+-$€£.,")[:1].isdigit():
+        return text
     number = number_value(text)
     return number if is_number(number) else text
 

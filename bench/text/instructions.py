@@ -237,6 +237,8 @@ class Repetition:
         >>> request = Repetition("Sum up the orders. Then mail them.")
         >>> request.is_covered_by(text_lines("user: Sum up the orders.\\nuser: Then mail them."))
         True
+        >>> request.is_covered_by(text_lines("Sum up.")), Repetition("Go.").is_covered_by(text_lines("He said: Go."))
+        (False, True)
         """
         if self._folded in text.folded:
             return True

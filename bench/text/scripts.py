@@ -46,6 +46,8 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
 
     >>> scripts_of([{"id": "a/Create_Wall.cs", "name": "Create_Wall.cs", "metadata": {"description": "Creates a wall."}}])[0].description
     'Creates a wall.'
+    >>> [script.name for script in scripts_of([{"name": "a"}, {"name": "a", "id": "b"}, {"name": ""}, {"id": 3}, "c"])]
+    ['a', 'b']
     """
     scripts: dict[str, Script] = {}
     for entry in manifest if isinstance(manifest, list | tuple) else ():

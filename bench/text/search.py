@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from itertools import accumulate
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
@@ -22,14 +24,21 @@ class Strings:
         valid = list(map(encodable, self._strings))
         self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
 
-    def in_text(self, text: str) -> set[str]:
-        """The strings that a text has."""
-        strings: set[str] = set()
+    def in_each(self, texts: Iterable[str]) -> dict[int, set[str]]:
+        """The strings that each of some texts has, by its place, where it has any. They are read as one.
+
+        >>> Strings(["1", "el"]).in_each(["1 el", "", "el"]) == {0: {"1", "el"}, 2: {"el"}}
+        True
+        """
+        texts = list(texts)
+        text = "\n".join(texts)
+        ends = list(accumulate(len(text) + 1 for text in texts))
+        found: dict[int, set[str]] = {}
         for number, start, end in self._matches(text):
-            string = self._strings[number]
+            string, strings = self._strings[number], found.setdefault(bisect_right(ends, start), set())
             if string not in strings and self._is_match(text, string, start, end):
                 strings.add(string)
-        return strings
+        return found
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""

@@ -162,6 +162,8 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
     >>> _fields('"say ""yes"", then",2,"x', ","), _fields('mug,{"size":"S","lid":[1,2]},3', ",")
     (['"say "yes", then"', '2', '"x"'], ['mug', '{"size":"S","lid":[1,2]}', '3'])
+    >>> _fields(',"a",', ","), _fields("", ",")
+    (['', '"a"', ''], [''])
     """
     if '"' not in line:
         return line.split(delimiter)

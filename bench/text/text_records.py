@@ -203,6 +203,8 @@ def _sentences(plain: str) -> Iterator[Line]:
 @lru_cache(maxsize=65536)
 def word_of(fact: str) -> str:
     """The word or number by which a fact is looked up."""
+    if fact.isidentifier():
+        return fact.casefold()
     return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
 
 

@@ -7,13 +7,21 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from ..model import grouped
-from .decode import decoded, holds_escapes, unescape
-from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, words_of
+from .decode import decoded, unescape
+from .facts import (
+    anchor,
+    facts_of_line,
+    flat,
+    is_number,
+    number_value,
+    numbers_and_breaks,
+    numbers_in,
+    occurs,
+    words_of,
+)
 from .search import Strings
 
 _Value = TypeVar("_Value")
-
-_PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
 class Remembered(dict[Any, _Value]):
@@ -63,7 +71,10 @@ class Texts:
         """The distinct facts of a text as fact → kind, in order of first appearance."""
 
         words = Remembered(lambda line: flat(line)[1:])
-        self.flat = Remembered(lambda text: "\n".join(_flat(words, part) for part in plain(text).split("\n\n")))
+        self.flat_paragraph = flat_paragraph = Remembered(lambda paragraph: _flat(words, paragraph))
+        """The words of a paragraph in a row."""
+
+        self.flat = Remembered(lambda text: "\n".join(map(flat_paragraph, plain(text).split("\n\n"))))
         """The words of each paragraph of a text, a line each: where a run of words is looked for."""
 
     def unescaped(self, text: str) -> str:
@@ -71,6 +82,12 @@ class Texts:
 
         A fact is present in a text if it is in the one or in the other: nobody can tell which of
         them a backslash was meant for.
+
+        >>> texts = Texts()
+        >>> texts.unescaped("log: start\\\\nW-104 failed"), texts.unescaped("log: W-104 failed")
+        ('log: start\\nW-104 failed', '')
+        >>> texts.holds("log: start\\\\nW-104 failed", "W-104"), texts.holds("log: startW-104", "W-104")
+        (True, False)
         """
         plain = self.plain(text)
         if "\\" not in plain:
@@ -97,7 +114,7 @@ class Texts:
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    facts_of = Remembered(lambda line: tuple((fact, kind) for kind, fact in facts_of_line(line, lower)))
+    facts_of = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:
         facts: list[tuple[str, str]] = list(
@@ -116,7 +133,7 @@ def _flat(words: Remembered[str], paragraph: str) -> str:
 
 
 class FactsHeld(Remembered[tuple[str, ...]]):
-    """The facts out of given ones that a text holds; each text or paragraph is searched once.
+    """The facts out of given ones that a text holds. Each line and each paragraph is searched once.
 
     >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
     ('471', 'two words')
@@ -125,25 +142,44 @@ class FactsHeld(Remembered[tuple[str, ...]]):
     def __init__(self, facts: Iterable[str], texts: Texts) -> None:
         self.texts = texts
         self._order = {fact: place for place, fact in enumerate(dict.fromkeys(facts))}
-        self._numbers = set(filter(is_number, self._order))
+        self._numbers = frozenset(filter(is_number, self._order))
         self._rows = grouped((flat(fact), fact) for fact in self._order if " " in fact)
         self._in_rows = Strings(self._rows)
         self._words = Strings(fact for fact in self._order if " " not in fact and fact not in self._numbers)
+        self._searched: set[str] = set()
+        self._of_line: dict[str, set[str]] = {}
+        self._of_paragraph: dict[str, set[str]] = {}
 
     def find(self, text: str) -> tuple[str, ...]:
         """The facts that a text holds which was not looked through before."""
-        pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
-        parts: Iterable[Iterable[str]] = map(self, pieces)
-        if len(pieces) <= 1:
-            other = self.texts.unescaped(text)
-            parts = (self._find(text), self(other) if other else ())
-        return tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
+        plain, other = self.texts.plain(text), self.texts.unescaped(text)
+        lines = self._in_lines(set(plain.split("\n")))
+        rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
+        return tuple(sorted(lines.union(rows, self(other) if other else ()), key=self._order.__getitem__))
 
-    def _find(self, text: str) -> list[str]:
-        facts = self._words.in_text(self.texts.plain(text)) | (self._numbers & self.texts.numbers(text))
-        for row in self._in_rows.in_text(self.texts.flat(text)) if self._rows else ():
-            facts.update(self._rows[row])
-        return sorted(facts, key=self._order.__getitem__)
+    def _in_lines(self, lines: set[str]) -> set[str]:
+        """The facts of one word that some lines hold."""
+        new = list(lines - self._searched)
+        facts_of = self._words.in_each(new)
+        at = 0
+        for written in numbers_and_breaks("\n".join(new)) if self._numbers else ():
+            if written == "\n":
+                at += 1
+            elif "," in written:
+                facts_of.setdefault(at, set()).update(self._numbers & numbers_in(written))
+            elif (number := number_value(written)) in self._numbers:
+                facts_of.setdefault(at, set()).add(number)
+        self._searched.update(new)
+        self._of_line.update((new[at], facts) for at, facts in facts_of.items())
+        return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
+
+    def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:
+        """The facts of several words that some paragraphs hold."""
+        new = list(paragraphs.difference(self._of_paragraph))
+        rows_of = self._in_rows.in_each(map(self.texts.flat_paragraph, new))
+        for at, paragraph in enumerate(new):
+            self._of_paragraph[paragraph] = {fact for row in rows_of.get(at, ()) for fact in self._rows[row]}
+        return set().union(*map(self._of_paragraph.__getitem__, paragraphs))
 
 
 def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
@@ -156,13 +192,3 @@ def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, froze
             if fact in words and len(other) > len(fact) and words[fact] in in_other:
                 longer_facts[fact].add(other)
     return {fact: frozenset(longer) for fact, longer in longer_facts.items()}
-
-
-def _paragraphs(text: str) -> list[str]:
-    """A text in pieces: of a history that is written anew for every prompt only the new pieces are looked through.
-
-    Text that would be decoded, whole or as a piece of it, stays whole.
-    """
-    pieces = text.split("\n\n")
-    is_data = any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces)
-    return [text] if is_data or holds_escapes(text) else pieces

@@ -51,15 +51,23 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     if not isinstance(prompt, list):
         unread.add("prompt that is neither text nor messages", prompt is not None)
         return []
-    batched = bool(prompt) and isinstance(prompt[0], list)
-    if batched or (prompt is not listed and prompt and all(isinstance(item, str) for item in prompt)):
-        unread.add("further prompt of one model call", len(prompt) - 1)
-        prompt = prompt[0] if batched else prompt[:1]
-    if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):  # blocks alone
+    if prompt is not listed or isinstance(next(iter(prompt), None), list):
+        prompt = _first_prompt(prompt, unread)
+    if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):
         blocks = Blocks().add_all(prompt, unread)
         return [*blocks.results, *([ReadMessage("user", blocks.content)] if blocks.parts else [])]
     read = messages(prompt, unread)
     return list(map(without_ids, read)) if body.get("contents") else read
+
+
+def _first_prompt(prompts: list[Any], unread: Unread) -> list[Any]:
+    """The first of several prompts, each a list of messages or a text; a single one as it is."""
+    batched = bool(prompts) and isinstance(prompts[0], list)
+    if not batched and not all(isinstance(item, str) for item in prompts):
+        return prompts
+    unread.add("further prompt of one model call", max(len(prompts) - 1, 0))
+    first: list[Any] = prompts[0] if batched else prompts[:1]
+    return first
 
 
 def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -140,6 +148,8 @@ def _usage(response: dict[str, Any], unread: Unread) -> Usage | None:
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
+    """The answer of a response, by the member that holds it in one of the interfaces: the turn,
+    then results."""
     output = response.get("output")
     for key in ("generations", "choices", "candidates"):
         if response.get(key):

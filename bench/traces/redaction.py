@@ -161,7 +161,10 @@ class Redactor:
         return again if len(packed) % 4 == 0 else again.rstrip("=")
 
 
-def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
+_Change = Callable[[str, str], str]
+
+
+def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     """The value with each text as `change` makes it of the name that it stands under and itself;
     keys of mappings have no name. What does not change stays the same object."""
     if isinstance(value, str):
@@ -172,20 +175,24 @@ def _rewritten(value: Any, change: Callable[[str, str], str], name: str = "") ->
         changed = {field: item for field, item in new.items() if item is not fields[field]}
         return msgspec.structs.replace(value, **changed) if changed else value
     if isinstance(value, dict):
-        named = value.get("name", value.get("key"))  # a header states its name beside its value
-        pairs = [
-            (change("", key) if isinstance(key, str) else key,
-             _rewritten(item, change, named if key == "value" and isinstance(named, str) else str(key)))
-            for key, item in value.items()
-        ]  # fmt: skip
-        same = all(a is b and x is y for (a, x), (b, y) in zip(pairs, value.items(), strict=True))
-        return value if same else dict(pairs)
+        return _rewritten_dict(value, change)
     if isinstance(value, list | tuple):
         pair = len(value) == 2 and all(isinstance(item, str) for item in value) and len(value[0]) < 60
         names = [name, value[0]] if pair else [name] * len(value)  # of two texts the first may name the second
         items = [_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True)]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
     return value
+
+
+def _rewritten_dict(value: dict[Any, Any], change: _Change) -> dict[Any, Any]:
+    named = value.get("name", value.get("key"))  # a header states its name beside its value
+    new: dict[Any, Any] = {}
+    for key, item in value.items():
+        new_key = change("", key) if isinstance(key, str) else key
+        inner = named if key == "value" and isinstance(named, str) else str(key)
+        new[new_key] = _rewritten(item, change, inner)
+    same = all(a is b and new[a] is value[b] for a, b in zip(new, value, strict=False))
+    return value if same and len(new) == len(value) else new
 
 
 def _json_in(text: str) -> Any:

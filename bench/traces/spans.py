@@ -1,5 +1,4 @@
-"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles and Phoenix print
-them."""
+"""Spans of OpenTelemetry: OTLP JSON, or spans as consoles and Phoenix print them."""
 
 from __future__ import annotations
 
@@ -18,8 +17,6 @@ Attributes = dict[str, Any]
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
-_DETAILS = "gen_ai.client.inference.operation.details"
-"""The event that holds the contents of a call."""
 _LEVELS = (
     ("resourceSpans", "resource_spans", "batches"),
     ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
@@ -29,8 +26,7 @@ _LEVELS = (
 
 @dataclass(frozen=True)
 class OtelSpan:
-    """One span, its attributes decoded; `events` are its own and the log records that name it, each
-    a name and attributes."""
+    """One span, its attributes decoded; `events` are each a name and attributes."""
 
     trace: str
     id: str
@@ -74,22 +70,15 @@ def _listed(value: Any) -> Any:
 
 
 def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
-    """Every span of some values (OTLP JSON with its log records, or printed spans) in the order in
-    which they began."""
+    """Every span of some values (OTLP JSON, or printed spans, also in lists) in the order in which
+    they began. Log records are counted."""
     spans: list[OtelSpan] = []
-    records: dict[str, list[tuple[str, Attributes]]] = {}
     for value in values:
-        for single in dicts(value) if isinstance(value, list) else [value] if isinstance(value, dict) else []:
-            inner = single["trace"] if isinstance(single.get("trace"), dict) else single
-            printed = [span for span in (single, *dicts(single.get("spans"))) if _context(span)]
-            spans += [_span(span, unread) for span in printed or _inside(inner, *_LEVELS)]
-            for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
-                records.setdefault(_id(record.get("spanId")), []).append(_event(record))
-    for span in spans:
-        span.events.extend(records.get(span.id, ()))
-        for details in (details for name, details in span.events if name == _DETAILS):
-            named = {key: value for key, value in details.items() if key.startswith("gen_ai.")}
-            span.attributes.update(named | span.attributes)
+        for record in dicts(value if isinstance(value, list) else [value]):
+            within = record["trace"] if isinstance(record.get("trace"), dict) else record
+            printed = [span for span in (record, *dicts(record.get("spans"))) if _context(span)]
+            spans += [_span(span, unread) for span in printed or _inside(within, *_LEVELS)]
+            unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
     return sorted(spans, key=lambda span: span.start or 0.0)
 
 

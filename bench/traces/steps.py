@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -66,6 +66,7 @@ class ReadMessage:
     content: Content = ""
     calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
+    reasoning_resent: bool = False
     call_id: str = ""
     name: str = ""
     failed: bool = False
@@ -80,6 +81,11 @@ class ReadMessage:
         """The text of the message; `""` where it has none."""
         return text_of(self.content)
 
+    def with_known(self, **known: Any) -> ReadMessage:
+        """The message with what is known beside it (model, usage, …); what is None stays as it
+        is."""
+        return replace(self, **{name: value for name, value in known.items() if value is not None})
+
 
 def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> ReadMessage:
     """A tool's message, its text the error where it failed."""
@@ -89,13 +95,15 @@ def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = F
 
 class Steps:
     """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
-    `ran` holds what is known of tools' runs, by the ids of their calls."""
+    `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
+    that name none."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.meta: dict[str, Any] = {}
         self.outcome: Outcome | None = None
+        self.model: str | None = None
         self.ran: dict[str, Ran] = {}
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}  # by the tool's name: arguments and run
         # those of the last turn that used an id, the next to be answered first
@@ -132,11 +140,6 @@ class Steps:
         thread: str = "main",
         agent: str = "agent",
         t: float | None = None,
-        *,
-        model: str | None = None,
-        finish_reason: str | None = None,
-        usage: Usage | None = None,
-        reasoning_resent: bool = False,
     ) -> int:
         """Append a message as a step; gives its index. A tool message is the result of the call
         whose id it names, else of the thread's earliest call that waits for one (of that name,
@@ -148,7 +151,8 @@ class Steps:
             return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=message.content))
         if message.role == "tool":
             call = self.answered(message, thread)
-            return self._answer_with(call, self.ran.pop(call.id, message.ran or Ran()), message, thread, agent, t)
+            ran = self.ran.pop(call.id, message.ran or Ran())
+            return self._add_result(call, ran, (thread, agent), t, message)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
             for at, call in enumerate(message.calls)
@@ -161,18 +165,20 @@ class Steps:
             t=t,
             content=message.content,
             tool_calls=calls,
-            model=model or message.model,
+            model=message.model or self.model,
             reasoning=message.reasoning or None,
-            reasoning_resent=reasoning_resent and bool(message.reasoning),
-            finish_reason=finish_reason or message.finish_reason,
-            usage=usage or message.usage,
+            reasoning_resent=message.reasoning_resent and bool(message.reasoning),
+            finish_reason=message.finish_reason,
+            usage=message.usage,
         )
         return self.add(turn)
 
-    def tell(self, messages: Iterable[ReadMessage], *place: Any, **turn: Any) -> None:
-        """Append several messages, each as `say` does; `turn` (model, usage) is of answers alone."""
+    def tell(
+        self, messages: Iterable[ReadMessage], thread: str = "main", agent: str = "agent", t: float | None = None
+    ) -> None:
+        """Append several messages, each as `say` does."""
         for message in messages:
-            self.say(message, *place, **turn)
+            self.say(message, thread, agent, t)
 
     def route(
         self,
@@ -231,7 +237,7 @@ class Steps:
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
-        thread, agent = self._places.get(call_id, ("main", "agent"))
+        thread, agent = self.place_of(call_id)
         self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
     def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
@@ -257,38 +263,39 @@ class Steps:
         None); other runs that are left are counted."""
         for call_id, ran in list(self.ran.items()):
             call = self._calls[call_id][0] if call_id in self._calls else None
-            thread, agent = self._places.get(call_id, ("main", "agent"))
-            if call is None or call not in self._waiting.get(thread, ()):
+            place = self.place_of(call_id)
+            if call is None or call not in self._waiting.get(place[0], ()):
                 self.unread.add("run of a tool that no call asked for")
                 continue
-            self._waiting[thread].remove(call)
-            self._answer_with(call, ran, None, thread, agent, None)
+            self._waiting[place[0]].remove(call)
+            self._add_result(call, ran, place, None)
         self.unread.add("run of a tool that no call asked for", sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
-    def _answer_with(
-        self, call: ToolCall, ran: Ran, message: ReadMessage | None, thread: str, agent: str, t: float | None
+    def _add_result(
+        self, call: ToolCall, ran: Ran, place: tuple[str, str], t: float | None, message: ReadMessage | None = None
     ) -> int:
-        seen, output = "" if message is None else message.text, "" if ran.output is None else as_text(ran.output)
-        if message is not None and ran.full is None and (len(output) <= len(seen) or _same(output, seen)):
-            output = ""
+        """Append the result of a call as a message shows it; None where no message does."""
+        shown = message or ReadMessage("tool")
+        seen, output = shown.text, "" if ran.output is None else as_text(ran.output)
+        longer = output if len(output) > len(seen) and not _same(output, seen) else None
         result = ToolResult(
             index=self.index,
-            agent=agent,
-            thread=thread,
+            thread=place[0],
+            agent=place[1],
             t=t if ran.t is None else ran.t,
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
-            success=not (ran.failed or (message is not None and message.failed)),
+            success=not (ran.failed or shown.failed),
             role="user" if call.in_text else "tool",
             seen=None if message is None else seen,
-            full=output if message is None else ran.full or output or None,
+            full=output if message is None else ran.full or longer,
             data=None if ran.prose else _structured(ran, seen),
-            error=ran.error or (None if message is None else message.error),
+            error=ran.error or shown.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
-            non_text=0 if message is None else non_text_parts(message.content),
+            non_text=non_text_parts(shown.content),
         )
         return self.add(result)
 

@@ -13,7 +13,7 @@ from .documents import Document
 from .messages import ROLES, calls_beside
 from .parts import Unread
 from .paths import case_id
-from .records import Kinds, dict_in, fields_of, text
+from .records import Kinds, dict_in, fields_of, filled, text
 from .steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 def trace_of(document: Document, run: Fields) -> Trace:
     """One run as a trace, with its instance as label `task`."""
     steps, info = _History(run), dict_in(run, "info")
-    meta = {key: info[key] for key in info if info[key] not in (None, "", {}, [])}
+    meta = filled(info, info)
     if run.get("environment") is not None:
         meta["environment"] = run["environment"]
     if cost := dict_in(info, "model_stats").get("instance_cost"):
@@ -67,12 +67,12 @@ class _History(Steps):
         answers = {number for number, entry in enumerate(entries) if entry.get("role") == "assistant"}
         sent = dict_in(run, "info", "model_stats").get("tokens_sent")
         self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
-        places: list[int] = []  # the step of each entry
-        texts = [self._content(entry.get("content")) for entry in entries]  # as the last prompt had them
+        self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
+        self.entry_steps: list[int] = []  # the step of each entry
         for number, entry in enumerate(entries):
             if self.prompts_known and number in queries:
-                self._edit(self._place(entry), places, texts, queries[number])
-            places.append(self.index)
+                self._edit(self._place(entry), queries[number])
+            self.entry_steps.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
         self.add_unseen_results()
@@ -80,14 +80,11 @@ class _History(Steps):
             turns = sum(isinstance(step, ModelTurn) for step in self.steps)
             self.unread.add("prompt of which the file does not tell what stood for old messages", turns)
 
-    def _content(self, content: Any) -> str:
-        return text_of(Blocks().add_all(content, Unread()).content)
-
-    def _edit(self, place: tuple[str, str], places: list[int], texts: list[str], query: list[Any]) -> None:
+    def _edit(self, place: tuple[str, str], query: list[Any]) -> None:
         """Note which earlier messages a prompt words otherwise than the one before it."""
-        worded = [self._content(dict_in(message).get("content")) for message in query]
-        edits = {places[at]: new for at, new in enumerate(worded) if new != texts[at]}
-        texts[: len(worded)] = worded
+        texts = list(map(_text_of, query))
+        edits = {self.entry_steps[at]: text for at, text in enumerate(texts) if text != self.entry_texts[at]}
+        self.entry_texts[: len(texts)] = texts
         if edits:
             self.add(ContextEdit(index=self.index, thread=place[0], shown=edits))
 
@@ -118,8 +115,8 @@ class _History(Steps):
             arguments = {"command": command}
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),)
         reasoning = Blocks().add_all(entry.get("thinking_blocks"), self.unread).reasoning
-        turn, resent = ReadMessage("assistant", content, calls, reasoning), "tool_calls" in entry
-        self.say(turn, *place, model=self.model, reasoning_resent=resent)
+        turn = ReadMessage("assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry)
+        self.say(turn, *place)
         at = next((at for at, action in enumerate(self.actions) if action.get("action", "") == command), None)
         if at is not None:  # those before it are in no history
             action = self.actions.pop(at)
@@ -132,6 +129,11 @@ class _History(Steps):
         if ran := self.ran.get(call_id):
             self.ran[call_id] = Ran(full=_full_text(seen, ran.output), duration_s=ran.duration_s)
         self.say(ReadMessage("tool", content, call_id=call_id), *place)
+
+
+def _text_of(entry: Any) -> str:
+    """The text of a message, whose parts are counted elsewhere."""
+    return text_of(Blocks().add_all(dict_in(entry).get("content"), Unread()).content)
 
 
 def _full_text(seen: str, output: str) -> str | None:

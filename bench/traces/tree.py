@@ -94,48 +94,32 @@ class Tree(Prompts):
 
     def __init__(self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None) -> None:
         super().__init__()
-        if unread is not None:
-            self.unread = unread
+        self.unread = self.unread if unread is None else unread
         self.nodes = {*map(str, nodes), "__end__"}
         tree = sorted(spans, key=lambda span: span.start or 0.0)
-        by_id = {span.id: span for span in tree}
-
-        def around(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
-            agent, in_call = above or ("", False)
-            return by_id[name].agent or agent, in_call or by_id[name].kind == "call"
-
-        self._around = inherited({name: span.parent for name, span in by_id.items()}, around)
+        self._around = _agents_and_calls(tree)
         calls = {span.id: self._messages(span) for span in tree if span.kind == "call" and not self._above(span)[1]}
         names = {call.name for _, answers in calls.values() for answer in answers for call in answer.calls}
-        tools = [span for span in tree if span.kind == "tool" or _is_function(span, names)]
-        silent = self._ignored_prompts(tree, calls)
-        for span in tools:
-            if not silent:
-                self._note_tool(span)
+        tools = {span.id: span for span in tree if span.kind == "tool" or _is_function(span, names)}
+        silent = _ignored_prompts(list(calls.values()))
+        for span in () if silent else tools.values():
+            self._note_tool(span)
         for span in tree:
             if span.id in calls:
                 self._call(span, *calls[span.id], silent=silent)
-            elif silent and span in tools:
+            elif span.id not in tools:
+                self._other(span)
+            elif silent:
                 self._run_tool(span)
-            else:
-                self._other(span, span in tools)
         self.add_unseen_results()
         if not self.spoke and calls:  # no call has an answer: the longest prompt is what there is
             self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
-    def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
+    def _messages(self, span: Span) -> _Messages:
         if span.prompt is not None or span.answers is not None:
             return span.prompt or [], span.answers or []
         sent = [span.inputs] if is_message(span.inputs) else span.inputs
         return prompt_of(sent, self.unread), answers_of(span.outputs, self.unread)
-
-    def _ignored_prompts(self, tree: list[Span], calls: dict[str, tuple[list[ReadMessage], list[ReadMessage]]]) -> bool:
-        """True if model calls after runs of tools record no prompt: results are then what ran
-        between the calls."""
-        answered = [calls[span.id] for span in tree if span.id in calls and calls[span.id][1]]
-        later = answered[1:]
-        called = any(answer.calls for _, answers in answered for answer in answers)
-        return called and bool(later) and not any(prompt for prompt, _ in later)
 
     def _above(self, span: Span) -> tuple[str, bool]:
         """The agent that a run is within, and True if a model call is around it."""
@@ -144,10 +128,11 @@ class Tree(Prompts):
     def _agent(self, span: Span) -> str:
         return span.agent or self._above(span)[0] or "agent"
 
-    def _other(self, span: Span, is_tool: bool) -> None:
+    def _other(self, span: Span) -> None:
+        """Add the decision that a run is, or count it."""
         if span.kind == "call":
             self.unread.add(_SAME)
-        elif span.kind == "chain" and not is_tool:
+        elif span.kind == "chain":
             outputs = span.outputs
             self._route(span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs)
         elif span.kind == "route" and isinstance(span.outputs, str):
@@ -155,7 +140,7 @@ class Tree(Prompts):
             self._route(span, span.outputs)
         elif span.kind == "other":
             self.unread.add("span of another instrumentation")
-        elif span.kind not in ("tool", "chain", "route", ""):
+        elif span.kind not in ("route", ""):
             self.unread.kind("span", span.kind)
 
     def _route(self, span: Span, outputs: Any) -> None:
@@ -175,17 +160,15 @@ class Tree(Prompts):
         unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
+        reported = {"usage": answer.usage or span.usage, "model": answer.model or span.model}
         self.ask(
             None if silent and not prompt else prompt,
-            answer,
+            answer.with_known(**reported, finish_reason=span.finish_reason),
             results=more,
             group=self._agent(span),
             tools=span.tools or tools_in(span.inputs),
             asked=span.start,
             answered=span.end,
-            usage=answer.usage or span.usage,
-            model=answer.model or span.model,
-            finish_reason=span.finish_reason,
         )
 
     def _ran(self, span: Span) -> tuple[str, Ran]:
@@ -222,6 +205,30 @@ class Tree(Prompts):
         output = "" if ran.output is None else as_text(ran.output)
         thread, agent = self.place_of(waiting[0].id)
         self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
+
+
+_Messages = tuple[list[ReadMessage], list[ReadMessage]]
+"""The prompt and the answers of a model call."""
+
+
+def _agents_and_calls(tree: list[Span]) -> dict[str, tuple[str, bool]]:
+    """The agent that each run is of (`""`: unknown), and True if it is, or is within, a model
+    call."""
+    by_id = {span.id: span for span in tree}
+
+    def around(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
+        agent, in_call = above or ("", False)
+        return by_id[name].agent or agent, in_call or by_id[name].kind == "call"
+
+    return inherited({name: span.parent for name, span in by_id.items()}, around)
+
+
+def _ignored_prompts(calls: list[_Messages]) -> bool:
+    """True if model calls after runs of tools record no prompt: results are then what ran between
+    the calls."""
+    answered = [(prompt, answers) for prompt, answers in calls if answers]
+    called = any(answer.calls for _, answers in answered for answer in answers)
+    return called and len(answered) > 1 and not any(prompt for prompt, _ in answered[1:])
 
 
 def _is_function(span: Span, names: set[str]) -> bool:

@@ -194,6 +194,12 @@ CONFTESTS = {
         "def pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"
     ),
     "skips": "import pytest\ndef pytest_runtest_setup(item):\n    pytest.skip()\n",
+    "runs no session": "def pytest_cmdline_main(config):\n    return 0\n",
+    "takes the judge out": (
+        "def pytest_sessionstart(session):\n    p = session.config.pluginmanager\n"
+        "    [p.unregister(i) for i in p.get_plugins() if type(i).__name__ == 'RequiredGates']\n"
+        "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if 'needed' not in i.name]\n"
+    ),
     "runs nothing": "def pytest_runtest_protocol(item):\n    return True\n",
     "changes the outcome": (
         "import pytest\n@pytest.hookimpl(hookwrapper=True)\n"
@@ -209,6 +215,8 @@ SETTINGS = {
     "allows by addopts": "addopts = --bench-allow-inconclusive",
     "ignores by addopts": "addopts = --ignore=scenarios",
     "deselects by addopts": "addopts = -k nothing",
+    "collects only by addopts": "addopts = --collect-only",
+    "prints markers by addopts": "addopts = --markers",
     "other test paths": "testpaths = nowhere",
     "no recursion": "norecursedirs = scenarios",
 }
@@ -231,11 +239,14 @@ def test_no_file_of_the_project_turns_a_required_gate_green(way, paths):
 
 
 @pytest.mark.slow  # a session
-@pytest.mark.parametrize("change", ["no scenario", "other versions"])
+@pytest.mark.parametrize("change", ["renamed.toml", "pyproject.toml", "own root", "other versions"])
 def test_a_baseline_that_cannot_be_compared_is_no_way_round(change):
     SUMMARIZERS.write_text(WORSE)
-    if change == "no scenario":
-        SCENARIO.rename(SCENARIO.with_name("renamed.toml"))
+    Path("scenarios/test_other.py").write_text("def test_other():\n    pass\n")
+    if change.endswith(".toml"):
+        SCENARIO.rename(SCENARIO.with_name(change))
+    elif change == "own root":
+        Path("scenarios/pytest.ini").write_text("[pytest]\n")
     else:
         table = json.loads(BASELINE.read_text())
         table["signature"]["facts_version"] = "0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench.comparison.advice import advise
 from bench.model.compared import Compared
 from bench.model.metric import MetricInfo
 from bench.model.scores import Check, MeasuredRun, Number, RunFacts, Score
@@ -70,3 +71,49 @@ def compared(runs: Sequence[MeasuredRun], **more: Any) -> Compared:
     }
     given["specs"] = {name: f"{name}=summarizer=truncate:limit=5" for name in names}
     return Compared(runs=tuple(runs), **{**given, **more})
+
+
+def situations() -> dict[str, list[MeasuredRun]]:
+    """Runs by what there is to say about them: every kind of answer once."""
+    today = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
+    less, little = [cost * 0.7 + at % 3 / 10 for at, cost in enumerate(today)], [cost * 0.97 for cost in today]
+    mixed = [cost * (0.3 if at else 3) for at, cost in enumerate(today)]
+
+    def each(prices: Sequence[float], **more: Any) -> list[dict[str, Any]]:
+        return [{"usd": cost, **more} for cost in prices]
+
+    broken = each(less, checks={"valid": Check(hits=1, of=50)})
+    changed = each(less, checks={"changed": Check(hits=1, of=50)})
+    losing, unread = each(less, missed=0.2), each(less, checks={"changed": Check(of=50, unchecked=1)})
+    stored = [{"numbers": {"loss.leaf_recall.stored": Number(0.4, 9)}} for _ in today]
+    dearer = [{"usd": cost, "uncached": 2 * old} for cost, old in zip(less, today, strict=True)]
+    return {
+        "nothing tried": priced(today),
+        "one that saves": priced(today, mine=less),
+        "one that saves and loses a little": priced(today, mine=each(less, missed=0.04)),
+        "one that saves with a cache alone": priced(today, mine=dearer),
+        "the same, its cache assumed": priced(today, shares="assumed", mine=dearer),
+        "one run": priced(today[:1], mine=less[:1]),
+        "five runs": priced(today[:5], mine=less[:5]),
+        "prices far apart": priced(today, mine=mixed),
+        "texts that were not read": priced(today, mine=unread),
+        "no cheaper one": priced(today, mine=today),
+        "two that are dearer": priced(less, mine=today, other=today),
+        "a little cheaper": priced(today, mine=little),
+        "an invalid one": priced(today, mine=broken),
+        "two that lose": priced(today, mine=losing, other=losing),
+        "three that lose": priced(today, mine=losing, other=losing, third=losing),
+        "losing and unfaithful": priced(today, mine=losing, other=changed, third=changed),
+        "a store": priced(today, mine=stored),
+    }
+
+
+def sentences() -> str:
+    """The sentence about each of them, by the price with the provider's cache and without."""
+    lines = []
+    for about, runs in situations().items():
+        names = {item.strategy for one in runs for item in one.scores} - {"recorded"}
+        specs = {"mine": "mine=store=truncate"} if about == "a store" else None
+        both = [advise(runs, [*names], basis=basis, specs=specs).sentence for basis in ("cached", "uncached")]
+        lines += [about, *(f"    {text}" for text in dict.fromkeys(both))]
+    return "\n".join(lines) + "\n"

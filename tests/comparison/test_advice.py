@@ -6,8 +6,9 @@ import random
 from typing import Any
 
 import pytest
-from built import priced, run, score
+from built import priced, run, score, sentences
 from hypothesis import given, settings, strategies as st
+from numbers_gold import GOLD
 
 from bench.comparison.advice import advise
 from bench.comparison.rules import TABLE
@@ -227,6 +228,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         assert (of(advice, "cut").verdict, first_refused(of(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
     assert first_refused(of(answered({"cut": csv, "whole": STORES["whole"]}, stored(0.4)), "cut")) == "stored"
+    texts = {"loss.leaf_recall.stored": Number(None, 0.0), "loss.fact_recall.stored": Number(0.4, 20)}
+    assert first_refused(of(answered(STORES, texts), "cut")) == "stored"
 
 
 # ---------------------------------------------------------------- properties
@@ -307,3 +310,7 @@ def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
     }
     ranked = [item.strategy for item in decided(priced(TODAY, **names)).ranked if item.strategy in names]
     assert ranked == ["b", "a"]
+
+
+def test_the_sentence_about_each_situation_was_accepted() -> None:
+    assert sentences() == (GOLD / "sentences.txt").read_text(encoding="utf-8"), "make accept-gold"

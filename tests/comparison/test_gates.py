@@ -25,6 +25,7 @@ RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
 GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
 EXACT = {"metric": "faithful.changed", "strategy": "mine", "max": 0}
 LEAST = {"metric": "needed.recall", "strategy": "mine", "min": 0.5, "over": "worst_run"}
+MEAN = {"metric": "needed.recall", "strategy": "mine", "min": 0.995}
 GATES = (RECALL, GROWTH, EXACT, LEAST)
 FAILED = Failure(step=1, slot="summarizer", error="ValueError: no")
 
@@ -67,18 +68,11 @@ def test_a_regression_fails_with_before_and_after_on_one_base() -> None:
     code, (recall, tokens, changed, _) = gated(built(BAD, case("b"), case("c")))
     assert code == 1
     assert (recall.before, recall.value, recall.limit, recall.basis, recall.run) == (
-        1.0,
-        pytest.approx(0.9),
-        0.99,
-        "mean over tasks",
-        "a",
-    )
+        1.0, pytest.approx(0.9), 0.99, "mean over tasks", "a",
+    )  # fmt: skip
     assert (tokens.before, tokens.value, tokens.limit, tokens.basis) == (
-        3000.0,
-        3300.0,
-        pytest.approx(3300.0),
-        "total over all runs",
-    )
+        3000.0, 3300.0, pytest.approx(3300.0), "total over all runs",
+    )  # fmt: skip
     assert (changed.outcome, changed.value, changed.limit, changed.run) == ("fail", 1.0, 0, "a")
     assert (recall.outcome, tokens.outcome) == ("fail", "pass")
 
@@ -90,84 +84,74 @@ NOTHING = {name: Number(None, 0.0, "nothing to measure") for name in numbers()}
 UNMEASURED = {name: Number(None, 1.0, "defect") for name in numbers()}
 
 
+def beside(*runs: Any, **more: Any) -> Compared:
+    """A comparison of some runs, and of b and c as they were."""
+    return built(*runs, case("b"), case("c"), **more)
+
+
 def with_gates(*tables: dict[str, Any], **more: Any) -> Compared:
-    return built(BAD, case("b"), case("c"), rules=rules(*tables), **more)
+    return beside(BAD, rules=rules(*tables), **more)
 
 
 WAYS: dict[str, Now] = {
-    "the regression as it is": lambda: built(BAD, case("b"), case("c")),
-    "the run is deleted": lambda: built(case("b"), case("c")),
+    "the regression as it is": lambda: beside(BAD),
+    "the run is deleted": lambda: beside(),
     "all runs are deleted": lambda: built(),
-    "the run is renamed": lambda: built(case("z", numbers(0.7, 1300.0, 1.0), sha="a"), case("b"), case("c")),
-    "the run is recorded anew": lambda: built(case("a", sha="other"), case("b"), case("c")),
-    "the run is recorded anew under another name": lambda: built(case("z"), case("b"), case("c")),
-    "easy runs are added": lambda: built(BAD, case("b"), case("c"), *(case(f"easy{at}") for at in range(90))),
-    "easy runs share the bad one's task": lambda: built(
-        BAD, case("b"), case("c"), case("d", task="a"), case("e", task="a")
+    "the run is renamed": lambda: beside(case("z", numbers(0.7, 1300.0, 1.0), sha="a")),
+    "the run is recorded anew": lambda: beside(case("a", sha="other")),
+    "the run is recorded anew under another name": lambda: beside(case("z")),
+    "easy runs are added": lambda: beside(BAD, *(case(f"easy{at}") for at in range(90))),
+    "easy runs raise a mean": lambda: beside(
+        case("a", numbers(0.98)), *(case(f"easy{at}") for at in range(90)), rules=rules(*GATES, MEAN)
     ),
+    "easy runs share the bad one's task": lambda: beside(BAD, case("d", task="a"), case("e", task="a")),
     "the bad run is labelled as a trial of a good one": lambda: built(
         case("a", numbers(0.7, 1300.0, 1.0), task="t"), case("b", task="t"), case("c", task="u")
     ),
-    "a copy of a good run stands in for it": lambda: built(case("a", sha="b"), case("b"), case("c")),
-    "the strategy raises": lambda: built(case("a", failure=FAILED), case("b"), case("c")),
+    "a copy of a good run stands in for it": lambda: beside(case("a", sha="b")),
+    "the strategy raises": lambda: beside(case("a", failure=FAILED)),
     "the strategy raises everywhere": lambda: built(*(case(name, {}, failure=FAILED) for name in "abc")),
-    "the strategy is unstable": lambda: built(case("a", unstable_at=3), case("b"), case("c")),
-    "the value is not a number": lambda: built(case("a", NOT_A_NUMBER), case("b"), case("c")),
-    "the value is infinitely good": lambda: built(
-        case("a", {**numbers(), "needed.recall": Number(float("inf"), 10.0)}), case("b"), case("c")
+    "the strategy is unstable": lambda: beside(case("a", unstable_at=3)),
+    "the value is not a number": lambda: beside(case("a", NOT_A_NUMBER)),
+    "the value is infinitely good": lambda: beside(
+        case("a", {**numbers(), "needed.recall": Number(float("inf"), 10.0)})
     ),
-    "there is nothing to measure any more": lambda: built(case("a", NOTHING), case("b"), case("c")),
+    "there is nothing to measure any more": lambda: beside(case("a", NOTHING)),
     "there is nothing to measure anywhere": lambda: built(*(case(name, NOTHING) for name in "abc")),
-    "it could not be measured": lambda: built(case("a", UNMEASURED), case("b"), case("c")),
-    "its numbers are left out": lambda: built(case("a", {}), case("b"), case("c")),
-    "the strategy is not replayed on the run": lambda: built(run("a", [score("recorded")]), case("b"), case("c")),
+    "it could not be measured": lambda: beside(case("a", UNMEASURED)),
+    "its numbers are left out": lambda: beside(case("a", {})),
+    "the strategy is not replayed on the run": lambda: beside(run("a", [score("recorded")])),
     "the strategy is gone": lambda: built(*(run(name, [score("recorded")]) for name in "abc"), strategies=(), specs={}),
     "the strategy is renamed": lambda: with_gates(
         *({**gate, "strategy": "yours"} for gate in GATES),
         strategies=("yours",),
         specs={"yours": "yours=summarizer=truncate"},
     ),
-    "the strategy runs other code": lambda: built(case("a"), case("b"), case("c"), specs=SPECS),
-    "another strategy takes its name": lambda: built(
-        case("a"), case("b"), case("c"), specs={"mine": "mine=compactor=mask_observations"}
-    ),
+    "the strategy runs other code": lambda: beside(case("a"), specs=SPECS),
+    "another strategy takes its name": lambda: beside(case("a"), specs={"mine": "mine=compactor=mask_observations"}),
     "all gates are deleted": lambda: with_gates(),
     "the gate is deleted": lambda: with_gates(GROWTH, LEAST),
     "the drop is allowed": lambda: with_gates({**RECALL, "max_drop": 0.5}, GROWTH, {**EXACT, "max": 9}, LEAST),
     "the drop is allowed in percent": lambda: with_gates(
         {**RECALL, "max_drop": "50%"}, GROWTH, {**EXACT, "max": 9}, LEAST
     ),
-    "the growth is allowed": lambda: built(
-        case("a", numbers(1.0, 2000.0)),
-        case("b"),
-        case("c"),
-        rules=rules(RECALL, {**GROWTH, "max_increase": "90%"}, EXACT, LEAST),
+    "the growth is allowed": lambda: beside(
+        case("a", numbers(1.0, 2000.0)), rules=rules(RECALL, {**GROWTH, "max_increase": "90%"}, EXACT, LEAST)
     ),
     "the gate is on another strategy": lambda: with_gates(*({**gate, "strategy": "recorded"} for gate in GATES)),
     "the gate is on a pattern that names nobody": lambda: with_gates(*({**gate, "strategy": "x*"} for gate in GATES)),
-    "the gate judges the mean instead of the worst": lambda: built(
-        case("a", numbers(0.4)),
-        case("b"),
-        case("c"),
-        rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "over": "all"}),
+    "the gate judges the mean instead of the worst": lambda: beside(
+        case("a", numbers(0.4)), rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "over": "all"})
     ),
     "the gate is on another metric": lambda: with_gates({**GROWTH, "metric": "cost.peak_prompt_tokens"}, EXACT, LEAST),
-    "the facts are read otherwise": lambda: built(
-        BAD, case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, facts_version="2")
+    "the facts are read otherwise": lambda: beside(BAD, signature=msgspec.structs.replace(SIGNED, facts_version="2")),
+    "tokens are fitted otherwise": lambda: beside(
+        case("a"), signature=msgspec.structs.replace(SIGNED, calibration="2")
     ),
-    "tokens are fitted otherwise": lambda: built(
-        case("a"), case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, calibration="2")
-    ),
-    "another model is given": lambda: built(
-        case("a"), case("b"), case("c"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")
-    ),
-    "the recording is damaged": lambda: built(
-        case("b"), case("c"), skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)
-    ),
-    "other questions are asked": lambda: built(
-        msgspec.structs.replace(case("a"), questions_sha256="x"), case("b"), case("c")
-    ),
-    "the gate's metric is not measured": lambda: built(BAD, case("b"), case("c"), metrics={}),
+    "another model is given": lambda: beside(case("a"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")),
+    "the recording is damaged": lambda: beside(skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)),
+    "other questions are asked": lambda: beside(msgspec.structs.replace(case("a"), questions_sha256="x")),
+    "the gate's metric is not measured": lambda: beside(BAD, metrics={}),
 }
 
 
@@ -175,10 +159,6 @@ WAYS: dict[str, Now] = {
 def test_a_red_gate_does_not_turn_green(way: str) -> None:
     code, results = gated(WAYS[way](), required=True)
     assert code in (1, 3), [(item.rule.metric, item.outcome, item.reason) for item in results]
-
-
-def test_there_are_many_ways() -> None:
-    assert len(WAYS) >= 39
 
 
 @pytest.mark.parametrize(
@@ -231,7 +211,7 @@ def test_a_larger_drop_never_passes_where_a_smaller_one_fails(before: float, one
         {}, {"metric": "needed.recal", "min": 1}, {"metric": "needed.recall"}, {"metric": "needed.recall", "mim": 1},
         {"metric": "needed.recall", "max": 0.5}, {"metric": "needed.recall", "max_increase": 0.1},
         {"metric": "cost.usd", "max_drop": 1}, {"metric": "cost.usd", "max_increase": -0.1},
-        {"metric": "cost.usd", "max_increase": "ten%"}, {"metric": "cost.usd", "max": float("nan")},
+        {"metric": "cost.usd", "max_increase": "nan%"}, {"metric": "cost.usd", "max": float("nan")},
         {"metric": "cost.usd", "max": True}, {"metric": "cost.usd", "max": "5%"}, {"metric": "needed.recall", "min": 0},
         {"metric": "cost.usd", "max": 1, "max_increase": 1}, {"metric": "cost.usd", "max": 1, "over": "any"},
         {"metric": "cost.usd", "max_increase": 1, "over": "worst_run"}, {"metric": "cost.usd", "max": 1, "strategy": 3},
@@ -273,11 +253,8 @@ def test_what_moved_is_counted_by_run() -> None:
     found = {item.metric: item for item in moves(now, BASE)}
     recall, tokens = found["needed.recall"], found["cost.prompt_tokens"]
     assert (recall.better, recall.improved_runs, recall.regressed_runs, [move.run for move in recall.runs]) == (
-        False,
-        0,
-        2,
-        ["a", "b"],
-    )
+        False, 0, 2, ["a", "b"],
+    )  # fmt: skip
     assert (tokens.before, tokens.after, tokens.better, tokens.improved_runs) == (3000.0, 2900.0, True, 1)
     assert set(found) == {"needed.recall", "cost.prompt_tokens"}
 

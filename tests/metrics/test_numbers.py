@@ -14,12 +14,26 @@ from reference import replayed
 
 from bench import load
 from bench.evidence.checks import CheckedReplay
+from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
 from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
 from bench.metrics import metric_of, metrics, numbers_of
-from bench.model import AnyStep, Approval, Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import (
+    AnyStep,
+    Approval,
+    Message,
+    ModelTurn,
+    Record,
+    Source,
+    SystemTurn,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Usage,
+    UserTurn,
+)
 from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
@@ -100,6 +114,13 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
     assert found["cost.refetch_usd"].value == 0.0
 
 
+def test_of_a_run_without_a_model_nothing_is_measured() -> None:
+    trace = replace(TRACE, steps=TRACE.steps[:1])
+    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    assert {name: number for name, number in found.items() if number.value or number.reason} == {}
+
+
 def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
     cleared = shown_message("[cleared]"), shown_message("[cleared]", 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
@@ -130,6 +151,55 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     assert with_handle["cost.refetch_usd"].value == 0.0 < without["cost.refetch_usd"].value
     other = numbers_of(evidence(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),)))
     assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
+
+
+def test_a_handle_gives_its_text_from_its_step_on_to_messages_that_name_it_whole() -> None:
+    names = shown_message("stored as result_1"), shown_message("stored as result_12"), shown_message("result_1")
+    kept = [Resolved(handle="result_1", step=step, text=f"W4417 at {step}") for step in (2, 4)]
+    own = evidence(*WHOLE, written=names, handles=tuple(kept))
+    assert own.walked.calls  # which reads what the strategy wrote
+    handles = Handles(own.replay, own.messages)
+    assert [handles.text_at("result_1", step) for step in (1, 2, 3, 4, 5)] == [
+        None, "W4417 at 2", "W4417 at 2", "W4417 at 4", "W4417 at 4",
+    ]  # fmt: skip
+    assert [handles.handles_in(number) for number in (6, 7, 8)] == [["result_1"], [], ["result_1"]]
+    fact = own.index.facts.index("W4417")
+    assert [handles.giving(fact, step, (7, 6)) for step in (1, 2)] == ["", "result_1"]
+
+
+def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
+    lists = shown_message('["W4417", "W9981", "W5001"]'), shown_message('["W4417"]', 4, "c2")
+    calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
+    for at, right in ((2, 1.0), (4, 0.0)):
+        probe = {"question": "How many?", "expected": 3, "type": "number", "step": at, "path": "length(@)"}
+        asked = replace(TRACE, labels={"probes": [probe]})
+        replay = Replay(trace_sha256=asked.sha256, strategy="s", spec="", written=lists, calls=calls)
+        found = numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))
+        assert found["probes.recall"].value == right
+
+
+@pytest.mark.parametrize(
+    ("hour_share", "idle_s", "is_read"),
+    [(0, 300, True), (0, 301, False), (0.5, 301, False), (0.6, 301, True), (1, 3600, True), (1, 3601, False)],
+)
+def test_a_cache_that_was_written_for_an_hour_is_read_for_an_hour(
+    hour_share: float, idle_s: float, is_read: bool
+) -> None:
+    def turn(index: int, t: float, **usage: int) -> ModelTurn:
+        given = Usage(prompt_tokens=2000, completion_tokens=5, **usage)
+        return ModelTurn(index=index, t=t, content="Yes.", model="claude-sonnet-4-5", usage=given)
+
+    steps = (
+        SystemTurn(index=0, t=0.0, content="wall " * 2000),
+        UserTurn(index=1, t=0.0, content="Go."),
+        turn(2, 0.0, cache_write_tokens=2000, cache_write_1h_tokens=int(2000 * hour_share)),
+        UserTurn(index=3, t=idle_s, content="And now?"),
+        turn(4, idle_s, cached_prompt_tokens=2000),
+    )
+    trace = Trace(id="t", source=Source(format="native"), steps=steps)
+    session = TraceSession(trace, index_trace(trace))
+    read = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay_of(session, "keep_all"))).value
+    assert bool(read) is is_read
 
 
 def test_loops_by_hand() -> None:
@@ -258,6 +328,9 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         assert found["cost.prompt_tokens"].value == (sum(sizes) if sizes else None)
         if found["cost.usd_uncached"].value is not None and not any(step.t for step in trace.steps):
             assert found["cost.usd_uncached"].value == pytest.approx(replayed.uncached_usd(trace, sizes, index))
+        numbers = {number for call in replay.calls for number in call.tail}
+        for at in range(len(replay.calls)):
+            assert evidence.standing(at).messages == {number for number in numbers if evidence.stands(number, at)}
         missed = {(item.step, item.need.fact) for item in evidence.walked.missed}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
@@ -267,12 +340,16 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
                     assert held is ((call.step, need.fact) not in missed), (trace.id, call.step, fact)
 
 
+@pytest.mark.parametrize(("model", "rule"), [("gpt-4o", (1024, 128)), ("deepseek-chat", (64, 64))])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(strategy: str) -> None:
-    for session in shipped(dated=False, model="gpt-4o"):
+def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(
+    strategy: str, model: str, rule: tuple[int, int]
+) -> None:
+    for session in shipped(dated=False, model=model):
         replay = replay_of(session, strategy)
         recorded = recorded_messages(session.trace, session.index.reasoning_tokens).messages
-        cached = replayed.cached_tokens(replay, recorded, session.index.encoding, 1024, 128)
+        answers = model == "deepseek-chat"  # which keeps them too
+        cached = replayed.cached_tokens(replay, recorded, session.index.encoding, *rule, answers=answers)
         found = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay))
         assert found.value == sum(cached), session.trace.id
 

@@ -163,24 +163,22 @@ def test_what_a_strategy_is_given_is_its_own(replayed):
 
 
 FORGED = {
-    "a later message": "calls=[*(replace(c, tail=(*c.tail, 4)) for c in answer.calls)]",
-    "a message of nobody": "calls=[*(replace(c, tail=(999,)) for c in answer.calls)]",
-    "more than there was": "calls=[*(replace(c, keep=99) for c in answer.calls)]",
-    "no prompt": "calls=[]",
-    "another result": "results=[*(replace(r, step=4) for r in answer.results if r.step == 2)]",
-    "an earlier step": "handles=[Resolved(handle='x', step=-1, text='x')] if loop.at > 2 else []",
-    "fewer tokens than none": "own_calls=[WriterCall(step=loop.at, consumed_tokens=-9, produced_tokens=0)]",
-    "another step": "notes=[Note(step=77, slot='store', text='x')]",
+    "a message of nobody": "value={'messages': [999]}",
+    "a message before the first": "value={'replace': [[0, -1]]}",
+    "another value": "value=[1, 2]",
+    "another kind of answer": "handles=7",
+    "fewer tokens than none": "charges=[(-9, 0, None)]",
+    "half a message": "messages=[{'role': 'user'}]",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
-    """The answer is data: the child may say anything, but not of messages and steps that it cannot know."""
-    code = "import bench.replayer.serving as t\nfrom msgspec.structs import replace\nfrom bench.model import Note, Resolved, WriterCall\nreal = t._answered\n"
-    code += f"def fake(loop, *given):\n    answer = loop.out\n    loop.out = replace(answer, {FORGED[what]})\n    return real(loop, *given)\nt._answered = fake\n"
-    found = replayed(code + "def f(given): return given.text\n")
+    """The answer is data: the child may answer anything, but with no message that never crossed."""
+    code = "import json, bench.replayer.serving as t\nt._encoded = lambda answer: json.dumps({**answer, "
+    code += f"**dict({FORGED[what]})}})\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
+    found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")
 

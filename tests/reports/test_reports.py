@@ -100,7 +100,7 @@ def test_any_comparison_is_shown_in_every_format(compared: Compared) -> None:
         assert rendered([compared], form) == rendered([compared], form)
     checked_page([compared])
     ET.fromstring(rendered([compared], "junit"))
-    terminal_text([compared], verbose=True)
+    assert "None" not in terminal_text([compared], verbose=True)
     assert len(repr(compared)) < 500
     assert compared._repr_markdown_()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -51,19 +50,6 @@ def outcomes(found):
 
 def on_path(root):
     sys.path.append(str(root / "src"))
-
-
-class Editable:
-    """A finder as editable installs have: a mapping of names to places."""
-
-    def __init__(self, place):
-        self.place = place
-
-    def find_spec(self, name, path=None, target=None):
-        if name == "myagent":
-            inside = [str(self.place / "myagent")]
-            file = self.place / "myagent/__init__.py"
-            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
 
 
 def namespace(root):
@@ -133,6 +119,19 @@ def test_the_gates_of_both_judge():
     found = against()
     limits = {(*gate.rule.settings,): gate.outcome for gate in found.gates if gate.rule.metric}
     assert limits == {("min",): "fail", ("max_drop",): "pass"}
+
+
+def test_nothing_of_the_change_stands_in_for_the_revision(repository):
+    both = "def f(result):\n    return result.text\ndef g(result):\n    return result.text[:60]\n"
+    written({MINE: both})
+    commit("whole")
+    written({FILE: SCENARIO.replace("mine.py:f", "mine.py:g")})
+    assert "fail" in {gate.outcome for gate in against(require_baseline=True).gates if not gate.rule.metric}
+    bench.render(bench.run_scenario(FILE), "HEAD", "json")
+    written({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
+    written({MINE: both.replace("text\n", "text[:60]\n")})
+    found = against()
+    assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
 
 
 def test_code_that_is_no_longer_reached_is_named(repository):

@@ -1,6 +1,6 @@
 """What the owners of documents 000 and 004 deployed, to the letter, on plain mappings: the oracle of the rules by the document.
 
-`test_deployed_originals.py` holds these functions against the public code itself where it can be fetched; they raise where it raises.
+These functions were held against the public code itself, and raise where it raises (Sey56/Paracore 81d3fce, li-group/scChat d8339a2).
 """
 
 from __future__ import annotations

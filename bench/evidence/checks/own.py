@@ -94,7 +94,11 @@ def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _behind_data(line: str) -> str:
-    """A line without the JSON value that it begins with; data are held against their records by another rule."""
+    """A line without the JSON value that it begins with; data are held against their records by another rule.
+
+    >>> _behind_data(' {"a": 1} of 3'), _behind_data("[x] of 3"), _behind_data("of 3")
+    (' of 3', '[x] of 3', 'of 3')
+    """
     if line.lstrip()[:1] not in ("{", "["):
         return line
     try:

@@ -81,7 +81,11 @@ def _said_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
 
 
 def is_title(sentence: str) -> bool:
-    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title."""
+    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title.
+
+    >>> [is_title(text) for text in ("Order Status Report", "Orders Shipped: by whom", "Order of today", "")]
+    [True, True, False, False]
+    """
     words = _LONG_WORD.findall(sentence.partition(":")[0])
     return bool(words) and all(word[0].isupper() for word in words)
 

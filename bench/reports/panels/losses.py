@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ...model.detail import MissedFact, RecordChange, ReplayDetail
+from ...model.detail import MissedFact, ReplayDetail
 from ...model.scores import Rule
 from ..blocks import (
     Block,
@@ -58,6 +58,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
         return
     total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
     losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
+    if not losing and reading.measure:
+        return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
@@ -175,8 +177,6 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
         yield from (Heading(f"Prompt of step {step}"), both)
     if item.missed:
         yield from (Heading("Missing values"), _missing(item.missed))
-    if item.changes:
-        yield from (Heading("Fields left out when the result was first shown"), _changes(item.changes))
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")
@@ -207,15 +207,6 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
     ]
     heads = columns("needed at", "missing values", "returned at", number("turns later"))
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
-
-
-def _changes(changes: Sequence[RecordChange]) -> Table:
-    """A row by result and path, with the values that the prompt after the result lacks."""
-    missing: dict[tuple[int, str], list[str]] = {}
-    for one in changes:
-        missing.setdefault((one.step, one.path), []).append(one.before)
-    rows = [(f"step {step}", code(path), _listed_code(values, "bad")) for (step, path), values in missing.items()]
-    return table("Fields left out", columns("result", "path", "values"), rows, most=_ROWS, noun="field")
 
 
 def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:

@@ -44,7 +44,6 @@ class LangGraphRouter:
             what = f"{graph}: is no compiled StateGraph"
             raise SpecError(f"{what} — name what .compile() gave, or a function that gives it")
         self.graph = compiled.builder
-        self.node: str | None = START
 
     def decide(self, state: Mapping[str, Any]) -> str | tuple[str, dict[str, Any]] | None:
         """The edge's label or the next nodes; None for a decision that is not this graph's."""
@@ -54,10 +53,7 @@ class LangGraphRouter:
         labelled = step.router in self.graph.nodes
         if not labelled and step.router not in (None, NAME):
             return None
-        node = step.router if labelled else self.node
-        went = [name for name in step.taken.split("+") if name in self.graph.nodes]
-        if not labelled:
-            self.node = went[0] if len(went) == 1 else None
+        node = step.router if labelled else self._node(state.get("recorded_route"))
         if node is None:
             return None
         routes = list(self._ways(node, state))
@@ -65,6 +61,11 @@ class LangGraphRouter:
             return None
         names = [label if labelled else way for label, way in routes]
         return "+".join(sorted(names)), {"node": node}
+
+    def _node(self, route: str | None) -> str | None:
+        """The node at which the recorded route before led; None for several, and for none of this graph."""
+        went = [START] if route is None else [name for name in route.split("+") if name in self.graph.nodes]
+        return went[0] if len(went) == 1 else None
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((end, end) for start, end in self.graph.edges if start == node)

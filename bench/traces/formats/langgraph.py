@@ -115,13 +115,8 @@ class _Graph(Prompts):
         self.unread = unread
         placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
         outer = {_identity(value) for state, space in placed if not space for value in _messages_in(state)}
-        following: dict[str, State] = {}
-        after: list[State | None] = []  # the next state of the same graph
-        for state, space in reversed(placed):
-            after.append(following.get(space))
-            following[space] = state
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
-        for (state, space), later in zip(placed, reversed(after), strict=True):
+        for (state, space), later in zip(placed, _following(placed), strict=True):
             unread.extra_keys(state, _STATE, "a state")
             own = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
             self._state(state, space, own, later)
@@ -141,6 +136,16 @@ class _Graph(Prompts):
         kept = {key: value for key, value in _values(state).items() if not key.startswith(_INNER)}
         kept = {key: value for key, value in kept.items() if not _has_messages(value)}
         self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=kept)
+
+
+def _following(placed: list[tuple[State, str]]) -> list[State | None]:
+    """The next state of the same graph after each state; None after its last."""
+    latest: dict[str, State] = {}
+    after: list[State | None] = []
+    for state, space in reversed(placed):
+        after.append(latest.get(space))
+        latest[space] = state
+    return after[::-1]
 
 
 def _interrupts(state: State) -> int:

@@ -10,7 +10,7 @@ from ...model import Outcome
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
-from ..records import dict_in, objects_of, text
+from ..records import dict_in, filled, objects_of, text
 from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
 from ..usage import usage_in
 
@@ -48,15 +48,18 @@ class LangSmith:
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [(run, _span(run, parent, unread)) for run, parent in runs]
         top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
-        trees: list[tuple[Tree, dict[str, Any]]] = []
-        for name, tree in in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans).items():
-            root = records.get(name) or records[tree[0].id]
-            meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
-            labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
-            nodes = [node for span in tree if (node := _metadata(records[span.id]).get("langgraph_node"))]
-            own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
-            trees.append((Tree(tree, nodes), own))
+        grouped = in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans)
+        trees = [_tree(mine, records.get(name) or records[mine[0].id], records) for name, mine in grouped.items()]
         yield from traces_of(document, "langsmith", trees, unread)
+
+
+def _tree(spans: list[Span], root: dict[str, Any], records: dict[str, Any]) -> tuple[Tree, dict[str, Any]]:
+    """The tree below a root run, and what the trace has beside its steps."""
+    meta = filled(root, ("name", "tags", "error", "session_name"))
+    labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
+    nodes = [node for span in spans if (node := _metadata(records[span.id]).get("langgraph_node"))]
+    own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
+    return Tree(spans, nodes), own
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

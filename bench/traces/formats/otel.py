@@ -40,7 +40,7 @@ class Otel:
 
     From OTLP JSON, or spans as consoles print them. Messages are read from attributes
     (`gen_ai.input.messages`, `gen_ai.prompt.N.…`, `llm.input_messages.N.…`, `ai.prompt.messages`)
-    or from events and log records. Spans of tools give outputs, errors and times to the results, by
+    or from events of spans. Spans of tools give outputs, errors and times to the results, by
     the id of the call or by name and arguments; where model calls record no prompt they are the
     results. Agents and nested graphs have threads of their own.
 

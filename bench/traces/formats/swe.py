@@ -9,8 +9,8 @@ from typing import Any
 from ...model import Outcome, ToolCall
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
 from ..commands import calls_in, is_observation, observation, observation_text
-from ..exchange import end_of_items
-from ..messages import answer_of_items, messages
+from ..exchange import answers_of
+from ..messages import messages
 from ..records import Kinds, dict_in, fields_of, text
 from ..steps import Ran, ReadMessage, Steps
 from ..swe_agent import trace_of
@@ -18,6 +18,7 @@ from ..usage import usage_in
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"
+_NOTED = ("exit_status", "submission", "model_stats", "mini_version")
 
 
 @register("reader", "swe")
@@ -111,72 +112,52 @@ class _MiniRun(Steps):
 
     def __init__(self, info: Fields, listed: list[Any]) -> None:
         super().__init__()
-        self.commands: list[ToolCall] = []
-        self._note(info, "exit_status", "submission", "model_stats", "mini_version")
+        values = dicts(listed)
+        self.unread.add("message that is no object", len(listed) - len(values))
+        ends = [dict_in(value, "extra") for value in values if value.get("role") == "exit"]
+        self.meta = {key: about[key] for about in (info, *ends) for key in _NOTED if about.get(key) is not None}
         if cost := dict_in(info, "model_stats").get("instance_cost"):
             self.meta["cost_usd"] = cost
         self.model = text(dict_in(info, "config", "model").get("model_name"))
-        values = dicts(listed)
-        self.unread.add("message that is no object", len(listed) - len(values))
+        self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        self.in_text = not any(
-            "output" in value or value.get("role") == "tool" or value.get("tool_calls") for value in entries
-        )
-        for value, following in zip(values, [*values[1:], {}], strict=False):
-            self._add(value, text(following.get("content")) or "", last=value is entries[-1] if entries else False)
+        called = ("output" in entry or entry.get("role") == "tool" or entry.get("tool_calls") for entry in entries)
+        in_text = not any(called)
+        for entry, following in zip(entries, [*entries[1:], {}], strict=False):
+            extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
+            for message in self._messages_in(entry, extra):
+                if in_text and message.role == "assistant":
+                    calls = calls_in(message.text, self.index, text(following.get("content")) or "")
+                    message, self.commands = replace(message, calls=calls), list(calls)
+                self._add(message, extra, last=not following)
 
-    def _note(self, fields: Fields, *keys: str) -> None:
-        self.meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
-
-    def _add(self, value: Fields, reply: str, *, last: bool) -> None:
-        if value.get("role") == "exit":
-            self._note(dict_in(value, "extra"), "exit_status", "submission")
-            return
-        fields = {key: member for key, member in value.items() if key != "extra"}
-        extra = fields_of(value.get("extra"), _EXTRA, self.unread)
-        if value.get("role") is None and "output" in value and value.get("type") != "function_call_output":
-            self._response(fields, extra)
-            return
-        t = extra.get("timestamp")
-        for message in messages([fields], self.unread):
-            if message.role == "tool":
-                self.say(replace(message, failed=False, error=None, ran=_run(message.text, extra)), t=t)
-            elif message.role == "user" and self.commands and (last or is_observation(message.text)):
-                self.unread.parts(message.content)
-                self.say(observation(self.commands.pop(0), message.text, extra.get("raw_output")), t=t)
-            else:
-                self._message(message, extra, reply)
-
-    def _message(self, message: ReadMessage, extra: Fields, reply: str) -> None:
-        if message.role == "system":
-            self.say(message)
-            return
-        if self.in_text:
-            calls = calls_in(message.text, self.index, reply) if message.role == "assistant" else ()
-            message, self.commands = replace(message, calls=calls), list(calls)
+    def _messages_in(self, entry: Fields, extra: Fields) -> list[ReadMessage]:
+        """The messages of an entry: an answer of the Responses interface with its results, or a
+        message of a chat, with what the provider's response says of it."""
+        fields = {key: member for key, member in entry.items() if key != "extra"}
+        if entry.get("role") is None and "output" in entry and entry.get("type") != "function_call_output":
+            if isinstance(entry.get("tools"), list):
+                self.tools(entry["tools"])
+            return answers_of(fields, self.unread) or [ReadMessage("assistant")]
         response = extra.get("response", {})
         choice = next(iter(dicts(response.get("choices"))), {})
-        self.say(
-            message,
-            t=extra.get("timestamp"),
-            model=text(response.get("model")) or self.model,
-            finish_reason=text(choice.get("finish_reason")),
-            usage=usage_in(response.get("usage"), self.unread),
-        )
+        known = {
+            "model": text(response.get("model")),
+            "finish_reason": text(choice.get("finish_reason")),
+            "usage": usage_in(response.get("usage"), self.unread),
+        }
+        return [message.with_known(**known) for message in messages([fields], self.unread)]
 
-    def _response(self, fields: Fields, extra: Fields) -> None:
-        """Add an answer of the Responses interface: its output items are one model turn."""
-        if isinstance(fields.get("tools"), list):
-            self.tools(fields["tools"])
-        turn, *results = answer_of_items(fields["output"], self.unread) or [ReadMessage("assistant")]
-        self.unread.add("result of a tool that the server ran", len(results))
-        self.say(
-            turn,
-            t=extra.get("timestamp"),
-            model=text(fields.get("model")) or self.model,
-            finish_reason=end_of_items(fields),
-            usage=usage_in(fields.get("usage"), self.unread),
-        )
+    def _add(self, message: ReadMessage, extra: Fields, *, last: bool) -> None:
+        """Add a message; a user's after commands is the output of the first that waits."""
+        if message.role == "tool":
+            message = replace(message, failed=False, error=None, ran=_run(message.text, extra))
+        elif message.role == "user" and self.commands and (last or is_observation(message.text)):
+            self.unread.parts(message.content)
+            message = observation(self.commands.pop(0), message.text, extra.get("raw_output"))
+        elif message.role == "user":
+            self.commands = []
+        self.say(message, t=extra.get("timestamp"))
 
 
 def _run(seen: str, extra: Fields) -> Ran:

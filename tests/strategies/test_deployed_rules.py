@@ -1,17 +1,9 @@
-"""What was deployed of the documents beside the public code itself, call by call, and the rules of the documents beside that.
-
-`BENCH_ORIGINALS` names a folder with clones of three repositories as `OWNER+NAME/repo`, git directories. Without it most tests are skipped: nothing
-of that code is part of this project.
-"""
+"""The rules of the documents beside what their owners deployed, wherever the documents say enough."""
 
 from __future__ import annotations
 
-import ast
 import itertools
 import json
-import os
-import subprocess
-import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,34 +17,7 @@ from bench.plugins.registry import build
 from bench.strategies.forms import execution_mapping, raw_mapping
 from bench.traces import load
 
-ORIGINALS = Path(os.environ.get("BENCH_ORIGINALS", "/nowhere"))
 TRACES = Path(__file__).parents[2] / "traces"
-SUMMARIES = "rap-server/server/agent/summary_utils.py"
-needs_originals = pytest.mark.skipif(not ORIGINALS.is_dir(), reason="BENCH_ORIGINALS names no folder")
-
-
-def source(repository: str, revision: str, path: str) -> str:
-    """One file of an original; the test is skipped where it is absent."""
-    command = ["git", "--git-dir", str(ORIGINALS / repository / "repo"), "show", f"{revision}:{path}"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode:
-        pytest.skip(f"{repository} is not in {ORIGINALS}")
-    return done.stdout
-
-
-def methods_of(text: str, name: str, **given: Any) -> Any:
-    """An object with the methods of one class, without the imports and constructor around it."""
-    (found,) = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == name]
-    found.bases, found.decorator_list = [], []
-    found.body = [
-        item
-        for item in found.body
-        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name != "__init__"
-    ]
-    future = ast.parse("from __future__ import annotations").body
-    scope: dict[str, Any] = {"print": lambda *said: None, **given}
-    exec(compile(ast.Module([*future, found], []), name, "exec"), scope)
-    return scope[name]()
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -121,31 +86,6 @@ def raw_results() -> Iterator[ToolResult]:
             yield from (item for trace in load([str(path)]).traces for item in trace.results[:200])
 
 
-def outcomes(original: str, ours: Callable[[dict[str, Any]], Any]) -> list[tuple[Any, Any]]:
-    scope: dict[str, Any] = {"print": lambda *said: None}
-    exec(source("Sey56+Paracore", original, SUMMARIES), {"__name__": "original"}, scope)
-    code = scope["generate_summary"].__code__
-    generate = types.FunctionType(code, {"json": json, "print": lambda *said: None, "__builtins__": __builtins__})
-    raws = [raw_mapping(given) for given in raw_results()]
-    return [(outcome(lambda raw=raw: ours(raw)), outcome(lambda raw=raw: generate(raw))) for raw in raws]
-
-
-REVISIONS = [
-    ("7b42c3d", deployed.first_five),
-    ("fe5ad80", lambda raw: deployed.revision(raw, "count")),
-    ("093ca62", lambda raw: deployed.revision(raw, "headers")),
-    ("9f1a587", lambda raw: deployed.revision(raw, "result")),
-    ("81d3fce", lambda raw: deployed.revision(raw, "result")),
-]
-
-
-@needs_originals
-@pytest.mark.parametrize(("original", "ours"), REVISIONS, ids=lambda item: str(item)[:7])
-def test_summaries(original: str, ours: Callable[[dict[str, Any]], Any]) -> None:
-    equal, calls = agreement(outcomes(original, ours))
-    assert (equal, calls > 200) == (calls, True)
-
-
 def shaped(answer: Any) -> Any:
     """A summary of the document without its message, its rows as JSON, as the first deployment has them."""
     if not isinstance(answer, dict) or answer["type"] != "table" or "table" not in answer:
@@ -199,40 +139,6 @@ VALUES = [
 ERRORS = [None, "", "ValueError: no", "ImportError: x", "ZipImportError: bad", "PermissionError", "file not found"]
 
 
-def analyst() -> Any:
-    import datetime
-
-    text = source("li-group+scChat", "d8339a2af", "scchatbot/workflow/core_nodes_backup.py")
-    (name,) = [
-        node.name for node in ast.parse(text).body
-        if isinstance(node, ast.ClassDef) and "_evaluate_single_step_v1" in {getattr(item, "name", "") for item in node.body}
-    ]  # fmt: skip
-    return methods_of(text, name, datetime=datetime.datetime)
-
-
-def stored() -> list[tuple[Any, Any]]:
-    nodes = analyst()
-    return [
-        (
-            outcome(lambda f=function, v=value, s=success: deployed.stored(f, v, s)),
-            outcome(
-                lambda f=function, v=value, s=success: without_none(
-                    nodes._store_execution_result({"function_name": f}, v, s)
-                )
-            ),
-        )
-        for function, value, success in itertools.product(FUNCTIONS, VALUES, (True, False))
-    ]
-
-
-def without_none(kept: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: kept[key]
-        for key in ("result_type", "result", "result_summary", "result_metadata")
-        if kept.get(key) is not None or key == "result"
-    }
-
-
 def records() -> list[Record]:
     kinds = ("structured", "text", "visualization")
     return [
@@ -242,30 +148,6 @@ def records() -> list[Record]:
         Record(step=1, call_id="c", function=function, success=False, value="", error=error)
         for function, error in itertools.product(FUNCTIONS, ERRORS)
     ]
-
-
-def evaluated() -> list[tuple[Any, Any]]:
-    nodes = analyst()
-
-    def same(findings: dict[str, Any]) -> dict[str, Any]:
-        """Without the time, and without the words of an error."""
-        left = {key: value for key, value in findings.items() if key != "timestamp"}
-        return {**left, **({"error": "said"} if "error" in left else {})}
-
-    return [
-        (
-            outcome(lambda record=record: same(deployed.evaluated(execution_mapping(record)))),
-            outcome(lambda record=record: same(nodes._evaluate_single_step_v1(execution_mapping(record), {}))),
-        )
-        for record in records()
-    ]
-
-
-@needs_originals
-@pytest.mark.parametrize("pairs", [stored, evaluated])
-def test_storage_and_evaluation(pairs: Callable[[], list[tuple[Any, Any]]]) -> None:
-    equal, calls = agreement(pairs())
-    assert (equal, calls > 200) == (calls, True)
 
 
 def test_the_store_by_the_document_keeps_the_same_values() -> None:

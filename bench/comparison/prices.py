@@ -1,0 +1,75 @@
+"""Prices: the cost of a run under each strategy, with and without the cache, against today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from ..model.advice import Price, Ranked
+from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
+from .sentence import NOISE, Economy, price_of
+from .totals import Runs
+
+METRICS: Mapping[Economy, str] = {
+    "cached": "cost.usd",
+    "uncached": "cost.usd_uncached",
+    "tokens": "cost.prompt_tokens",
+}
+"""The metric of each economy."""
+
+
+def economies_of(runs: Runs, today: str) -> tuple[Economy, ...]:
+    """Dollars with and without cache, each where all runs of today have them; else tokens."""
+    dollars: tuple[Economy, ...] = ("cached", "uncached")
+    costs = {economy: runs.by_task(today, METRICS[economy]) for economy in dollars}
+    return tuple(name for name in dollars if math.fsum(costs[name] or ()) > 0) or ("tokens",)
+
+
+def prices_of(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> dict[str, Price]:
+    """The price of today and of each strategy; the p-values are corrected over all that were tried.
+
+    Raised or unpriced: no price.
+    """
+    here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
+    unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
+    costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
+    ratios = {name: None if here is None else ratio_of_totals(here, values) for name, values in costs.items()}
+    corrected = holm({name: (ratios.get(name) or Ratio(1.0)).p for name in names})
+    prices: dict[str, Price] = {}
+    if here is not None:
+        prices[today] = Price(unit=unit, per_run=math.fsum(here) / count)
+    for name, values in costs.items():
+        price, ratio = Price(unit=unit, per_run=math.fsum(values) / count), ratios[name]
+        if ratio is not None:
+            price = msgspec.structs.replace(
+                price,
+                ratio=ratio.ratio,
+                high=ratio.high if math.isfinite(ratio.high) else None,
+                p=corrected[name],
+                certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
+            )
+        prices[name] = price
+    return prices
+
+
+def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str) -> tuple[Ranked, ...]:
+    """The table with the leave-one-task-out price of the advised strategy: it was chosen among many
+    on these tasks.
+    """
+    able = [item.strategy for item in ranked if item.strategy != today and all(r.passed for r in item.rules[:-1])]
+    by_name = {item.strategy: item for item in ranked}
+    changes: dict[str, Price] = {}
+    for economy in economies_of(runs, today):
+        here = runs.by_task(today, METRICS[economy])
+        costs = {name: values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None}
+        ratio = None if here is None else leave_one_out(costs, here)
+        price, base = (price_of(by_name[name], economy) for name in (advised, today))
+        if ratio is None or price is None or not price.ratio or base is None:
+            continue
+        high = None if price.high is None else price.high * ratio / price.ratio
+        stated = msgspec.structs.replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)
+        changes |= dict.fromkeys(("cached", "uncached") if economy == "tokens" else (economy,), stated)
+    return tuple(msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ranked)
