@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -67,15 +68,18 @@ def floor_s(traces: Sequence[Trace]) -> float:
     return min(once() for _ in range(5))
 
 
-Timed = Callable[[Callable[[], object], float], None]
+class Timed(Protocol):
+    """Times some work, the least of so many rounds, and refuses more than 1.3 times its accepted multiple of the floor."""
+
+    def __call__(self, work: Callable[[], object], accepted: float, rounds: int = 2) -> None: ...
 
 
 @pytest.fixture
 def times_floor(benchmark, floor_s: float, request: pytest.FixtureRequest) -> Timed:
-    """Time some work and refuse more than 1.3 times its accepted multiple of the floor."""
+    """What times the tasks."""
 
-    def timed(work: Callable[[], object], accepted: float) -> None:
-        benchmark.pedantic(work, rounds=3, warmup_rounds=1)
+    def timed(work: Callable[[], object], accepted: float, rounds: int = 2) -> None:
+        benchmark.pedantic(work, rounds=rounds, warmup_rounds=1)
         multiple = benchmark.stats.stats.min / floor_s
         benchmark.extra_info["times_floor"] = round(multiple, 1)
         print(f"{request.node.name}: {multiple:.1f} x floor (accepted {accepted:g})")

@@ -99,7 +99,7 @@ def section(name: str, path: str, most: int) -> Iterator[str]:
     yield f"Runs: {at_defaults.runs}. Tasks: {at_defaults.tasks}. From {origin_link}, hash `{digest(traces)}`."
     units = {item.cached.unit for item in at_defaults.ranked if item.cached is not None}
     yield "" if "usd" in units else "No price of the model is known: both prices are tokens.\n"
-    yield "| policy | verdict | cached | uncached | missed | far facts kept |"
+    yield "| policy | verdict | cached | uncached | missed | old facts kept |"
     yield "|---|---|---:|---:|---:|---:|"
     best = chosen(portfolio)
     if best is not None:

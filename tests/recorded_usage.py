@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from handmade import result, trace
@@ -88,14 +87,6 @@ def session(
         text = some_words(draw.randrange(10, 600))
         join(result(text, index=at + 1, call_id=f"c{number}", function="bash"), count.framed(count.contents(text, ())))
     return trace(*steps)
-
-
-def with_usage(recording: Trace, number: int, **fields: Any) -> Trace:
-    """The trace with another usage at one of its model turns, counted from 0."""
-    step = recording.model_turns[number]
-    assert step.usage is not None
-    changed = msgspec.structs.replace(step, usage=msgspec.structs.replace(step.usage, **fields))
-    return trace(*(changed if item is step else item for item in recording.steps))
 
 
 def without_usage(recording: Trace, *numbers: int) -> Trace:

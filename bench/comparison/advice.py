@@ -150,13 +150,14 @@ def _verdict(
     marks: Sequence[Mark],
 ) -> Verdict:
     """The verdict of the first rule that refuses; of what no rule but the last refuses, by its
-    price.
+    price. What changed nothing loses nothing, measured or not.
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
+    if "inactive" in marks and refused != "invalid":
+        return "no saving"
     if refused not in ("not certain", None):
         return refused
-    saves = question.answers != "savings" or (price is not None and is_saving(price))
-    if not saves or "inactive" in marks:
+    if question.answers == "savings" and (price is None or not is_saving(price)):
         return "no saving"
     return "not certain" if refused or "not checked" in marks else "ship"
 

@@ -113,7 +113,7 @@ def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: b
 
 
 def _not_replayed(gate: _Gate) -> GateResult | None:
-    """The first run that a strategy failed on, or did not give the same twice; None where all ran."""
+    """The first run on which a strategy failed or is not stable; None where there is none."""
     for run in gate.now.all:
         score = gate.now.score(run, gate.name)
         if score is None:

@@ -1,4 +1,4 @@
-"""Prices: what a run costs under each strategy, with and without the provider's cache, against today."""
+"""Prices: the cost of a run under each strategy, with and without the cache, against today."""
 
 from __future__ import annotations
 

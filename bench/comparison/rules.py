@@ -48,7 +48,7 @@ TABLE: tuple[Asked, ...] = (
     Asked("hidden", "count", "unfaithful"),
     Asked("needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", 0.05),
     Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", 0.90),
-    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored",), slot="store"),
+    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"),
     Asked("stored", "share", "loses too much", ("probes.recall",), slot="store"),
     Asked("judged", "share", "loses too much", ("findings.agreement",), slot="evaluator"),
     Asked("routed", "share", "loses too much", ("routing.accuracy", "routing.selection_top1"), slot="routers"),
@@ -105,12 +105,13 @@ def results_of(
         if asked.kind == "cheaper" or (strategy == today and asked.rule not in ("ran", "valid")):
             continue
         if asked.kind == "ran":
-            result: RuleResult | None = _ran(runs, strategy, failed_gates)
-        elif asked.kind == "share":
-            result = _share(runs, asked, strategy, today, filled(spec), limits or {})
-        else:
-            result = _counted(runs, asked, strategy, today, (rates or {}).get(asked.rule, FalseAlarms()))
-        if result is not None:
+            results.append(_ran(runs, strategy, failed_gates))
+        elif asked.kind == "count":
+            results.append(_count(asked.rule, _hits(runs, asked.rule, strategy, today)))
+        elif asked.kind == "prose":
+            alarms = (rates or {}).get(asked.rule, FalseAlarms())
+            results.append(_rate(asked.rule, _hits(runs, asked.rule, strategy, today), alarms))
+        elif result := _share(runs, asked, strategy, today, filled(spec), limits or {}):
             results.append(result)
     return tuple(results)
 
@@ -157,35 +158,56 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
     )
 
 
-def _counted(runs: Runs, asked: Asked, strategy: str, today: str, alarms: FalseAlarms) -> RuleResult:
-    """A rule that counts hits: any beyond today's refuses, or (prose) a rate that is certainly
-    above its false alarms.
-    """
-    hits = of = summaries = 0
-    worst, most = "", 0
+@dataclass(frozen=True)
+class _Hits:
+    """The hits of one rule beyond today's, over all runs, among so many places looked at."""
+
+    hits: int = 0
+    of: int = 0
+    summaries: int = 0
+    worst_run: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def _hits(runs: Runs, rule: Rule, strategy: str, today: str) -> _Hits:
+    """The hits of a rule; what a strategy shares with today in a run is none."""
+    by_run: dict[str, int] = {}
     findings: list[Finding] = []
+    of = summaries = 0
     for run in runs.all:
-        check, shared = (_check(runs, run, name, asked.rule) for name in (strategy, today))
-        beyond = check.hits if strategy == today else max(0, check.hits - shared.hits)
-        hits, of, summaries = hits + beyond, of + max(check.of, check.hits), summaries + check.summaries
-        if beyond:
-            findings.extend(check.findings)
-        if beyond > most:
-            worst, most = run.id, beyond
-    first_findings = tuple(findings[:FINDINGS])
-    if asked.kind == "count":
-        return RuleResult(
-            rule=asked.rule, passed=hits == 0, value=float(hits), limit=0.0, findings=first_findings, worst_run=worst
-        )
-    low, rate = lowest_rate(hits, of), alarms.expected(of, summaries)
+        check = _check(runs, run, strategy, rule)
+        shared = 0 if strategy == today else _check(runs, run, today, rule).hits
+        by_run[run.id] = max(0, check.hits - shared)
+        of, summaries = of + max(check.of, check.hits), summaries + check.summaries
+        findings += check.findings if by_run[run.id] else ()
+    hits = sum(by_run.values())
+    worst = max(by_run, key=lambda run: by_run[run]) if hits else ""
+    return _Hits(hits, of, summaries, worst, tuple(findings[:FINDINGS]))
+
+
+def _count(rule: Rule, counted: _Hits) -> RuleResult:
+    """A rule that any hit breaks."""
     return RuleResult(
-        rule=asked.rule,
-        passed=low <= rate,
-        value=hits / of if of else None,
-        limit=rate,
+        rule=rule,
+        passed=counted.hits == 0,
+        value=float(counted.hits),
+        limit=0.0,
+        findings=counted.findings,
+        worst_run=counted.worst_run,
+    )
+
+
+def _rate(rule: Rule, counted: _Hits, alarms: FalseAlarms) -> RuleResult:
+    """A rule that reads prose: broken by a rate that is certainly above its false alarms."""
+    low, expected = lowest_rate(counted.hits, counted.of), alarms.expected(counted.of, counted.summaries)
+    return RuleResult(
+        rule=rule,
+        passed=low <= expected,
+        value=counted.hits / counted.of if counted.of else None,
+        limit=expected,
         low=low,
-        findings=first_findings,
-        worst_run=worst,
+        findings=counted.findings,
+        worst_run=counted.worst_run,
     )
 
 
@@ -207,12 +229,7 @@ def _share(
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
     metric, share = next((item for item in measured if item[1].weight), measured[0])
     if share.weight == 0:
-        if asked.slot and share.reason == "nothing to measure":
-            return None
-        passed = share.reason == "nothing to measure" and asked.rule == "far"
-        reason = () if passed else (Finding(None, share.reason),)
-        limit = limits.get(asked.rule, asked.limit)
-        return RuleResult(rule=asked.rule, passed=passed, metric=metric, limit=limit, findings=reason)
+        return _unmeasured(asked, metric, share.reason, limits)
     value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
     return RuleResult(
@@ -222,6 +239,23 @@ def _share(
         value=value,
         limit=limit,
         worst_run=worst[0] if worst else "",
+    )
+
+
+def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]) -> RuleResult | None:
+    """A rule on a share that no run has: it passes where nothing was needed from far back, is not
+    asked of a slot without anything to measure, and fails elsewhere.
+    """
+    nothing = reason == "nothing to measure"
+    if nothing and asked.slot:
+        return None
+    passed = nothing and asked.rule == "far"
+    return RuleResult(
+        rule=asked.rule,
+        metric=metric,
+        passed=passed,
+        limit=limits.get(asked.rule, asked.limit),
+        findings=() if passed else (Finding(None, reason),),
     )
 
 

@@ -23,6 +23,7 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
 }
 _QUALITY = {
     "loss.leaf_recall.stored": "{name} stores {share} of the values",
+    "loss.fact_recall.stored": "{name} stores {share} of the facts",
     "probes.recall": "{name} answers {share} of the questions",
     "findings.agreement": "{name} leads to the same judgement for {share} of the results",
     "routing.accuracy": "{name} takes the expected route in {share} of the decisions",
@@ -86,7 +87,7 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
-    """Why today's is kept: what is cheaper and not certain, or why all that is cheaper is refused."""
+    """The reason to keep today's: cheaper is not certain, is refused, or does not exist."""
     here = next(item for item in advice.ranked if item.strategy == advice.today)
     others = [item for item in advice.ranked if item is not here]
     if here.verdict == "invalid":
@@ -107,10 +108,16 @@ def _keep(advice: Advice, assumed: bool) -> str:
             return f"Keep what runs today: {cost}, but {why}.{_other(advice, item)}"
     if cheaper:
         return f"Keep what runs today: {_all_refused([item for item, _ in cheaper])}."
-    few = {1: "the one strategy that was tried does not cost", 2: "neither strategy costs"}
+    acting = [item for item in others if "inactive" not in item.marks]
+    if not acting:
+        few = {1: f"{others[0].strategy} changed nothing", 2: "neither strategy changed anything"}
+        return (
+            f"Keep what runs today: {few.get(len(others), f'none of the {len(others)} strategies changed anything')}."
+        )
+    few = {1: f"{others[0].strategy} does not cost", 2: "neither strategy costs"}
     none = few.get(len(others), f"none of the {len(others)} strategies costs")
-    active = [item for item in others if item.verdict == "no saving" and "inactive" not in item.marks]
-    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(active), None))}"
+    open_ones = [item for item in acting if item.verdict == "no saving"]
+    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(open_ones), None))}"
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:
@@ -139,8 +146,10 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 def _economy(advice: Advice, assumed: bool) -> str:
     """The words for the price that decides, with a blank before them."""
+    if assumed and advice.basis == "cached":
+        return " with an assumed cache"
     known = _ECONOMY.get(advice.basis, "")
-    return f" {known}{' as assumed' if assumed and advice.basis == 'cached' else ''}" if known else ""
+    return f" {known}" if known else ""
 
 
 def _other(advice: Advice, item: Ranked | None) -> str:

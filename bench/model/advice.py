@@ -1,4 +1,6 @@
-"""The decision of a comparison: one object, from which the sentence, the table and the JSON are made."""
+"""The decision of a comparison: one object, from which the sentence, the table and the JSON are
+made.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class RuleResult(Value, frozen=True, kw_only=True):
 
 
 class Price(Value, frozen=True, kw_only=True):
-    """The price of a run under a strategy, and its change against today as a ratio of totals (0.8: a fifth less).
+    """The price of a run under a strategy, and its change against today as a ratio of totals (0.8:
+    a fifth less).
 
     `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
     % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
@@ -48,7 +51,9 @@ class Price(Value, frozen=True, kw_only=True):
 
 
 class Ranked(Value, frozen=True, kw_only=True):
-    """One strategy in the decision: verdict, marks, both prices, what it misses, the rules in order."""
+    """One strategy in the decision: verdict, marks, both prices, what it misses, the rules in
+    order.
+    """
 
     strategy: str
     verdict: Verdict
@@ -62,7 +67,9 @@ class Ranked(Value, frozen=True, kw_only=True):
 
 
 class Advice(Value, frozen=True, kw_only=True):
-    """The decision. `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
+    """The decision.
+
+    `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
 
     `sentence` is the first line of every output. `cannot_rule_out` is the share of runs in which a
     large loss could have gone unseen with so many tasks. `ranked` is the table, best first;

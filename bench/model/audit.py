@@ -34,7 +34,10 @@ class Charges(Value, frozen=True, kw_only=True):
 
 
 class TurnCharges(Value, frozen=True, kw_only=True):
-    """One model call: its step and thread, and what it was charged. `reported`: by the provider's own counts."""
+    """One model call: its step and thread, and what it was charged.
+
+    `reported`: by the provider's own counts.
+    """
 
     step: int
     thread: str
@@ -98,8 +101,8 @@ class DearResult(Value, frozen=True, kw_only=True):
 class Shortening(Value, frozen=True, kw_only=True):
     """One time that the recorded harness shortened a history, before the model call number `turn`.
 
-    `results_dropped` are the steps of results that went, `facts_lost` those of their needed facts that
-    stood nowhere any more, `rules_dropped` standing instructions that the next prompt lacked,
+    `results_dropped` are the steps of results that went, `facts_lost` those of their needed facts
+    that stood nowhere any more, `rules_dropped` standing instructions that the next prompt lacked,
     `asked_again` the calls that read again what had gone.
     """
 
@@ -115,7 +118,8 @@ class Shortening(Value, frozen=True, kw_only=True):
 
 
 class CutResult(Value, frozen=True, kw_only=True):
-    """One result that the recorded model saw in part; `marker` is the notice that says so, "" without one.
+    """One result that the recorded model saw in part; `marker` is the notice that says so, ""
+    without one.
 
     `characters` is the untruncated size (None: not recorded). `needed` counts facts of the missing
     part that later turns used.
@@ -145,7 +149,9 @@ class Reread(Value, frozen=True, kw_only=True):
 
 
 class SessionAudit(Value, frozen=True, kw_only=True):
-    """The audit of one recording. `minimum` is what perfect foresight would have been charged (None: unknown).
+    """The audit of one recording.
+
+    `minimum` is what perfect foresight would have been charged (None: unknown).
 
     `replayed` is the recording counted in the same way: their difference is the most that can be
     saved. `skipped` counts what the reader did not understand, by kind: nothing is promised over

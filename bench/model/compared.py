@@ -1,4 +1,6 @@
-"""A comparison: every run under every strategy, the advice, the gates, and what moved against the baseline."""
+"""A comparison: every run under every strategy, the advice, the gates, and what moved against the
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class GateResult(Value, frozen=True, kw_only=True):
-    """The outcome of one gate for one strategy: the value before (None: no baseline) and now, beside its limit.
+    """The outcome of one gate for one strategy: the value before (None: no baseline) and now,
+    beside its limit.
 
     `basis` says over what the values are: "mean over tasks", "per run", "worst run". `outcome`
     "undecided" is a value that was not measured; it never passes. `run` is the worst run.
@@ -46,7 +49,8 @@ class RunMove(Value, frozen=True, array_like=True):
 
 
 class Move(Value, frozen=True, kw_only=True):
-    """One number that differs from the baseline: before → after over all runs, and in how many runs it moved.
+    """One number that differs from the baseline: before → after over all runs, and in how many runs
+    it moved.
 
     `runs` are the runs in which it moved, the worst first; empty where the baseline has no values
     by run.
@@ -71,7 +75,7 @@ class Skipped(Value, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that reports and gates may see. It replaces `Comparison`.
+    """Everything that reports and gates may see.
 
     `today` is the strategy that everything is held against ("recorded", unless the scenario names
     another). `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"

@@ -6,7 +6,9 @@ from .base import Value
 
 
 class MissedFact(Value, frozen=True, kw_only=True):
-    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives it."""
+    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives
+    it.
+    """
 
     turn: int
     fact: str
@@ -32,7 +34,9 @@ class ShownMessage(Value, frozen=True, kw_only=True):
 
 
 class ShownCall(Value, frozen=True, kw_only=True):
-    """One prompt as an edit of the one before in its thread: the first `keep` messages, then `tail`."""
+    """One prompt as an edit of the one before in its thread: the first `keep` messages, then
+    `tail`.
+    """
 
     step: int
     thread: str

@@ -45,12 +45,16 @@ class ResultsError(BenchError):
 
 
 class StrategyError(BenchError):
-    """A strategy broke its protocol (wrong return type, input mutated). Recorded as the failure of that run."""
+    """A strategy broke its protocol (wrong return type, input mutated).
+
+    Recorded as the failure of that run.
+    """
 
 
 @contextmanager
 def named_in_errors(where: str) -> Iterator[None]:
-    """Inside the block, whatever cannot be used names the file or scenario that asked for it; `""`: as it is.
+    """Inside the block, whatever cannot be used names the file or scenario that asked for it; `""`:
+    as it is.
 
     >>> with named_in_errors("s.toml"):
     ...     raise SpecError("no such strategy")
@@ -102,7 +106,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def nearest_file(path: Path) -> str:
-    """The clause that ends an error about a missing file: the closest name in its folder; `""` for none."""
+    """The clause that ends an error about a missing file: the closest name in its folder; `""` for
+    none.
+    """
     try:
         names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:
@@ -148,7 +154,8 @@ def unpercent(value: Any) -> Any:
 
 
 DEBUG = "BENCH_DEBUG"
-"""The environment variable that `--debug` sets: every process prints tracebacks to standard error."""
+"""The environment variable that `--debug` sets: every process prints tracebacks to standard error.
+"""
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STDLIB = str(Path(os.__file__).parent) + os.sep
@@ -216,7 +223,9 @@ def visible(text: str) -> str:
 _NOT_PLAIN = re.compile(
     r"[^\n\t -~\u00a0-\u00ac\u00ae-\u024f\u2013\u2026\u202f\u2190-\u21ff\u2212\u2264\u2265\u2500-\u257f]"
 )
-"""Anything but printable ASCII, Latin letters and the signs that reports use: all others are looked at one by one."""
+"""Anything but printable ASCII, Latin letters and the signs that reports use: all others are looked
+at one by one.
+"""
 
 
 def _harmless(char: str) -> bool:
@@ -243,7 +252,9 @@ def sayable(text: str) -> str:
 
 
 def not_obeyed(text: str) -> str:
-    """A text of which no line is a command to what reads the log, its control characters as they are."""
+    """A text of which no line is a command to what reads the log, its control characters as they
+    are.
+    """
     return _COMMAND.sub(r"\1\\", text)
 
 

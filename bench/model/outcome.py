@@ -57,11 +57,15 @@ class Record(Value, frozen=True, kw_only=True):
 SELECTED, PARAMETERS, OUTPUT, SUMMARY = "selected_script", "script_parameters", "raw_output", "execution_summary"
 
 TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
-"""The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has replied."""
+"""The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has
+replied.
+"""
 
 
 class Reply(Value, frozen=True):
-    """A consumer's answer: its text, the rule that made it (`path`), the task state left, and the route."""
+    """A consumer's answer: its text, the rule that made it (`path`), the task state left, and the
+    route.
+    """
 
     text: str
     path: str
@@ -88,7 +92,9 @@ class Decision(Value, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> str:
-        """The route to compare with: labelled, else recorded, else the same router's on untruncated records."""
+        """The route to compare with: labelled, else recorded, else the same router's on untruncated
+        records.
+        """
         return self.labelled or self.recorded or self.untruncated
 
 
@@ -105,7 +111,9 @@ class WriterCall(Value, frozen=True, kw_only=True):
 
 
 class Note(Value, frozen=True, kw_only=True):
-    """A report of a strategy while it ran, from that step on so often: a trigger that fired, for instance."""
+    """A report of a strategy while it ran, from that step on so often: a trigger that fired, for
+    instance.
+    """
 
     step: int
     slot: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ CASSETTE = "model.cassette.yaml"
 """The file of recorded requests and answers, in the folder that a strategy's paths start from."""
 
 Charge = Callable[[int, int, str | None], None]
-_state: dict[str, bool] = {"refuses": False, "hooked": False}
+_open = contextlib.ExitStack()
 _refused: list[str] = []
 
 
@@ -24,52 +24,41 @@ def refused() -> str:
     return _refused[0] if _refused else ""
 
 
-@contextlib.contextmanager
-def offline(base: Path, charge: Charge) -> Iterator[None]:
-    """Inside the block HTTP is answered from the cassette, and no other connection is made.
+def go_offline(base: Path, charge: Charge) -> None:
+    """From here on HTTP of this process is answered from the cassette, and no other connection is made.
 
     `charge` is given what each answer says of the tokens that its model read and wrote. A request
     that the cassette does not hold, and any other connection, raises where it is made.
     """
-    if not _state["hooked"]:
-        sys.addaudithook(_refuse)
-        _state["hooked"] = True
-    with contextlib.ExitStack() as stack:
-        if (base / CASSETTE).is_file():
-            stack.enter_context(_replayed(base / CASSETTE, charge))
-        _state["refuses"] = True
-        try:
-            yield
-        finally:
-            _state["refuses"] = False
+    if (base / CASSETTE).is_file():
+        _play(base / CASSETTE, charge)
+    sys.addaudithook(_refuse)
 
 
-@contextlib.contextmanager
-def _replayed(path: Path, charge: Charge) -> Iterator[None]:
+def _play(path: Path, charge: Charge) -> None:
     try:
         import vcr
     except ImportError:
         raise StrategyError(f"{path.name}: needs vcrpy — pip install vcrpy") from None
     matched = ["method", "scheme", "host", "port", "path", "query", "body"]
     player = vcr.VCR(record_mode="none", match_on=matched)
-    with player.use_cassette(str(path), allow_playback_repeats=True) as cassette:
-        play, knows = cassette.play_response, cassette.can_play_response_for
+    cassette = _open.enter_context(player.use_cassette(str(path), allow_playback_repeats=True))
+    play, knows = cassette.play_response, cassette.can_play_response_for
 
-        def known(request: Any) -> bool:
-            is_known = bool(knows(request))
-            if not is_known:
-                _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
-            return is_known
+    def known(request: Any) -> bool:
+        is_known = bool(knows(request))
+        if not is_known:
+            _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
+        return is_known
 
-        def charged(request: Any) -> Any:
-            response = play(request)
-            used = usage_of(response.get("body", {}).get("string", b""))
-            if used is not None:
-                charge(*used)
-            return response
+    def charged(request: Any) -> Any:
+        response = play(request)
+        used = usage_of(response.get("body", {}).get("string", b""))
+        if used is not None:
+            charge(*used)
+        return response
 
-        cassette.play_response, cassette.can_play_response_for = charged, known
-        yield
+    cassette.play_response, cassette.can_play_response_for = charged, known
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
@@ -99,8 +88,6 @@ def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
 
 def _refuse(event: str, given: tuple[Any, ...]) -> None:
     """An audit hook: no connection leaves this machine's process while a strategy runs."""
-    if not _state["refuses"]:
-        return
     place: Any = ""
     if event == "socket.getaddrinfo":
         place = given[0]

@@ -34,18 +34,17 @@ from ..model import (
 from ..model.errors import StrategyError
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
-from ..strategies.functions import awaited, started
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Summary, Window, untruncated_record
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
-from .answers import decision_of, findings_of, record_of, reply_of, summary_of, texts
 from .numbering import Count, Numbers, Recorded
 from .outcomes import About, Broken, Outcomes, broken, reason_of
-from .plain import copied, plain_data
+from .plain import plain_data
 from .thread import Thread
 
 Start = Callable[[Plugin], tuple[Any, Callable[..., Any]]]
+"""A new instance of a plug-in, and what takes and gives the values of its slot."""
 
 
 class Side:
@@ -61,9 +60,8 @@ class Side:
 class Loop:
     """A strategy during one replay: what fills its slots is started, and its state lives this long.
 
-    `count` counts tokens; `own`: its code may edit what it is given; `future` is for a reference
-    that reads it; `start` makes an instance of a plug-in. Raises Broken where the strategy cannot be
-    started.
+    `count` counts tokens, `start` makes an instance of a plug-in, `future` is for a reference that
+    reads it. Raises Broken where the strategy cannot be started.
     """
 
     def __init__(
@@ -71,16 +69,14 @@ class Loop:
         about: About,
         strategy: Strategy,
         count: Count,
-        *,
-        own: bool = False,
+        start: Start,
         future: Any = None,
-        start: Start = started,
     ) -> None:
         if strategy.broken:
             raise Broken("strategy", StrategyError(strategy.broken))
-        self.about, self.strategy, self.own, self.future = about, strategy, own, future
+        self.about, self.strategy, self.future = about, strategy, future
         self.out = Outcomes()
-        self.numbers = Numbers(about.messages, count, own=own)
+        self.numbers = Numbers(about.messages, count)
         self._threads: dict[str, Thread] = {}
         self._start, plugins = start, strategy.plugins
         self._store: Any = None
@@ -102,10 +98,6 @@ class Loop:
     def _call(self, slot: str) -> Any:
         plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
         return self._start(plugins[0])[1] if plugins else None
-
-    def _given(self, value: Any) -> Any:
-        """A value as the strategy is given it: a copy for somebody else's code, which may edit it."""
-        return copied(value) if self.own else value
 
     def _thread(self, name: str) -> Thread:
         if name not in self._threads:
@@ -148,7 +140,7 @@ class Loop:
             elif isinstance(step, Approval):
                 self._route("approval", step)
             elif isinstance(step, RouteDecision):
-                self._state = self._given(step.state)
+                self._state = step.state
                 self._route(step.at, msgspec.structs.replace(step, taken=""), step)
                 self._taken[step.router] = step.taken
             elif recorded.full is not None:
@@ -191,18 +183,15 @@ class Loop:
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
         """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
         full_message, message = recorded.messages
-        own, full = self._given(step), untruncated_record(step)
-        record, stored = (full, full.value) if self._store is None else self._put(own)
-        summary, text = self._summary_of(own)
+        full = untruncated_record(step)
+        record, stored = (full, full.value) if self._store is None else self._put(step)
+        summary, text = self._summary_of(step)
         if text is None and self._store is not None and record.value != step.value:
             text = as_text(record.value)
         if text is not None or self._summarize is not None:
             message = full_message if text in (None, full_message.text) else _with_text(full_message, text)
-        self._summary, self._output = summary, own.value
-        reply = self._reply_to(own, summary)
-        if own is not step and _data(own) != _data(step):
-            what = "the strategy changed its input — copy what a result holds before editing it"
-            raise Broken("strategy", StrategyError(what))
+        self._summary, self._output = summary, step.value
+        reply = self._reply_to(step, summary)
         outcome = StepOutcome(
             step=step.index,
             call_id=step.call_id,
@@ -215,10 +204,9 @@ class Loop:
         )
         self.out.results.append(outcome)
 
-    def _put(self, own: ToolResult) -> tuple[Record, Any]:
+    def _put(self, step: ToolResult) -> tuple[Record, Any]:
         with broken("store"):
-            answer = self._store(own)
-            record = answer if isinstance(answer, Record) and not self.own else record_of(answer, own)
+            record: Record = self._store(step)
             stored = record.value if record.handle is None else self._behind(record.handle)
             compact_json([stored, record.metadata])  # what cannot be written cannot be read back
         return record, stored
@@ -228,37 +216,37 @@ class Loop:
         try:
             if self._resolve is None:
                 raise StrategyError("the store has no method resolve(handle)")
-            value = awaited(self._resolve(handle))
-            return plain_data(value) if self.own else value
+            return self._resolve(handle)
         except Exception as error:
             self._note("store", (f"handle {handle} does not resolve: {reason_of(error)}",))
             return None
 
-    def _summary_of(self, own: ToolResult) -> tuple[Any, str | None]:
+    def _summary_of(self, step: ToolResult) -> tuple[Any, str | None]:
         if self._summarize is None:
             return None, None
         with broken("summarizer"):
-            summary, text, notes = summary_of(self._summarize(own))
-        self._note("summarizer", notes)
-        return summary, text
+            summary: Summary = self._summarize(step)
+        self._note("summarizer", summary.notes)
+        return summary.value, None if summary.value is None else as_text(summary.value)
 
-    def _reply_to(self, own: ToolResult, summary: Any) -> Reply | None:
+    def _reply_to(self, step: ToolResult, summary: Any) -> Reply | None:
         if self._consume is None:
             return None
         with broken("consumer"):
-            return reply_of(self._consume(Execution(own, self._given(summary))))
+            reply: Reply = self._consume(Execution(step, summary))
+        return reply
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
         self._free = side is self._full
         if self._routers:  # who alone are shown them
-            side.executions.append(execution_of(self._given(record)))
+            side.executions.append(execution_of(record))
         if side.evaluate is None:
             return None
         with broken("evaluator"):
-            findings = findings_of(side.evaluate(self._given(record), tuple(side.evaluations)))
+            findings: dict[str, Any] | None = side.evaluate(record, tuple(side.evaluations))
         if findings is not None:
-            side.evaluations.append(self._given(findings))
+            side.evaluations.append(findings)
         return findings
 
     # ------------------------------------------------------------ prompts and routes
@@ -273,7 +261,7 @@ class Loop:
             for written in () if asked else edits.written:  # a model that was asked is charged
                 read = sum(self.numbers.count(item) - item.reasoning_tokens for item in written.read)
                 self.charge(read, self.numbers.count(written.text), None)
-            self._note("compactor", texts(edits.notes))
+            self._note("compactor", tuple(edits.notes))
 
     def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
         """Let the routers of a decision point decide, on both sides."""
@@ -288,7 +276,7 @@ class Loop:
                 ]
                 if at == RECORDED and None in answers:  # the decision of another router
                     continue
-                (route, detail), (untruncated, _) = map(decision_of, answers)
+                (route, detail), (untruncated, _) = answers
             decision = Decision(
                 step=-1 if step is None else step.index,
                 router=name,
@@ -306,13 +294,13 @@ class Loop:
         thread = None if step is None else self._threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self._full else thread.messages
         return state_of(
-            self._given(step),
-            recorded=self._given(self._state),
-            meta=self._given(self.about.meta),
+            step,
+            recorded=self._state,
+            meta=self.about.meta,
             results=side.results,
             executions=side.executions,
             evaluations=None if side.evaluate is None else side.evaluations,
-            summary=self._given(self._summary),
+            summary=self._summary,
             output=self._output,
             prompt=list(history),
             route=self._taken.get(step.router) if isinstance(step, RouteDecision) else None,
@@ -328,10 +316,6 @@ def read_back(record: Record, stored: Any) -> Record:
 def _recorded_history(window: Window) -> Any:
     """The history as the recorded harness left it: what an empty slot does."""
     return build("compactor", "recorded").start()[1](window)
-
-
-def _data(step: ToolResult) -> str:
-    return compact_json([step.data, step.arguments])
 
 
 def _with_text(message: Message, text: str) -> Message:

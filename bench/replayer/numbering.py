@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..model import AnyStep, Message, compact_json
-from ..model.errors import StrategyError
-from .plain import plain_data, plain_struct
 
 Count = Callable[[Message | str], int]
 
@@ -36,13 +34,12 @@ class Recorded(NamedTuple):
 class Numbers:
     """The number of each message of one replay. Written ones are numbered from `first` on.
 
-    A message that says what another one does has its number. With `own` a message may be made by
-    somebody else's code: it is kept as plain data as it was when it was first met.
+    A message that says what another one does has its number.
     """
 
-    def __init__(self, first: int, count: Count, *, own: bool = False) -> None:
+    def __init__(self, first: int, count: Count) -> None:
         self.first, self.written = first, list[Message]()
-        self._count, self._own = count, own
+        self._count = count
         self._by_message: dict[Message, int] = {}
         self._by_content: dict[Any, int] = {}
         self._unread: list[tuple[Message, int]] = []
@@ -55,23 +52,16 @@ class Numbers:
         self._unread.append((message, number))
 
     def of(self, message: Message) -> int:
-        """The number of a message, a new one where nothing before says the same.
-
-        Raises StrategyError for what is no Message.
-        """
-        at = self._by_message.get(message) if isinstance(message, Message) else None
+        """The number of a message, a new one where nothing before says the same."""
+        at = self._by_message.get(message)
         if at is None:
-            if not isinstance(message, Message):
-                kind = type(message).__name__
-                raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-            kept = plain_struct(Message, message) if self._own else message
             for known, number in self._unread:
                 self._by_content.setdefault(_content(known), number)
             self._unread.clear()
             new = self.first + len(self.written)
-            at = self._by_content.setdefault(_content(kept), new)
+            at = self._by_content.setdefault(_content(message), new)
             if at == new:
-                self.written.append(kept)
+                self.written.append(message)
             self._by_message[message] = at
         return at
 
@@ -84,12 +74,8 @@ class Numbers:
 
     def count(self, item: Message | str) -> int:
         """The tokens of a text or a message, which need not stand in any prompt."""
-        if isinstance(item, Message):
-            number = self._by_message.get(item)
-            if number is not None:
-                return self.tokens(number)
-            return self._count(plain_struct(Message, item) if self._own else item)
-        return self._count(plain_data(item) if self._own else item)
+        known = self._by_message.get(item) if isinstance(item, Message) else None
+        return self._count(item) if known is None else self.tokens(known)
 
 
 def _content(message: Message) -> Any:

@@ -1,4 +1,4 @@
-"""A strategy whose code runs in a child: each call of a plug-in of its is sent there, and its answer checked."""
+"""A strategy's own code: each call of it is sent to where it runs, and its answer checked."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from ..model.errors import StrategyError, one_line
 from ..plugins.registry import Plugin
 from ..plugins.worker import NoAnswer, Session
 from ..strategies import Strategy, Window
-from ..strategies.functions import started
 from ..strategies.offloading import offload
 from ..tokens.counting import TokenCounter
 from .crossing import GROWING, KINDS, Answer, Change, NumberedEdits, Request, edits_from
-from .serving import open_strategy
+from .serving import ServedStrategy, open_strategy
 from .thread import alike
 
 Charged = Callable[[int, int, str | None], None]
@@ -30,10 +29,11 @@ _TIMES, _MORE = 100, 10_000_000
 
 
 class RemoteStrategy:
-    """The plug-ins of one strategy during one replay: its own code in a session of its child, others here.
+    """The plug-ins of one strategy during one replay. Code that is not the bench's runs in a session of its child.
 
-    The session begins with the first call and ends with the block. `charge` is set by who replays:
-    it takes the calls of models that the code made.
+    The session begins with the first call and ends with the block. Code that cannot be sent to a
+    child is called here in the same way. `charge` is set by who replays: it takes the calls of
+    models that the code made.
     """
 
     def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
@@ -57,26 +57,28 @@ class RemoteStrategy:
         self._open.close()
 
     def started(self, plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-        """A new instance of a plug-in, and the callable that does its work."""
-        if not plugin.entry.own:
-            return started(plugin)
+        """A new instance of a plug-in, and what takes and gives the values of its slot."""
+        if not plugin.own:
+            return _started_here(plugin)
         slot, place = self._places[id(plugin)]
         self._instances += 1
         instance = _Instance(self, Request(self._instances, slot, place), plugin.entry.kind)
         return instance, instance
 
     @functools.cached_property
-    def _session(self) -> Session:
-        sandbox, counting = self._strategy.sandbox, (self._counter.encoding, self._counter.counting)
-        opened = sandbox.child.session(open_strategy, *sandbox.request, *counting, count=self._counter.encoded)
-        session: Session = self._open.enter_context(opened)
-        return session
+    def _send(self) -> Callable[[bytes], bytes]:
+        sandbox, counter = self._strategy.sandbox, self._counter
+        if sandbox is None:
+            return ServedStrategy(self._strategy, counter).answer
+        about = *sandbox.request, counter.encoding, counter.counting
+        session: Session = self._open.enter_context(sandbox.child.session(open_strategy, *about, count=counter.encoded))
+        return session.ask
 
     def ask(self, request: Request) -> Any:
         """The value of an answer. Raises StrategyError where the code did, and for none that can be read."""
         sent = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
-            body = self._session.ask(sent)
+            body = self._send(sent)
         except NoAnswer as why:
             raise StrategyError(f"{why} — a strategy returns or raises" if why.ended else str(why)) from None
         self._room += _TIMES * len(sent) - len(body)
@@ -114,6 +116,17 @@ class RemoteStrategy:
         if not all(0 <= number < len(self._messages) for number in numbers):
             raise StrategyError("its answer holds messages that do not exist")
         return edits_from(given, self._messages)
+
+
+def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
+    instance, call = plugin.start()
+    kind = KINDS[plugin.entry.kind]
+
+    def answer(*given: Any) -> Any:
+        value = call(*given)
+        return value if type(value) is kind.type else kind.plain(value, given[0])
+
+    return instance, answer
 
 
 class _Instance:

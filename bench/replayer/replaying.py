@@ -15,7 +15,6 @@ from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
-from ..strategies.functions import started
 from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
@@ -73,11 +72,8 @@ class Replayer:
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
         """One replay, of all steps or of the first so many, with labels and extractions, which no strategy knows."""
-        if strategy.sandbox is None or strategy.broken:
-            out = self._outcomes(strategy, steps)
-        else:
-            with RemoteStrategy(strategy, self.counter) as remote:
-                out = self._outcomes(strategy, steps, remote)
+        with RemoteStrategy(strategy, self.counter) as remote:
+            out = self._outcomes(strategy, steps, remote)
         results: list[StepOutcome] = []
         try:
             results.extend(map(self._extracted_from, out.results))
@@ -97,16 +93,14 @@ class Replayer:
             failure=out.failure,
         )
 
-    def _outcomes(self, strategy: Strategy, steps: int | None, remote: RemoteStrategy | None = None) -> Outcomes:
+    def _outcomes(self, strategy: Strategy, steps: int | None, remote: RemoteStrategy) -> Outcomes:
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
         future = self.future if reads_on and not strategy.own else None
         loop: Loop | None = None
         failure = None
         try:
-            start, own = (started, strategy.own) if remote is None else (remote.started, False)
-            loop = Loop(self.about, strategy, self.counter.of, own=own, future=future, start=start)
-            if remote is not None:
-                remote.charge = loop.charge
+            loop = Loop(self.about, strategy, self.counter.of, remote.started, future)
+            remote.charge = loop.charge
             for recorded in self.steps[:steps]:
                 if isinstance(recorded.step, ModelTurn):
                     loop.ask(_unanswered(recorded.step))

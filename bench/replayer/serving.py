@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import pickle
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,7 +16,7 @@ from ..strategies.functions import awaited, started
 from ..strategies.offloading import offloaded_to
 from ..strategies.sandboxed import Place, Ready, prepared
 from ..tokens.counting import TokenCounter
-from .cassettes import offline, refused
+from .cassettes import go_offline, refused
 from .crossing import GROWING, KINDS, Answer, Change, Charge, Request, numbered
 from .outcomes import reason_of
 from .plain import plain_data, plain_struct
@@ -34,16 +32,16 @@ def open_strategy(
 ) -> Answers:
     """A function that answers the calls of one replay."""
     counter = TokenCounter(encoding, counting, elsewhere=link.count)
-    return ServedStrategy(prepared(ready, item, name, place), place.base, counter).answer
+    served = ServedStrategy(prepared(ready, item, name, place), counter)
+    go_offline(place.base, served.charge)
+    return served.answer
 
 
 class ServedStrategy:
     """The plug-ins of one strategy, each instance made at its first call."""
 
-    def __init__(self, strategy: Strategy, base: Path, counter: TokenCounter) -> None:
+    def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
         self._strategy, self._counter = strategy, counter
-        self._connections = contextlib.ExitStack()  # is never closed: the process ends with the replay
-        self._connections.enter_context(offline(base, self.charge))
         self._instances: dict[int, ServedInstance] = {}
         self._messages: list[Message] = []
         self._numbers: dict[int, int] = {}
@@ -57,7 +55,7 @@ class ServedStrategy:
         try:
             with offloaded_to(lambda name, value: out.handles.append((name, plain_data(value)))):
                 out.value = self._value(request)
-        except MemoryError:
+        except (MemoryError, KeyboardInterrupt):
             raise
         except BaseException as error:
             out.error = reason_of(error)

@@ -10,7 +10,6 @@ from ..model.replay import Call
 from ..strategies import Edits, Window
 from .answers import applied, edits_of
 from .numbering import Numbers
-from .plain import copied
 
 _BLOCK = 256
 
@@ -104,7 +103,7 @@ class Thread:
             added=history[self._seen :],
             tokens=about.pop("framing") + self.tools_tokens + tokens,
             count=self._numbers.count,
-            resets=copied(tuple(self.resets)),
+            resets=tuple(self.resets),
             recorded_summary=self._summary,
             **about,
         )

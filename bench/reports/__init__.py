@@ -78,7 +78,9 @@ def _about(reading: Reading) -> str:
     compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
     formats = Counter(item.format for item in facts if item.format)
     models = Counter(item.model for item in facts if item.model)
-    data = ", ".join(listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names)
+    kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names]
+    unnamed = sum(not item.model for item in facts) if models else 0
+    data = ", ".join([*kinds, *([f"{of(unnamed, 'run')} without a model"] if unnamed else [])])
     others = sum(name != compared.today for name in compared.strategies)
     today = "what runs today" if compared.today == "recorded" else compared.today
     against = f"{of(others, 'strategy', 'strategies')} against {today}" if others else ""

@@ -121,34 +121,43 @@ def rereads(sessions: Sessions) -> Iterator[Block]:
 
 def trust(sessions: Sessions) -> Iterator[Block]:
     """Yields what was reported, stated and left out."""
-    if sessions.calls:
-        reported = sum(one.reported_turns for one in sessions.all)
-        rest = "" if reported == sessions.calls else (
-            "; the others are counted here, their cache by the provider's rules"
-        )  # fmt: skip
-        calls = f"{count(reported)} of {of(sessions.calls, 'model call')}"
-        yield Prose(f"Tokens are as the provider reported them in {calls}{rest}.")
-    if stated := [one for one in sessions.all if one.stated_usd is not None]:
-        theirs = sum(one.stated_usd or 0.0 for one in stated)
-        ours = sum(one.charges.usd or 0.0 for one in stated)
-        verb = "states" if len(stated) == 1 else "state"
-        yield Prose(f"{of(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}.")
-    if sessions.all and not sessions.priced:
-        yield Prose("A model of these sessions has no listed price, so tokens stand for dollars.")
-    if sessions.all and not any(one.shortenings or one.cuts for one in sessions.all):
-        yield Prose("No history was shortened, and no result is known to have been cut.")
-    kinds = Counter[str]()
-    for one in sessions.all:
-        kinds.update(one.skipped)
-    if kinds:
-        names = [f"{count(many)} × {kind}" for kind, many in kinds.most_common(8)]
-        yield Prose(f"Not understood and left out: {listed(names)}.")
+    for text in (*_counted(sessions), *_left_out(sessions)):
+        yield Prose(text)
     if sessions.skipped:
         rows = [(code(item.path), item.reason) for item in sessions.skipped]
         heads = columns("file not read", "reason")
         yield table("Files not read", heads, rows, look="plain", most=_MOST, noun="file")
-    if not kinds and not sessions.skipped:
-        yield Prose("Nothing was left out.")
+
+
+def _counted(sessions: Sessions) -> Iterator[str]:
+    """Yields the origin of the tokens and of the price."""
+    if sessions.calls:
+        reported = sum(one.reported_turns for one in sessions.all)
+        calls = f"{count(reported)} of {of(sessions.calls, 'model call')}"
+        others = "; the others are counted here, their cache by the provider's rules"
+        rest = "" if reported == sessions.calls else others
+        yield f"Tokens are as the provider reported them in {calls}{rest}."
+    if stated := [one for one in sessions.all if one.stated_usd is not None]:
+        theirs = sum(one.stated_usd or 0.0 for one in stated)
+        ours = sum(one.charges.usd or 0.0 for one in stated)
+        verb = "states" if len(stated) == 1 else "state"
+        yield f"{of(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
+    if sessions.all and not sessions.priced:
+        yield "A model of these sessions has no listed price, so tokens stand for dollars."
+
+
+def _left_out(sessions: Sessions) -> Iterator[str]:
+    """Yields what the recorder or the reader left out."""
+    if sessions.all and not any(one.shortenings or one.cuts for one in sessions.all):
+        yield "No history was shortened, and no result is known to have been cut."
+    kinds = Counter[str]()
+    for one in sessions.all:
+        kinds.update(one.skipped)
+    names = [f"{count(many)} × {kind}" for kind, many in kinds.most_common(8)]
+    if names:
+        yield f"Not understood and left out: {listed(names)}."
+    elif not sessions.skipped:
+        yield "Nothing was left out."
 
 
 def _arrow(before: int | None, after: int | None) -> str:

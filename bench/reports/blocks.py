@@ -179,6 +179,11 @@ class Table:
     look: Look = "plain"
     caption: str = ""
 
+    @property
+    def in_texts(self) -> list[int]:
+        """The places of the columns that a text shows: not those that only a page draws."""
+        return [place for place, column in enumerate(self.columns) if column.card != "-"]
+
 
 Cells = Sequence[Cell | Text]
 """The cells of a row; a text becomes a cell."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ..model.compared import GateResult
 from .labels import label, sentence_case
@@ -15,6 +15,7 @@ _SETTINGS = {
     "max_drop": "a drop of at most",
     "max_increase": "an increase of at most",
 }
+_SAME = {"max_drop": "no less than before", "max_increase": "no more than before"}
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
@@ -45,22 +46,24 @@ def condition(gate: GateResult, unit: str) -> str:
     >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
     'at least 90%'
     """
-    parts = []
-    for name, value in gate.rule.settings.items():
-        words = _SETTINGS.get(name)
-        if words is None or isinstance(value, bool):
-            continue
-        if isinstance(value, str):
-            text = value
-        elif name in ("max_drop", "max_increase") and unit == "fraction":
-            text = difference(0.0, float(value), unit).lstrip("+")
-            text = "no more than before" if value == 0 else text
-        else:
-            text = quantity(float(value), unit)
-        parts.append(f"{words} {text}")
-    if not parts and gate.limit is not None:
-        parts = [f"limit {quantity(gate.limit, unit)}"]
-    return " and ".join(parts) or gate.rule.gate
+    parts = [_setting(name, value, unit) for name, value in gate.rule.settings.items()]
+    words = " and ".join(filter(None, parts))
+    if not words and gate.limit is not None:
+        words = f"limit {quantity(gate.limit, unit)}"
+    return words or gate.rule.gate
+
+
+def _setting(name: str, value: Any, unit: str) -> str:
+    """One setting of a gate in words; "" for what is no limit."""
+    if name not in _SETTINGS or isinstance(value, bool):
+        return ""
+    if name in _SAME and value == 0:
+        return _SAME[name]
+    if isinstance(value, str):
+        return f"{_SETTINGS[name]} {value}"
+    if name in _SAME and unit == "fraction":
+        return f"{_SETTINGS[name]} {difference(0.0, float(value), unit).lstrip('+')}"
+    return f"{_SETTINGS[name]} {quantity(float(value), unit)}"
 
 
 def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:

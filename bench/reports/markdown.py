@@ -77,7 +77,7 @@ def _part(part: Part) -> str:
 
 
 def _table(table: Table) -> str:
-    keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
+    keep = table.in_texts
     columns = [table.columns[place] for place in keep]
     lines = [[escape(column.title) or " " for column in columns]]
     lines.append(["---:" if column.number else "---" for column in columns])

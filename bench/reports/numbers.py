@@ -22,13 +22,15 @@ of = counted
 def change(ratio: float | None) -> str:
     """A ratio to today as a signed percentage; "" where there is none.
 
-    >>> change(0.921), change(1.019), change(1.0), change(None)
-    ('−7.9%', '+1.9%', '0%', '')
+    >>> change(0.921), change(1.019), change(1.0), change(0.9999), change(None)
+    ('−7.9%', '+1.9%', '0%', '≈0%', '')
     """
     if ratio is None or not math.isfinite(ratio):
         return ""
     text = percent(abs(ratio - 1))
-    return text if ratio == 1 or text == "0%" else ("+" if ratio > 1 else MINUS) + text
+    if ratio == 1 or text == "0%":
+        return text
+    return "≈0%" if text.startswith("<") else ("+" if ratio > 1 else MINUS) + text
 
 
 def quantity(value: float | None, unit: str) -> str:

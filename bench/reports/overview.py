@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
+from ..comparison.certainty import FEWEST
+from ..model.advice import Ranked
 from ..model.compared import Compared
 from .blocks import (  # fmt: skip
     TONE_OF,
@@ -19,6 +22,7 @@ from .blocks import (  # fmt: skip
     Section,
     Sentence,
     Span,
+    Table,
     columns,
     number,
     table,
@@ -28,7 +32,6 @@ from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
-_FEW = 6  # tasks, below which no saving is certain
 _FAILED, _SHIP, _MORE, _KEEP, _OTHER, _NONE = (
     "Gates failed",
     "Ship",
@@ -38,8 +41,8 @@ _FAILED, _SHIP, _MORE, _KEEP, _OTHER, _NONE = (
     "Not answered",
 )
 _WORDS = {
-    _MORE: ("needs more runs", "need more runs"),
     _KEEP: ("keeps what runs today", "keep what runs today"),
+    _MORE: ("needs more runs", "need more runs"),
     _OTHER: ("is about stores, evaluators or routers", "are about stores, evaluators or routers"),
 }
 
@@ -57,96 +60,147 @@ def group_of(reading: Reading) -> str:
     return _MORE if any(item.verdict == "not certain" for item in reading.ranked) else _KEEP
 
 
+@dataclass(frozen=True)
+class _Scenarios:
+    """The scenarios of an overview, and what is counted over all of them."""
+
+    readings: tuple[Reading, ...]
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The places of the scenarios by group, in the order of the groups."""
+        places: dict[str, list[int]] = {}
+        for name in (_FAILED, _SHIP, _MORE, _KEEP, _OTHER, _NONE):
+            places[name] = [at for at, one in enumerate(self.readings) if group_of(one) == name]
+        return places
+
+    @cached_property
+    def ship(self) -> list[tuple[Reading, Ranked]]:
+        """The scenarios that ship, each with the strategy that is advised."""
+        shipping = [self.readings[at] for at in self.groups[_SHIP]]
+        return [(one, one.by_name[name]) for one in shipping if (name := one.advice.advised) in one.by_name]
+
+    @property
+    def gates(self) -> int:
+        """The number of gates that were judged."""
+        return sum(len(one.decided) for one in self.readings)
+
+    @property
+    def failed(self) -> int:
+        """The number of gates that failed."""
+        return sum(len(one.failed) for one in self.readings)
+
+
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
     """The first screen of several comparisons; each row leads to its report below."""
-    readings = [Reading(compared) for compared in comparisons]
-    groups: dict[str, list[int]] = {name: [] for name in (_FAILED, _SHIP, _MORE, _KEEP, _OTHER, _NONE)}
-    for at, reading in enumerate(readings):
-        groups[group_of(reading)].append(at)
-    ship = [readings[at] for at in groups[_SHIP]]
-    runs = sum(len(compared.runs) for compared in comparisons)
-    gates, failed = sum(len(one.decided) for one in readings), sum(len(one.failed) for one in readings)
-    head, rest = _sentence(ship, {name: len(places) for name, places in groups.items()}, gates, failed)
-    rows = [
-        _row(readings[at], reports[at], at + 1, f"{name}: {count(len(places))}" if at == places[0] else "")
-        for name, places in groups.items()
-        for at in places
-    ]
-    heads = columns("question and answer", number("best"), Column("price against today", card="-"), number("missed turns"), number("gates"))  # fmt: skip
-    answer: tuple[Block, ...] = (Sentence((head, rest)), Figures(tuple(_figures(readings, ship, gates, failed))))
+    scenarios = _Scenarios(tuple(map(Reading, comparisons)))
+    head, rest = _sentence(scenarios)
+    answer: tuple[Block, ...] = (Sentence((head, rest)), Figures(tuple(_figures(scenarios))))
     sections = (
         Section("answer", "Answer", "", answer),
-        Section("questions", "Questions", "", (table("Questions and answers", heads, rows),)),
-        Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
+        Section("questions", "Questions", "", (_questions(scenarios, reports),)),
+        Section("trust", "Trust", "Trust", (Prose(_limits(scenarios.readings)),)),
     )
-    about = " · ".join([of(runs, "replayed run"), of(len(comparisons), "scenario"), of(gates, "gate")])
+    runs = sum(len(compared.runs) for compared in comparisons)
+    sizes = [of(runs, "replayed run"), of(len(comparisons), "scenario"), of(scenarios.gates, "gate")]
     title = f"{count(len(comparisons))} questions about what an agent remembers"
-    return Report(title, about, head.text + rest, sections, reports[0].footer)
+    return Report(title, " · ".join(sizes), head.text + rest, sections, reports[0].footer)
 
 
-def _limits(readings: Sequence[Reading]) -> str:
-    few = sum(reading.tasks < _FEW for reading in readings)
-    if not few:
-        return REPLAY_LIMIT
-    verb = "has" if few == 1 else "have"
-    certain = f"{of(few, 'scenario')} {verb} fewer than six tasks: they can refuse a strategy, but cannot make a saving certain."
-    return f"{REPLAY_LIMIT} {certain}"
-
-
-def _sentence(ship: Sequence[Reading], sizes: dict[str, int], gates: int, failed: int) -> tuple[Span, str]:
-    times = Counter(reading.advice.advised or "" for reading in ship)
-    names = listed([name if many == 1 else f"{name} (in {of(many, 'scenario')})" for name, many in times.items()])
-    if failed:
-        head = Span(f"{count(failed)} of {of(gates, 'gate')} failed.", "bad", strong=True)
-    else:
-        head = Span(f"Ship {names}.", "good", strong=True) if ship else Span("Nothing to ship.", strong=True)
+def _sentence(scenarios: _Scenarios) -> tuple[Span, str]:
+    """The gates that failed or what to ship, then what the other scenarios say."""
+    names = listed(list(dict.fromkeys(item.strategy for _, item in scenarios.ship)))
+    ship, gates = f"Ship {names}." if names else "Nothing to ship.", scenarios.gates
+    sizes = {name: len(places) for name, places in scenarios.groups.items()}
     parts = [f"{count(sizes[name])} {words[sizes[name] > 1]}" for name, words in _WORDS.items() if sizes[name]]
-    rest = f" Ship {names}." if failed and ship else ""
-    rest += f" Of {of(sum(sizes.values()), 'scenario')} {listed(parts)}." if parts else ""
-    return head, rest + (f" All {of(gates, 'gate')} pass." if gates and not failed else "")
+    others = f" Of {of(len(scenarios.readings), 'scenario')}, {listed(parts)}." if parts else ""
+    if scenarios.failed:
+        head = Span(f"{count(scenarios.failed)} of {of(gates, 'gate')} failed.", "bad", strong=True)
+        return head, (f" {ship}" if names else "") + others
+    return Span(ship, "good" if names else "", strong=True), others + (
+        f" All {of(gates, 'gate')} pass." if gates else ""
+    )
 
 
-def _figures(readings: Sequence[Reading], ship: Sequence[Reading], gates: int, failed: int) -> Iterator[Figure]:
-    advised = [(reading, item) for reading in ship if (item := reading.by_name.get(reading.advice.advised or ""))]
-    prices = [(price.ratio, item) for reading, item in advised if (price := reading.price(item)) and price.ratio is not None]  # fmt: skip
-    prices.sort(key=lambda pair: pair[0])
-    if prices:
-        ends = list(dict.fromkeys(change(round(ratio, 2)) for ratio in (prices[0][0], prices[-1][0])))
-        names = listed(list(dict.fromkeys(item.strategy for _, item in prices)), 3)
+def _figures(scenarios: _Scenarios) -> Iterator[Figure]:
+    """The savings that are certain, the largest loss among them, the gates."""
+    savings = [
+        (price.ratio, item.strategy) for one, item in scenarios.ship if (price := one.price(item)) and price.ratio
+    ]
+    if savings:
+        savings.sort()
+        ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (savings[0], savings[-1]))
+        names = listed(list(dict.fromkeys(name for _, name in savings)), 3)
         yield Figure("Savings that are certain", " to ".join(ends), "good", names)
     else:
         yield Figure("Savings that are certain", "none", "", "in no scenario")
-    rejected = sum(item.verdict in REFUSED for reading in readings for item in reading.ranked)
-    tried = sum(item.strategy != reading.compared.today for reading in readings for item in reading.ranked)
-    missed = max((item.missed_turns for _, item in advised if item.missed_turns is not None), default=None)
-    if missed is not None:
-        yield Figure("Turns they would miss", percent(missed), "good", "the largest share among them")
+    tried = [item for one in scenarios.readings for item in one.ranked if one.mark(item.strategy) != "today"]
+    rejected = sum(item.verdict in REFUSED for item in tried)
+    missed = [item.missed_turns for _, item in scenarios.ship if item.missed_turns is not None]
+    if missed:
+        yield Figure("Turns they would miss", percent(max(missed)), "good", "the largest share among them")
     else:
-        yield Figure("Strategies rejected", count(rejected), "", f"of {count(tried)} tried")
-    passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
-    line = f"{count(rejected)} of {count(tried)} strategies are rejected"
-    yield Figure("Gates", passed, "bad" if failed else "good" if gates else "", line)
+        yield Figure("Strategies rejected", count(rejected), "", f"of {count(len(tried))} tried")
+    gates, line = scenarios.gates, f"{count(rejected)} of {count(len(tried))} strategies are rejected"
+    if gates:
+        passed = f"{count(gates - scenarios.failed)} of {count(gates)} pass"
+        yield Figure("Gates", passed, "bad" if scenarios.failed else "good", line)
+    else:
+        yield Figure("Gates", "none", "", line)
+
+
+def _limits(readings: Sequence[Reading]) -> str:
+    few = sum(reading.tasks < FEWEST for reading in readings)
+    if not few:
+        return REPLAY_LIMIT
+    verb = "has" if few == 1 else "have"
+    certain = "they can refuse a strategy, but cannot make a saving certain"
+    return f"{REPLAY_LIMIT} {of(few, 'scenario')} {verb} fewer than six tasks: {certain}."
+
+
+# ---------------------------------------------------------------- questions and answers
+
+
+def _questions(scenarios: _Scenarios, reports: Sequence[Report]) -> Table:
+    """A row by scenario, under the name of its group."""
+    rows = [
+        _row(
+            scenarios.readings[at],
+            reports[at],
+            at + 1,
+            f"{name}: {count(len(places))}" if at == places[0] else "",
+        )
+        for name, places in scenarios.groups.items()
+        for at in places
+    ]
+    drawn = Column("price against today", card="-")
+    heads = columns("question and answer", number("best"), drawn, number("missed turns"), number("gates"))
+    return table("Questions and answers", heads, rows)
 
 
 def _row(reading: Reading, report: Report, place: int, group: str) -> Row:
     """Question and answer, the best strategy with its price, what it misses, the gates."""
+    question = Cell((Span(report.title, href=f"#s{place}"),), report.verdict)
     passed, gates = len(reading.decided) - len(reading.failed), len(reading.decided)
     sign = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
     last = Cell((sign, f"{count(passed)} of {count(gates)}")) if gates else Cell("none")
-    question = Cell((Span(report.title, href=f"#s{place}"),), report.verdict)
     item = reading.candidate or reading.by_name.get(reading.advice.cheapest_rejected or "")
     if reading.measure:
-        cells = [_measured(reading), Cell(""), Cell("–")]
-    elif item is None:
-        cells = [Cell("–"), Cell(""), Cell("–")]
-    else:
-        price, mark = reading.price(item), reading.mark(item.strategy)
-        ratio = price.ratio if price else None
-        at = 0.0 if ratio is None else ratio - 1
-        chart = None if ratio is None else Range(change(ratio), at, (min(at, 0), max(at, 0)), (-1.0, 0.2), mark, 0.0)
-        missed = Cell("–" if item.missed_turns is None else percent(item.missed_turns), f"over {reading.size}")
-        cells = [Cell(change(ratio) or "–", item.strategy, TONE_OF[mark]), Cell("", chart=chart), missed]
-    return Row((question, *cells, last), group=group)
+        return Row((question, _measured(reading), Cell(""), Cell("–"), last), group=group)
+    if item is None:
+        return Row((question, Cell("–"), Cell(""), Cell("–"), last), group=group)
+    missed = Cell("–" if item.missed_turns is None else percent(item.missed_turns), f"over {reading.size}")
+    return Row((question, *_price_cells(reading, item), missed, last), group=group)
+
+
+def _price_cells(reading: Reading, item: Ranked) -> tuple[Cell, Cell]:
+    """The change of the price against today, as a number and as a line."""
+    price, mark = reading.price(item), reading.mark(item.strategy)
+    if price is None or price.ratio is None:
+        return Cell("–", item.strategy, TONE_OF[mark]), Cell("")
+    text, at = change(price.ratio), price.ratio - 1
+    line = Range(text, at, (min(at, 0), max(at, 0)), (-1.0, 0.2), mark, 0.0)
+    return Cell(text, item.strategy, TONE_OF[mark]), Cell("", chart=line)
 
 
 def _measured(reading: Reading) -> Cell:

@@ -42,21 +42,23 @@ def prompts_of(detail: ReplayDetail, today: ReplayDetail | None, step: int, toda
     missed = [fact for fact in detail.missed if fact.turn == step]
     origins, facts = {fact.origin_step for fact in missed}, [fact.fact for fact in missed if fact.fact]
     places = sorted(range(len(differing)), key=lambda at: _step(*differing[at]) not in origins)
-    rows = [
-        (
-            _who(old, new),
-            Cell(_text_of(old, [fact for fact in facts if new is None or fact not in new.text]), tone="bad"),
-            Cell(_text_of(new, ()), tone="muted"),
-        )
-        for at in sorted(places[:_MOST])
-        for old, new in [differing[at]]
-    ]
-    notes = [f"{of(len(differing) - _MOST, 'more message differs', 'more messages differ')}"] * (len(differing) > _MOST)
+    rows = []
+    for at in sorted(places[:_MOST]):
+        old, new = differing[at]
+        lost = [fact for fact in facts if new is None or fact not in new.text]
+        after_cell, before_cell = Cell(_text_of(new, ()), tone="muted"), Cell(_text_of(old, lost), tone="bad")
+        rows.append((_who(old, new), before_cell, after_cell))
     same = len(before) - sum(old is not None for old, _ in differing)
-    notes += [f"{of(same, 'message is', 'messages are')} the same"] * (same > 0)
     heads = columns("message", today_name, detail.strategy)
-    note = "; ".join(notes) + "." if notes else ""
+    note = _rest(len(differing) - _MOST, same)
     return table(f"Prompt of step {step}", heads, rows, look="texts", note=note)
+
+
+def _rest(more: int, same: int) -> str:
+    """The messages that the table does not show, in words."""
+    notes = [of(more, "more message differs", "more messages differ")] if more > 0 else []
+    notes += [of(same, "message is", "messages are") + " the same"] if same > 0 else []
+    return "; ".join(notes) + "." if notes else ""
 
 
 def _differing(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> Iterator[_Both]:

@@ -76,9 +76,10 @@ class Reading:
 
     @property
     def size(self) -> str:
-        """The number of runs and of tasks, in words."""
-        runs = len(self.compared.runs) or self.advice.runs
-        return of(runs, "run") + (f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else "")
+        """The number of runs that count and of tasks, in words; a copy of a run does not count."""
+        runs, copies = self.advice.runs, len(self.compared.runs) - self.advice.runs
+        tasks = f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else ""
+        return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies > 0 else "")
 
     def scenario_line(self, strategy: str) -> str:
         """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
@@ -186,10 +187,9 @@ class Reading:
     def measure(self) -> str:
         """The metric that answers a scenario not about savings; "" where none was measured."""
         names = [name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics]
-        return next(
-            (name for name in names if any(self.value(item, name) is not None for item in self.everyone)),
-            "",
-        )
+        tried = [item.strategy for item in self.ranked]
+        known = (name for name in names if any(self.value(one, name) is not None for one in tried))
+        return next(known, "")
 
     @cached_property
     def measures(self) -> tuple[str, ...]:

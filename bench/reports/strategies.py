@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..comparison.certainty import FEWEST
 from ..comparison.rules import filled
+from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
 from ..model.errors import SpecError
 from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, number, table
@@ -52,7 +53,7 @@ def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts:
 
 
 def spec_in_words(spec: str) -> str:
-    """A spec to read: the plug-ins with their settings, the slot where the plug-in does not tell it.
+    """A spec to read: the plug-ins with their settings, and slots that a plug-in does not tell.
 
     >>> spec_in_words("summarizer=csv_table+compactor=mask_observations:keep_last=5,every=10")
     'csv_table + mask_observations keep_last=5, every=10'
@@ -76,15 +77,18 @@ def reason(reading: Reading, item: Ranked) -> str:
     failed = [rule for rule in item.rules if not rule.passed]
     others = [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]
     if not others and failed:
-        others = [_too_dear(reading, failed[0])]
+        others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
-    if item.verdict == "ship" and item.strategy != advised and reading.compared.answers == "savings":
-        others = [f"saves less than {advised}"]
+    if item.verdict == "ship" and advised not in (None, item.strategy):
+        others = [f"saves less than {advised}"] if reading.compared.answers == "savings" else []
     return "; ".join([*others, *item.marks])
 
 
-def _too_dear(reading: Reading, cheaper: RuleResult) -> str:
-    """The reason why a saving is not certain."""
+def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:
+    """The reason why there is no saving, or why it is not certain."""
+    price = reading.price(item)
+    if price is not None and price.ratio is not None and not is_saving(price):
+        return f"costs {change_in_words(price)}"
     if reading.tasks < FEWEST:
         return f"needs at least {FEWEST} tasks"
     if cheaper.value is None:

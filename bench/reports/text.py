@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Code, Fold, Heading, Prose, Report, Table, plain
+from .blocks import Block, Cell, Code, Column, Fold, Heading, Prose, Report, Table, muted, plain
 from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
@@ -63,10 +63,11 @@ def _failed(compared: Compared) -> bool:
 
 
 def _first_screen(report: Report) -> list[Block]:
-    """The table and the line to copy, then what changed and the gates that failed."""
+    """The table and the line to copy, a line on what is folded; then what changed and failed gates."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks = (*sections.get("answer", ()), *sections.get("gates", ()))
-    return [block for block in blocks if isinstance(block, Table | Code)]
+    answer = [one for one in sections.get("answer", ()) if isinstance(one, Table | Fold | Code)]
+    gates = [one for one in sections.get("gates", ()) if isinstance(one, Table | Code)]
+    return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in (*answer, *gates)]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
@@ -103,16 +104,15 @@ def _table(table: Table, width: int) -> Iterator[str]:
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    keep = [place for place, column in enumerate(table.columns) if column.card != "-"]
-    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    keep = table.in_texts
+    columns = [table.columns[at] for at in keep]
     rows = [[_cell(row.cells[at], table.columns[at].number, at == keep[0]) for at in keep] for row in table.rows]
-    for place, at in enumerate(keep):
-        column = table.columns[at]
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, column in enumerate(columns):
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        groups = [row.group for row in table.rows] if place == 0 else []
-        words = [*(cells[place] for cells in rows), *textwrap.wrap(column.title, _HEAD), *groups]
-        wide = max(map(len, words), default=0) if place == 0 or column.number else None
-        fixed = None if wide is None or wide > _NAME else wide
+        texts = [row[place] for row in rows]
+        texts += [row.group for row in table.rows] if place == 0 else []
+        fixed = _width(column, texts) if place == 0 or column.number else None
         drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
     for row, cells in zip(table.rows, rows, strict=True):
         if row.group:
@@ -123,6 +123,12 @@ def _table(table: Table, width: int) -> Iterator[str]:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
     yield from _wrapped(table.caption, width)
+
+
+def _width(column: Column, texts: Sequence[str]) -> int | None:
+    """The width in which no name or number is broken; None where one is too long for that."""
+    widest = max(map(len, [*texts, *textwrap.wrap(column.title, _HEAD)]), default=0)
+    return widest if widest <= _NAME else None
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:

@@ -86,13 +86,12 @@ class Calls:
         conversation = [*self._kept.get(call.after or "", ()), *call.prompt]
         thread = run.ask(
             [*call.system, *conversation],
-            turn,
+            turn.with_known(model=turn.model or call.model),
             results=results,
             agent=agent,
             tools=call.tools,
             asked=call.asked,
             answered=call.answered,
-            model=turn.model or call.model,
         )
         if call.name is not None:
             self._kept[call.name] = [*conversation, *call.answer]

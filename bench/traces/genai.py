@@ -10,7 +10,6 @@ from .content import Blocks
 from .decoded import as_dict, dicts, strict_json
 from .messages import message, messages
 from .parts import Unread
-from .records import text
 from .spans import Attributes, OtelSpan
 from .steps import ReadMessage
 
@@ -52,16 +51,19 @@ def answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
 def tools_in_span(span: OtelSpan) -> list[Any] | None:
     """The tools that a model call was offered; None where the span does not record them."""
     for key in ("gen_ai.tool.definitions", "ai.prompt.tools"):
-        defined = span.attributes.get(key)
-        defined = strict_json(defined) if isinstance(defined, str) else defined
+        defined = _from_json(span.attributes.get(key))
         if isinstance(defined, list) and defined:
-            return [(strict_json(tool) or tool) if isinstance(tool, str) else tool for tool in defined]
+            return list(map(_from_json, defined))
     listed = span.below("llm.tools") or span.below("llm.request.functions")
     if not isinstance(listed, list):
         return None
     schemas = [tool.get("tool", tool) for tool in dicts(listed)]
-    texts = [text(as_dict(schema).get("json_schema")) for schema in schemas]
-    return [(strict_json(one) if one else None) or schema for one, schema in zip(texts, schemas, strict=True)]
+    return [_from_json(as_dict(schema).get("json_schema")) or schema for schema in schemas]
+
+
+def _from_json(value: Any) -> Any:
+    """The value that a text is in JSON; any other value as it is."""
+    return (strict_json(value) or value) if isinstance(value, str) else value
 
 
 def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:

@@ -97,10 +97,8 @@ class TraceSource:
         known = _Known()
         for given in everything:
             skipped, traces = len(self.skipped), len(self.sha256s)
-            folders = grouped((file.path.parent, file.path) for file in given.files)
-            for file in given.files:
-                document = Document(*file, () if given.named else folders[file.path.parent])
-                if self.still and _state(file.path) != states[file.path]:
+            for file, document in _documents(given):
+                if file.path in states and _state(file.path) != states[file.path]:
                     what = "was changed by what was measured before it"
                     raise document.fail(f"{what} — look at what the strategies write")
                 for read in self._read(document, given, readers, alone=len(files) == 1):
@@ -134,6 +132,13 @@ class TraceSource:
                 self.damaged.append(document.name)
             self.skipped.append((document.name, _without_name(str(error), document.name)))
             return []
+
+
+def _documents(given: GivenPath) -> Iterator[tuple[InputFile, Document]]:
+    """The files of a path, one by one; those of a folder know which others are in it."""
+    folders = grouped((file.path.parent, file.path) for file in given.files)
+    for file in given.files:
+        yield file, Document(*file, () if given.named else folders[file.path.parent])
 
 
 class _Ambiguous(TraceError):

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import ContextReset, Usage, compact_json, non_text_parts
+from ..model import ContextReset, compact_json, non_text_parts
 from .steps import ReadMessage, Steps
 
 _REWORDED = "message that a later prompt words differently"
@@ -151,9 +151,6 @@ class Prompts(Steps):
         tools: list[Any] | None = None,
         asked: float | None = None,
         answered: float | None = None,
-        model: str | None = None,
-        finish_reason: str | None = None,
-        usage: Usage | None = None,
     ) -> str:
         """Add one model call: its prompt (None where none is recorded: it goes on with the group's
         first conversation), the tools it was offered (None: not recorded), its answer, and the
@@ -172,7 +169,7 @@ class Prompts(Steps):
             self._update(thread, prompt, known, who, asked)
         if tools is not None:
             self.tools(tools, thread.name, who)
-        step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
+        step = self.say(answer, thread.name, who, answered)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)

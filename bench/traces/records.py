@@ -4,7 +4,7 @@ named in `left_out`, and never refuses the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -102,3 +102,12 @@ def dict_in(value: Any, *keys: str) -> dict[str, Any]:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def filled(value: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """The members of some keys that hold something.
+
+    >>> filled({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
+    {'task': 7, 'cost': 0}
+    """
+    return {key: value[key] for key in keys if value.get(key) not in (None, "", {}, [])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -66,6 +66,7 @@ class ReadMessage:
     content: Content = ""
     calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
+    reasoning_resent: bool = False
     call_id: str = ""
     name: str = ""
     failed: bool = False
@@ -80,6 +81,11 @@ class ReadMessage:
         """The text of the message; `""` where it has none."""
         return text_of(self.content)
 
+    def with_known(self, **known: Any) -> ReadMessage:
+        """The message with what is known beside it (model, usage, …); what is None stays as it
+        is."""
+        return replace(self, **{name: value for name, value in known.items() if value is not None})
+
 
 def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> ReadMessage:
     """A tool's message, its text the error where it failed."""
@@ -89,13 +95,15 @@ def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = F
 
 class Steps:
     """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
-    `ran` holds what is known of tools' runs, by the ids of their calls."""
+    `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
+    that name none."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.meta: dict[str, Any] = {}
         self.outcome: Outcome | None = None
+        self.model: str | None = None
         self.ran: dict[str, Ran] = {}
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}  # by the tool's name: arguments and run
         # those of the last turn that used an id, the next to be answered first
@@ -132,11 +140,6 @@ class Steps:
         thread: str = "main",
         agent: str = "agent",
         t: float | None = None,
-        *,
-        model: str | None = None,
-        finish_reason: str | None = None,
-        usage: Usage | None = None,
-        reasoning_resent: bool = False,
     ) -> int:
         """Append a message as a step; gives its index. A tool message is the result of the call
         whose id it names, else of the thread's earliest call that waits for one (of that name,
@@ -162,18 +165,20 @@ class Steps:
             t=t,
             content=message.content,
             tool_calls=calls,
-            model=model or message.model,
+            model=message.model or self.model,
             reasoning=message.reasoning or None,
-            reasoning_resent=reasoning_resent and bool(message.reasoning),
-            finish_reason=finish_reason or message.finish_reason,
-            usage=usage or message.usage,
+            reasoning_resent=message.reasoning_resent and bool(message.reasoning),
+            finish_reason=message.finish_reason,
+            usage=message.usage,
         )
         return self.add(turn)
 
-    def tell(self, messages: Iterable[ReadMessage], *place: Any, **turn: Any) -> None:
-        """Append several messages, each as `say` does; `turn` (model, usage) is of answers alone."""
+    def tell(
+        self, messages: Iterable[ReadMessage], thread: str = "main", agent: str = "agent", t: float | None = None
+    ) -> None:
+        """Append several messages, each as `say` does."""
         for message in messages:
-            self.say(message, *place, **turn)
+            self.say(message, thread, agent, t)
 
     def route(
         self,

@@ -13,7 +13,7 @@ from .documents import Document
 from .messages import ROLES, calls_beside
 from .parts import Unread
 from .paths import case_id
-from .records import Kinds, dict_in, fields_of, text
+from .records import Kinds, dict_in, fields_of, filled, text
 from .steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 def trace_of(document: Document, run: Fields) -> Trace:
     """One run as a trace, with its instance as label `task`."""
     steps, info = _History(run), dict_in(run, "info")
-    meta = {key: info[key] for key in info if info[key] not in (None, "", {}, [])}
+    meta = filled(info, info)
     if run.get("environment") is not None:
         meta["environment"] = run["environment"]
     if cost := dict_in(info, "model_stats").get("instance_cost"):
@@ -115,8 +115,8 @@ class _History(Steps):
             arguments = {"command": command}
             calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),)
         reasoning = Blocks().add_all(entry.get("thinking_blocks"), self.unread).reasoning
-        turn, resent = ReadMessage("assistant", content, calls, reasoning), "tool_calls" in entry
-        self.say(turn, *place, model=self.model, reasoning_resent=resent)
+        turn = ReadMessage("assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry)
+        self.say(turn, *place)
         at = next((at for at, action in enumerate(self.actions) if action.get("action", "") == command), None)
         if at is not None:  # those before it are in no history
             action = self.actions.pop(at)

@@ -160,17 +160,15 @@ class Tree(Prompts):
         unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
+        reported = {"usage": answer.usage or span.usage, "model": answer.model or span.model}
         self.ask(
             None if silent and not prompt else prompt,
-            answer,
+            answer.with_known(**reported, finish_reason=span.finish_reason),
             results=more,
             group=self._agent(span),
             tools=span.tools or tools_in(span.inputs),
             asked=span.start,
             answered=span.end,
-            usage=answer.usage or span.usage,
-            model=answer.model or span.model,
-            finish_reason=span.finish_reason,
         )
 
     def _ran(self, span: Span) -> tuple[str, Ran]:

@@ -48,7 +48,7 @@ def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(visit: Visit,
     assert page.evaluate(UNNAMED) == 0
 
 
-@each_page
+@pytest.mark.parametrize("name", sorted({*PAGES} - {"thirty"}))  # which has more rows of what "eight" has
 def test_axe_finds_nothing(visit: Visit, name: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(name)
@@ -64,6 +64,8 @@ def test_paper_holds_everything(visit: Visit, name: str) -> None:
     page = visit(name, 718, media="print", folded=True)  # A4 within its margins
     assert page.evaluate("document.documentElement.scrollWidth") <= 722
     closed = "[...document.querySelectorAll('details')].filter((item) => ![...item.children].at(-1).checkVisibility()).length"
+    heads = "[...document.querySelectorAll('thead .sort')].filter((head) => getComputedStyle(head).display !== 'contents').length"
+    assert page.evaluate(heads) == 0  # Chromium repeats no head on a second sheet that holds a button
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(closed) == 0
 

@@ -231,7 +231,8 @@ def test_several_scenarios_end_in_one_exit_code_and_one_line_each(folder, capsys
 
 
 @pytest.mark.slow  # seven runs
-def test_a_baseline_is_accepted_kept_and_judged_against(folder):
+def test_a_baseline_is_accepted_kept_and_judged_against(folder, measured_cases, monkeypatch):
+    monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
     relative = {"cost.prompt_tokens", "loss.fact_recall.end"}
     code, found = report("one.toml")
     assert (code, {name for name, outcome in outcomes(found).items() if outcome == "skipped"}) == (0, relative)

@@ -228,6 +228,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         assert (of(advice, "cut").verdict, first_refused(of(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
     assert first_refused(of(answered({"cut": csv, "whole": STORES["whole"]}, stored(0.4)), "cut")) == "stored"
+    texts = {"loss.leaf_recall.stored": Number(None, 0.0), "loss.fact_recall.stored": Number(0.4, 20)}
+    assert first_refused(of(answered(STORES, texts), "cut")) == "stored"
 
 
 # ---------------------------------------------------------------- properties

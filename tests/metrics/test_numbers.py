@@ -114,6 +114,13 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
     assert found["cost.refetch_usd"].value == 0.0
 
 
+def test_of_a_run_without_a_model_nothing_is_measured() -> None:
+    trace = replace(TRACE, steps=TRACE.steps[:1])
+    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
+    assert {name: number for name, number in found.items() if number.value or number.reason} == {}
+
+
 def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
     cleared = shown_message("[cleared]"), shown_message("[cleared]", 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
@@ -333,12 +340,16 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
                     assert held is ((call.step, need.fact) not in missed), (trace.id, call.step, fact)
 
 
+@pytest.mark.parametrize(("model", "rule"), [("gpt-4o", (1024, 128)), ("deepseek-chat", (64, 64))])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(strategy: str) -> None:
-    for session in shipped(dated=False, model="gpt-4o"):
+def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(
+    strategy: str, model: str, rule: tuple[int, int]
+) -> None:
+    for session in shipped(dated=False, model=model):
         replay = replay_of(session, strategy)
         recorded = recorded_messages(session.trace, session.index.reasoning_tokens).messages
-        cached = replayed.cached_tokens(replay, recorded, session.index.encoding, 1024, 128)
+        answers = model == "deepseek-chat"  # which keeps them too
+        cached = replayed.cached_tokens(replay, recorded, session.index.encoding, *rule, answers=answers)
         found = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay))
         assert found.value == sum(cached), session.trace.id
 

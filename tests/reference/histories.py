@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from bench.model import ContextEdit, ContextReset, Message, ModelTurn, ToolResult, Trace
+from bench.model import Message, ModelTurn, ToolResult, Trace
 from bench.model.messages import recorded_messages
 
 Shorten = Callable[[ToolResult], str]
@@ -38,8 +38,3 @@ def prompts(trace: Trace, shorten: Shorten | None, rework: Rework, *, per_call: 
 def with_text(message: Message, text: str) -> Message:
     """The same message with another text."""
     return msgspec.structs.replace(message, text=text)
-
-
-def is_compacted(trace: Trace) -> bool:
-    """True if the recorded harness itself edited a history."""
-    return any(isinstance(step, ContextReset | ContextEdit) for step in trace.steps)

@@ -40,22 +40,28 @@ def prompt_tokens(replay: Replay, recorded: Sequence[Message], name: str) -> lis
     ]
 
 
-def cached_tokens(replay: Replay, recorded: Sequence[Message], name: str, at_least: int, step: int) -> list[int]:
+def cached_tokens(
+    replay: Replay, recorded: Sequence[Message], name: str, at_least: int, step: int, *, answers: bool = False
+) -> list[int]:
     """The tokens of each prompt that its thread's last prompt begins with, as a cache without marks or times reads them.
 
-    `at_least` tokens, then whole steps: what is left over is not read.
+    `at_least` tokens, then whole steps: what is left over is not read. `answers`: the answer to that
+    prompt was kept behind it.
     """
     last: dict[str, tuple[list[Message], int]] = {}
+    asked: dict[str, int] = {}
     found = []
     for call, messages in prompts(replay, recorded):
         before, tools = last.get(call.thread, ([], -1))
         same = 0
         while same < min(len(before), len(messages)) and before[same] is messages[same]:
             same += 1
+        if answers and before and same == len(before) and [m.kind for m in messages[same : same + 1]] == ["model"]:
+            same += messages[same].step == asked[call.thread]
         shared = call.tools_tokens + sum(tokens(message, name) for message in messages[:same])
         usable = tools == call.tools_tokens and not call.tools_changed and shared >= at_least
         found.append(shared - (shared - at_least) % step if usable else 0)
-        last[call.thread] = messages, call.tools_tokens
+        last[call.thread], asked[call.thread] = (messages, call.tools_tokens), call.step
     return found
 
 

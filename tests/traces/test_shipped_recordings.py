@@ -22,8 +22,6 @@ from bench.traces import load
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "traces"
 THRESHOLD_TOKENS = 0.8 * 32_000
-ANALYSIS = ("aborted", "completed", "completed_cut", "empty_plan")
-BUILDING = ("construction", "faults", "survey")
 
 
 def record(script: str, folder: Path) -> None:

@@ -168,7 +168,7 @@ def _measured(reading: Reading) -> Iterator[Figure]:
 
 
 def _scatter(reading: Reading) -> Drawing | None:
-    """Price against missed turns; a strategy that changed nothing stands where today does."""
+    """Price against missed turns, without the strategies that changed nothing."""
     points, (runs, words) = [], reading.prices_by
     for row, item in enumerate(reading.ranked, 1):
         price = reading.price(item)
@@ -182,13 +182,14 @@ def _scatter(reading: Reading) -> Drawing | None:
     if len(points) < 2:
         return None
     limit, sweeps = reading.limit("needed"), swept(reading)
-    axis = ", ".join(filter(None, [f"{'tokens' if reading.counts_tokens else 'price'} {words}", reading.with_cache]))
+    measure = "tokens" if reading.counts_tokens else "price"
+    axis = ", ".join(filter(None, [f"{measure} {words}", reading.with_cache]))
     alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
     alt += "; ".join(point.title for point in points[:8]) + "."
     lines = tuple(tuple(names.values()) for _, names in sweeps)
     unit = "tokens" if reading.counts_tokens else "usd"
     chart = Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines)
-    return Drawing(chart, "Price against missed turns", " ".join(_chart_notes(reading, limit)))
+    return Drawing(chart, f"{sentence_case(measure)} against missed turns", " ".join(_chart_notes(reading, limit)))
 
 
 def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
@@ -214,38 +215,48 @@ def _numbers(reading: Reading) -> Numbers:
     """Prices with and without the cache, the interval, the misses; no column without a value."""
     basis, ranked = reading.advice.basis, reading.ranked
     bounds = [pair for item in ranked if (pair := _bounds(reading.price(item)))]
-    scale = min([low for low, _ in bounds] + [-0.02]), max([high for _, high in bounds] + [0.02])
-    tokens = reading.counts_tokens
-    title = _unit(reading) if tokens else ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
-
-    def priced(item: Ranked, price: Price | None) -> Cell:
-        mark = reading.mark(item.strategy)
-        ratio = None if price is None or mark == "today" else price.ratio
-        return Cell(_price(reading, price), change(ratio), TONE_OF[mark] if price is reading.price(item) else "")
-
-    def interval(item: Ranked) -> Cell:
-        mark, price = reading.mark(item.strategy), reading.price(item)
-        ends = (0.0, 0.0) if mark == "today" else _bounds(price)
-        if ends is None or price is None:
-            return Cell("")
-        alt = "today" if mark == "today" else f"{change(1 + ends[0])} to {change(1 + ends[1])}"
-        value = 0.0 if mark == "today" or price.ratio is None else price.ratio - 1
-        return Cell("", chart=Range(alt, value, ends, scale, mark, 0.0))
-
+    words = [f"price {reading.prices_by[1]}", reading.with_cache]
+    title = _unit(reading) if reading.counts_tokens else ", ".join(filter(None, words))
     columns: list[tuple[Column, Callable[[Ranked], Cell]]] = [
-        (number(title, "tokens" if tokens else "price"), lambda item: priced(item, reading.price(item)))
+        (
+            number(title, "tokens" if reading.counts_tokens else "price"),
+            lambda item: _price_cell(reading, item, reading.price(item)),
+        )
     ]
     if bounds:
-        columns.append((Column("change, 95% interval", card="-"), interval))
-    if basis in ("cached", "uncached") and any(item.cached and item.uncached for item in ranked):
-        name, card = ("with cache", "cache") if basis == "uncached" else ("without cache", "no cache")
-        columns.append(
-            (number(name, card), lambda item: priced(item, item.cached if basis == "uncached" else item.uncached))
-        )
+        scale = min(-0.02, *(low for low, _ in bounds)), max(0.02, *(high for _, high in bounds))
+        interval = Column("change, 95% interval", card="-")
+        columns.append((interval, lambda item: _interval_cell(reading, item, scale)))
+    if basis == "uncached" and any(item.cached and item.uncached for item in ranked):
+        other = number("with cache", "cache")
+        columns.append((other, lambda item: _price_cell(reading, item, item.cached)))
+    elif basis == "cached" and any(item.cached and item.uncached for item in ranked):
+        other = number("without cache", "no cache")
+        columns.append((other, lambda item: _price_cell(reading, item, item.uncached)))
     columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
     if any(reading.far(item) is not None for item in ranked):
         columns.append((number("old facts kept", "old facts"), lambda item: _share(reading.far(item))))
     return columns
+
+
+def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
+    """A price and its change; the change of the price that decides has the colour of the verdict."""
+    mark = reading.mark(item.strategy)
+    ratio = None if price is None or mark == "today" else price.ratio
+    tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
+    return Cell(_price(reading, price), change(ratio), tone)
+
+
+def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float]) -> Cell:
+    """The change of the price on a scale, with its interval; empty where there is none."""
+    mark, price = reading.mark(item.strategy), reading.price(item)
+    if mark == "today":
+        return Cell("", chart=Range("today", 0.0, (0.0, 0.0), scale, mark, 0.0))
+    ends = _bounds(price)
+    if ends is None or price is None or price.ratio is None:
+        return Cell("")
+    alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
+    return Cell("", chart=Range(alt, price.ratio - 1, ends, scale, mark, 0.0))
 
 
 def _share(value: float | None) -> Cell:
@@ -264,6 +275,6 @@ def _note(reading: Reading) -> str:
         notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
-    if any(reading.far(item) is not None for item in reading.ranked):
+    if not reading.measure and any(reading.far(item) is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ...model.compared import GateResult, Move
+from ...model.compared import GateResult, Move, RunMove
 from ..blocks import (
     Block,
     Cell,
@@ -71,7 +71,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         yield from (Heading("Failed gates"), _gate_table(reading, "Failed gates", failed))
     if passed:
-        yield Fold("Gates that pass", (_gate_table(reading, "Gates that pass", passed),))
+        title = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
+        yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
@@ -96,15 +97,15 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
             (
                 Cell((sign, sentence_case(label(metric, reading.info(metric)))), metric),
                 gate.strategy,
-                Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
                 "–" if gate.before is None else quantity(gate.before, unit),
+                Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
                 Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
                 Cell("", chart=_gauge(reading, gate)),
                 runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
             )
         )
     heads = columns(
-        "gate", "strategy", number("now"), number("before"), "limit", Column("before → now", card="-"), "runs"
+        "gate", "strategy", number("before"), number("now"), "limit", Column("before → now", card="-"), "runs"
     )
     return table(name, heads, rows)
 
@@ -151,7 +152,7 @@ def _figure(reading: Reading, gate: GateResult) -> Figure:
         before = before.removesuffix("%")
     text = value if gate.before is None else f"{before} → {value}"
     name = sentence_case(label(metric, reading.info(metric)))
-    return Figure(name, text, "bad", condition(gate, unit), f"strategy {gate.strategy}")
+    return Figure(name, text, "bad", f"allowed: {condition(gate, unit)}", f"strategy {gate.strategy}")
 
 
 def _changed_specs(reading: Reading) -> Iterator[Block]:
@@ -228,20 +229,31 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
     move = next((move for move in moves if move.metric == MISSED), moves[0])
     unit, info = reading.unit(move.metric), reading.info(move.metric)
     lower = info is None or info.better == "lower"
+    worse = [run for run in move.runs if run.after != run.before and (run.after > run.before) == lower]
+    if not worse:
+        return
+    scale = (0.0, max(1e-9, *(max(run.before, run.after) for run in worse)))
     rows = [
         (
             reading.name(run.run),
             quantity(run.before, unit),
             (Span(quantity(run.after, unit), "bad", strong=True),),
             (Span(difference(run.before, run.after, unit), "bad"),),
+            _run_line(run, unit, scale),
         )
-        for run in move.runs
-        if run.after != run.before and (run.after > run.before) == lower
+        for run in worse
     ]
-    if rows:
-        yield Heading(f"{_name(reading, move)}, {move.strategy}")
-        heads = columns("run", number("before"), number("now"), number("change"))
-        yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
+    yield Heading(f"{_name(reading, move)}, {move.strategy}")
+    numbers = map(number, ("before", "now", "change"))
+    heads = columns("run", *numbers, Column("before → now", card="-"))
+    yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
+
+
+def _run_line(run: RunMove, unit: str, scale: tuple[float, float]) -> Cell:
+    """The value of a run now, with a line from the value before."""
+    ends = (min(run.before, run.after), max(run.before, run.after))
+    alt = f"{quantity(run.before, unit)} → {quantity(run.after, unit)}"
+    return Cell("", chart=Range(alt, run.after, ends, scale, "rejected", 0.0))
 
 
 def _next(reading: Reading) -> Iterator[Block]:

@@ -58,6 +58,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
         return
     total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
     losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
+    if not losing and reading.measure:
+        return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return

@@ -34,28 +34,33 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _read(reading: Reading) -> str:
-    facts, files = [run.facts for run in reading.compared.runs], reading.compared.skipped
+    """The size of the data, and what is not in it."""
+    facts = [run.facts for run in reading.compared.runs]
     if not facts:
         return "No recording."
     turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
+    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
+    return " ".join([size, *(list(_missing(reading)) or ["Nothing was left out."])])
+
+
+def _missing(reading: Reading) -> Iterator[str]:
+    """Yields a sentence for each way in which something is missing."""
+    facts, files = [run.facts for run in reading.compared.runs], reading.compared.skipped
     skipped: Counter[str] = Counter()
     for item in facts:
         skipped.update(item.skipped)
-    damaged, cut = sum(item.damaged for item in files), sum(item.cut for item in facts)
-    unknown = sum(not item.prompts_known for item in facts)
-    left = []
     if skipped:
         kinds = [f"{count(many)} × {kind}" for kind, many in skipped.most_common(6)]
-        left.append(f"Not understood and left out: {listed(kinds)}.")
+        yield f"Not understood and left out: {listed(kinds)}."
     if files:
+        damaged = sum(item.damaged for item in files)
         verb = "was" if len(files) == 1 else "were"
-        left.append(
-            f"{of(len(files), 'file')} {verb} not read{f', {count(damaged)} of them damaged' if damaged else ''}."
-        )
-    left += [f"{of(cut, 'result')} had been cut in the recording; what was cut is not known."] if cut else []
-    left += [f"Of {of(unknown, 'run')} the recorded prompts are not known."] if unknown else []
-    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
-    return " ".join([size, *(left or ["Nothing was left out."])])
+        some = f", {count(damaged)} of them damaged" if damaged else ""
+        yield f"{of(len(files), 'file')} {verb} not read{some}."
+    if cut := sum(item.cut for item in facts):
+        yield f"{of(cut, 'result')} had been cut in the recording; what was cut is not known."
+    if unknown := sum(not item.prompts_known for item in facts):
+        yield f"Of {of(unknown, 'run')} the recorded prompts are not known."
 
 
 def _assumed(reading: Reading) -> str:

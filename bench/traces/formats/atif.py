@@ -115,8 +115,8 @@ class _Trajectories(Steps):
             metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
             calls = tuple(map(_call, dicts(step.get("tool_calls"))))
-            turn = ReadMessage("assistant", content, calls, step.get("reasoning_content") or None)
-            self.say(turn, thread, agent, t, model=step.get("model_name") or model, usage=usage)
+            turn = ReadMessage("assistant", content, calls, step.get("reasoning_content") or None, usage=usage)
+            self.say(turn.with_known(model=step.get("model_name") or model), thread, agent, t)
             cost = metrics.get("cost_usd")
             self.cost += cost if isinstance(cost, int | float) else 0
         elif source not in ("system", "user"):

@@ -10,7 +10,7 @@ from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, text_
 from .. import Confidence, Document, Traces, certain_if, register
 from ..codex_runs import ENDS, tool_run
 from ..messages import answer_of_items, is_item, messages
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import dict_in, fields_of, filled, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
@@ -64,7 +64,6 @@ class _Rollout(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model: str | None = None
         self.answer: list[Line] = []  # the items of the answer that is being read
         self.total: Any = None  # the last count of the session's tokens
         self.counted: Usage | None = None  # the count of the answer that is to come, where counts come first
@@ -103,7 +102,7 @@ class _Rollout(Steps):
         if "session_id" in self.meta:  # a session that another was forked from
             return
         self.meta["session_id"] = str(meta.get("id"))
-        self.meta |= {key: meta[key] for key in _META if meta.get(key) is not None}
+        self.meta |= filled(meta, _META)
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
         tools = meta.get("dynamic_tools")
@@ -127,10 +126,9 @@ class _Rollout(Steps):
             return
         t = time_of(lines[0].get("timestamp"), self.unread)
         for message in answer_of_items([line["payload"] for line in lines], self.unread):
-            usage = None
             if message.role == "assistant":
-                usage, self.counted = self.counted, None
-            self.say(message, t=t, model=self.model, usage=usage)
+                message, self.counted = message.with_known(usage=self.counted), None
+            self.say(message, t=t)
 
     # ---- events
 

@@ -92,16 +92,15 @@ class _Chat(Steps):
         rounds = [fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))]
         if not rounds and request.get("response"):
             answer = "".join(map(_text_of_response, request["response"]))
-            self.say(ReadMessage("assistant", answer), t=t, model=request.get("modelId"))
+            self.say(ReadMessage("assistant", answer, model=request.get("modelId")), t=t)
         for turn in rounds:
             thought = dict_in(turn, "thinking").get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
             calls = tuple(map(_call, dicts(turn.get("toolCalls"))))
             answered = time_of(turn.get("timestamp"), self.unread) or t
             model = turn.get("modelId") or request.get("modelId")
-            self.say(
-                ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None), t=answered, model=model
-            )
+            said = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None, model=model)
+            self.say(said, t=answered)
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
                 if isinstance(content, list) and content:

@@ -63,7 +63,12 @@ class GeminiCLI:
 
 
 class _Session(Steps):
-    """One session on its way to a trace."""
+    """One session on its way to a trace. Of a stream, `turn` and `written` are the turn that is
+    being read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn, self.written = Blocks(), ""
 
     def session(self, objects: list[dict[str, Any]]) -> None:
         """Add a recorded session: its header with messages, or a header and a line for each
@@ -124,31 +129,45 @@ class _Session(Steps):
 
     def stream(self, lines: list[dict[str, Any]]) -> None:
         """Add what a stream printed: what the model wrote and called up to a result is a turn."""
-        blocks, model, written = Blocks(), text(lines[0].get("model")), ""
-        for line in [*lines, {"type": "end"}]:
-            kind, t = line.get("type"), time_of(line.get("timestamp"), self.unread)
-            asked = kind == "message" and line.get("role") == "user"
-            if kind == "end" or asked or (blocks.results and kind in ("message", "tool_use")):
-                if written or blocks.calls:
-                    self.say(ReadMessage("assistant", written, tuple(blocks.calls)), model=model)
-                self.tell(blocks.results)
-                blocks, written = Blocks(), ""
-            if asked:
+        self.model = text(lines[0].get("model"))
+        for line in lines:
+            kind = line.get("type")
+            if kind == "message" and line.get("role") == "user":
+                self._end_turn()
+                t = time_of(line.get("timestamp"), self.unread)
                 self.say(ReadMessage("user", text(line.get("content")) or ""), t=t)
-            elif kind == "message":
-                written += ("" if line.get("delta") or not written else "\n") + (text(line.get("content")) or "")
-            elif kind == "tool_use":
-                name = text(line.get("tool_name")) or "unknown"
-                blocks.calls.append(ToolCall(id=str(line.get("tool_id")), name=name, arguments=line.get("parameters")))
+            elif kind in ("message", "tool_use"):
+                if self.turn.results:
+                    self._end_turn()
+                self._continue_turn(line)
             elif kind == "tool_result":
-                why = text(dict_in(line, "error").get("message"))
-                ran = Ran(failed=line.get("status") == "error", error=why, t=t)
-                seen = text(line.get("output")) or why or ""
-                blocks.results.append(ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran))
+                self.turn.results.append(self._streamed_result(line))
             elif kind in ("init", "result"):
                 self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
-            elif kind != "end":
+            else:
                 self.unread.kind("event", kind)
+        self._end_turn()
+
+    def _continue_turn(self, line: dict[str, Any]) -> None:
+        if line["type"] == "message":
+            between = "" if line.get("delta") or not self.written else "\n"
+            self.written += between + (text(line.get("content")) or "")
+            return
+        name = text(line.get("tool_name")) or "unknown"
+        call = ToolCall(id=str(line.get("tool_id")), name=name, arguments=line.get("parameters"))
+        self.turn.calls.append(call)
+
+    def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
+        why, t = text(dict_in(line, "error").get("message")), time_of(line.get("timestamp"), self.unread)
+        ran = Ran(failed=line.get("status") == "error", error=why, t=t)
+        seen = text(line.get("output")) or why or ""
+        return ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran)
+
+    def _end_turn(self) -> None:
+        if self.written or self.turn.calls:
+            self.say(ReadMessage("assistant", self.written, tuple(self.turn.calls)))
+        self.tell(self.turn.results)
+        self.turn, self.written = Blocks(), ""
 
 
 def _call(call: Fields) -> ToolCall:

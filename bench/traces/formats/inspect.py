@@ -13,7 +13,7 @@ from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, 
 from ..content import Blocks
 from ..messages import message
 from ..prompts import Prompts
-from ..records import seconds_between, text, time_of
+from ..records import filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
 from ..usage import usage_in
 
@@ -95,16 +95,15 @@ def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
 
 def _trace(document: Document, header: dict[str, Any], sample: dict[str, Any], run: _Sample) -> Trace:
     about = as_dict(header.get("eval"))
-    meta = {key: about[key] for key in ("task", "model", "created") if about.get(key) not in (None, "", {}, [])}
-    beside = ("epoch", "metadata", "total_time", "working_time", "limit")
-    meta |= {key: sample[key] for key in beside if sample.get(key) not in (None, "", {}, [])}
+    meta = filled(about, ("task", "model", "created"))
+    meta |= filled(sample, ("epoch", "metadata", "total_time", "working_time", "limit"))
     meta["sample_id"] = sample.get("id")
     error, scores = sample.get("error"), as_dict(sample.get("scores"))
     outcome = next(filter(None, (_graded(name, as_dict(score)) for name, score in scores.items())), None)
     if error is not None:
         meta["error"] = text(as_dict(error).get("message")) or (compact_json(error) if error else "")
         outcome = outcome or Outcome(success=False, said_by="Inspect: the sample ended with an error")
-    labels = {key: value for key in ("scores", "target") if (value := sample.get(key))}
+    labels = filled(sample, ("scores", "target"))
     labels["task"] = f"{meta.get('task', '')} {sample.get('id')}".strip()
     return run.trace(document, "inspect", labels=labels, meta=meta, outcome=outcome)
 
@@ -139,7 +138,7 @@ class _Sample(Prompts):
             self._event(event)
         if not any(event.get("event") == "model" for event in events):
             for value in dicts(sample.get("messages")):
-                self.tell(self._messages_of(value), model=text(value.get("model")))
+                self.tell(one.with_known(model=text(value.get("model"))) for one in self._messages_of(value))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -185,17 +184,19 @@ class _Sample(Prompts):
         self.unread.add("further answer of one model call", len(choices) - 1)
         asked, done = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
         tools = event.get("tools")
+        turn = answer[0].with_known(
+            model=text(output.get("model")) or text(event.get("model")),
+            finish_reason=text(choices[0].get("stop_reason")),
+            usage=usage_in(output.get("usage"), self.unread),
+        )
         self.ask(
             self._prompt(event),
-            answer[0],
+            turn,
             results=answer[1:],
             group=next((name for kind, name in around if kind == "agent"), "agent"),
             tools=[self._resolved(tool) for tool in tools] if isinstance(tools, list) else [],
             asked=asked,
             answered=done or asked,
-            model=text(output.get("model")) or text(event.get("model")),
-            finish_reason=text(choices[0].get("stop_reason")),
-            usage=usage_in(output.get("usage"), self.unread),
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:

@@ -10,7 +10,7 @@ from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, registe
 from ..content import first_of
 from ..messages import ROLES
 from ..parts import Unread
-from ..records import objects_of, text
+from ..records import filled, objects_of, text
 from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
 from ..usage import usage_in
 
@@ -51,16 +51,8 @@ class Langfuse:
         """The file's traces in the order in which they began; id, name and session are in
         `meta`."""
         unread = Unread()
-        values = objects_of(document, unread)
-        frames: dict[str, dict[str, Any]] = {}
-        items: list[dict[str, Any]] = []
-        for value in values:
-            frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
-            if frame is not None:
-                frames[str(frame.get("id"))] = frame
-            listed = value.get("observations") or (frame or {}).get("observations")
-            items += dicts(listed) if frame is not None else dicts(value.get("data")) or [value]
-        only = next(iter(frames), None) if len(frames) == 1 else None
+        frames, items = _frames_and_observations(objects_of(document, unread))
+        only = next(iter(frames)) if len(frames) == 1 else None
         spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in items]
         by_id = {str(item.get("id")): item for item in items}
         runs: list[tuple[Tree, dict[str, Any]]] = []
@@ -70,8 +62,22 @@ class Langfuse:
         yield from traces_of(document, "langfuse", runs, unread)
 
 
+def _frames_and_observations(values: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+    """The traces of a file by their ids, and the observations of all of them."""
+    frames: dict[str, dict[str, Any]] = {}
+    items: list[dict[str, Any]] = []
+    for value in values:
+        frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
+        if frame is None:
+            items += dicts(value.get("data")) or [value]
+        else:
+            frames[str(frame.get("id"))] = frame
+            items += dicts(value.get("observations") or frame.get("observations"))
+    return frames, items
+
+
 def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
-    meta = {"trace_id": name, **{key: frame[key] for key in ("name", "userId", "tags", "version") if frame.get(key)}}
+    meta = {"trace_id": name, **filled(frame, ("name", "userId", "tags", "version"))}
     if frame.get("sessionId"):
         meta["session"] = frame["sessionId"]
     scores = {str(score.get("name")): first_of(score, ("value", "stringValue")) for score in dicts(frame.get("scores"))}

@@ -10,7 +10,7 @@ from ...model import Outcome
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
-from ..records import dict_in, objects_of, text
+from ..records import dict_in, filled, objects_of, text
 from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
 from ..usage import usage_in
 
@@ -55,7 +55,7 @@ class LangSmith:
 
 def _tree(spans: list[Span], root: dict[str, Any], records: dict[str, Any]) -> tuple[Tree, dict[str, Any]]:
     """The tree below a root run, and what the trace has beside its steps."""
-    meta = {key: root[key] for key in ("name", "tags", "error", "session_name") if root.get(key)}
+    meta = filled(root, ("name", "tags", "error", "session_name"))
     labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
     nodes = [node for span in spans if (node := _metadata(records[span.id]).get("langgraph_node"))]
     own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, as_dict, dicts, register
-from ..calls import Calls, call_of
 from ..commands import calls_in, is_observation, observation
 from ..exchange import instructions_in, tools_in
 from ..messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
-from ..records import objects_of, text, time_of
+from ..records import objects_of, text
 from ..steps import ReadMessage, Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
@@ -31,8 +30,7 @@ class Messages:
 
     Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's
     with content blocks, or LangChain's in any dump; `system`, `tools` and `model` may stand around
-    them. Answers of the Responses interface with what was asked beside them are calls. A command in
-    a fence is a call where its output is the next message.
+    them. A command in a fence is a call where its output is the next message.
 
     Not kept: the untruncated result but for LangChain's artifacts, how the run ended: a
     conversation has none of these.
@@ -48,17 +46,12 @@ class Messages:
         frame = first if isinstance(first.get("messages"), list) else {}
         listed = frame.get("messages") or document.first_objects
         typical = [item for item in listed if is_message(item)]
-        answers = bool(listed) and all(_is_answer(item) for item in dicts(listed)) and not frame
-        if not typical and not answers:
+        if 2 * len(typical) <= len(listed) or frame.keys() & _LOG:
             return Confidence.NO
-        known = answers or 2 * len(typical) > len(listed)
-        if not known or frame.keys() & _LOG:
-            return Confidence.NO
-        foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
-        observed = any(
-            item.get("role") == "user" and is_observation(str(item.get("content"))) for item in dicts(listed)
-        )
-        sure = not observed and not foreign and (answers or any(map(_has_calls, typical)))
+        objects = dicts(listed)
+        foreign = any(item.keys() & _OTHERS for item in (frame, *objects))
+        observed = any(item.get("role") == "user" and is_observation(str(item.get("content"))) for item in objects)
+        sure = not observed and not foreign and any(map(_has_calls, typical))
         return Confidence.CERTAIN if sure else Confidence.POSSIBLE
 
     def read(self, document: Document) -> Traces:
@@ -66,14 +59,6 @@ class Messages:
         unread = Unread()
         objects = objects_of(document, unread)
         framed = [item for item in objects if isinstance(item.get("messages"), list)]
-        if not framed and objects and all(map(_is_answer, objects)):
-            calls = Calls(document, "messages")
-            for item in objects:
-                call = call_of(item, item)
-                call.asked, call.answered = (time_of(item.get(key), unread) for key in ("created_at", "completed_at"))
-                calls.add(call)
-            yield from calls.traces()
-            return
         unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
         read = False
         for frame in framed or [{"messages": objects}]:
@@ -98,16 +83,11 @@ def _has_calls(item: dict[str, Any]) -> bool:
     return any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
 
 
-def _is_answer(item: dict[str, Any]) -> bool:
-    output = item.get("output") if "type" not in item and "request" not in item else None
-    return isinstance(output, list) and len(output) == len(dicts(output)) and all("type" in part for part in output)
-
-
 def _read(steps: Steps, frame: dict[str, Any]) -> None:
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
-    model = text(frame.get("model"))
+    steps.model = text(frame.get("model"))
     listed = messages(frame["messages"], steps.unread)
     waiting: list[Any] = []  # commands, written in text, that still wait for their output
     for at, message in enumerate(listed):
@@ -120,4 +100,4 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
             # a command block is a call only if its output follows: a chat may merely show one
             waiting = list(calls_in(message.text, steps.index, reply.text))
             message = replace(message, calls=tuple(waiting))
-        steps.say(message, model=message.model or model)
+        steps.say(message)

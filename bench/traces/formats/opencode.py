@@ -8,7 +8,7 @@ from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
 from ..parts import Unread, picture, simple
-from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
+from ..records import Kinds, dict_in, fields_of, filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -60,7 +60,7 @@ class Opencode:
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
         run.meta |= {"session_id": str(info.get("id"))}
-        run.meta |= {key: info[key] for key in ("title", "version", "directory", "parentID") if info.get(key)}
+        run.meta |= filled(info, ("title", "version", "directory", "parentID"))
         if run.cost:
             run.meta["cost_usd"] = run.cost
         yield run.trace(document, "opencode")
@@ -118,12 +118,12 @@ class _Session(Steps):
             self.cost += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
             reason = end.get("reason") or (info.get("finish") if alone else None)
-            self._turn(call, t=t, model=info.get("modelID"), finish_reason=reason, usage=usage)
+            self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)
         if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset(index=self.index, t=t, kept=tuple(range(self.asked, self.index))))
             self.asked = None
 
-    def _turn(self, pieces: list[Fields], **about: Any) -> None:
+    def _turn(self, pieces: list[Fields], t: float | None, **about: Any) -> None:
         """Add the answer of one model call, and the results of its calls."""
         blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
@@ -141,7 +141,8 @@ class _Session(Steps):
                 results.append((call_id, state))
             elif kind not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", kind)
-        self.say(ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), **about)
+        turn = ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning, **about)
+        self.say(turn, t=t)
         for call_id, state in results:
             self._result(call_id, state)
 

@@ -13,7 +13,7 @@ from ...model import Outcome, Trace
 from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
 from ..openhands_log import SDK_EVENTS, EventLog
 from ..parts import Unread
-from ..records import dict_in, objects_of, text
+from ..records import dict_in, filled, objects_of, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")
@@ -91,7 +91,7 @@ def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[st
     steps.end()
     if not frame.keys() >= _STATE:
         unread.extra_keys(frame, _FRAME, "the file")
-    steps.meta |= {key: frame[key] for key in _NOTED if frame.get(key) not in (None, "", {}, [])}
+    steps.meta |= filled(frame, _NOTED)
     verdict = dict_in(frame, "test_result")
     reports = [verdict, dict_in(verdict, "report"), dict_in(verdict, "result")]
     resolved = next((part["resolved"] for part in reports if isinstance(part.get("resolved"), bool)), None)

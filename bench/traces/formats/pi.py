@@ -138,13 +138,16 @@ class _Session(Steps):
             return
         counts = {name: usage.get(key) for key, name in _COUNTS.items()}
         hour = {"cache_creation": {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}}
-        self.say(
-            ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
-            t=t,
+        turn = ReadMessage(
+            "assistant",
+            blocks.content,
+            tuple(blocks.calls),
+            blocks.reasoning,
             model=message.get("model"),
             finish_reason=message.get("stopReason"),
             usage=usage_in(counts | hour, self.unread),
         )
+        self.say(turn, t=t)
 
     def _blocks(self, content: Any) -> Blocks:
         """The blocks of a content; calls and pictures have names of pi's own."""

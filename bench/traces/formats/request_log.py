@@ -18,12 +18,12 @@ class RequestLog:
     """Runs out of a log of calls, each `{request, response}` by these or like names, as deep as
     proxies put them.
 
-    Requests and answers may be in the form of OpenAI's chat or Responses interface, Anthropic's,
-    Gemini's or Bedrock's; streamed answers are put together. A call whose prompt begins with an
-    earlier one's is of the same run; a prompt that is such a one shortened is a ContextReset. Calls
-    that share a session (`session_id`, `trace_id`, Claude Code's user id) are one trace; without
-    one each conversation is a trace. In a folder, files of one call each are read together, as the
-    first of them.
+    Requests and answers, also in one object, may be in the form of OpenAI's chat or Responses
+    interface, Anthropic's, Gemini's or Bedrock's; streamed answers are put together. A call whose
+    prompt begins with an earlier one's is of the same run; a prompt that is such a one shortened is
+    a ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's user id) are
+    one trace; without one each conversation is a trace. In a folder, files of one call each are
+    read together, as the first of them.
 
     Not kept: the untruncated result, errors and times of tools: they ran where the proxy does not
     see.

@@ -141,13 +141,12 @@ class _MiniRun(Steps):
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]
         response = extra.get("response", {})
         choice = next(iter(dicts(response.get("choices"))), {})
-        known: dict[str, Any] = {
+        known = {
             "model": text(response.get("model")),
             "finish_reason": text(choice.get("finish_reason")),
             "usage": usage_in(response.get("usage"), self.unread),
         }
-        known = {key: value for key, value in known.items() if value is not None}
-        return [replace(message, **known) for message in messages([fields], self.unread)]
+        return [message.with_known(**known) for message in messages([fields], self.unread)]
 
     def _add(self, message: ReadMessage, extra: Fields, *, last: bool) -> None:
         """Add a message; a user's after commands is the output of the first that waits."""
@@ -158,7 +157,7 @@ class _MiniRun(Steps):
             message = observation(self.commands.pop(0), message.text, extra.get("raw_output"))
         elif message.role == "user":
             self.commands = []
-        self.say(message, t=extra.get("timestamp"), model=message.model or self.model)
+        self.say(message, t=extra.get("timestamp"))
 
 
 def _run(seen: str, extra: Fields) -> Ran:

@@ -12,7 +12,7 @@ from ...model import Outcome, Trace
 from .. import Confidence, Document, NoRun, Traces, certain_if, dicts, register
 from ..messages import messages
 from ..parts import Unread
-from ..records import dict_in, objects_of, text, time_of
+from ..records import dict_in, filled, objects_of, text, time_of
 from ..steps import Steps
 from ..usage import usage_in
 
@@ -71,12 +71,12 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     for message in messages(run["traj"], steps.unread):
         failed = message.role == "tool" and message.text.startswith(_FAILED)
         steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    labels = {f"expected_{key}": task[key] for key in ("actions", "outputs") if task.get(key)}
+    labels = {f"expected_{key}": value for key, value in filled(task, ("actions", "outputs")).items()}
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
-    meta = {key: run[key] for key in ("task_id", "trial", "records") if run.get(key) not in (None, {})}
+    meta = filled(run, ("task_id", "trial", "records"))
     for fields, keys in ((info, ("source", "user_cost", "reward_info")), (task, ("user_id", "instruction"))):
-        meta |= {key: fields[key] for key in keys if fields.get(key) is not None}
+        meta |= filled(fields, keys)
     outcome = _outcome(run.get("reward"), "tau-bench's reward", steps.unread)
     return steps.trace(document, "tau", labels=labels, meta=meta, outcome=outcome)
 
@@ -111,7 +111,7 @@ def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any], t
     if expected := dict_in(task, "evaluation_criteria").get("actions"):
         labels["expected_actions"] = expected
     outcome = _outcome(dict_in(run, "reward_info").get("reward"), "tau2-bench's reward", steps.unread)
-    meta = {key: run[key] for key in _TAU2_META if run.get(key) is not None}
+    meta = filled(run, _TAU2_META)
     if cost := run.get("agent_cost"):
         meta["cost_usd"] = cost
     return steps.trace(document, "tau", id=text(run.get("id")) or "", labels=labels, meta=meta, outcome=outcome)
@@ -132,4 +132,4 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
             error = (message.text or None) if failed else None
             message = replace(message, call_id=text(value.get("id")) or "", failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
-        steps.say(message, t=t, model=model if usage else None, usage=usage)
+        steps.say(message.with_known(model=model if usage else None, usage=usage), t=t)
