@@ -9,7 +9,9 @@ from typing import NamedTuple
 _KEY = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]*(?![\w-])")
 _BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
 _BEFORE_CHARS = 40
-_BETWEEN = re.compile(r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*)+|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?")
+_BETWEEN = re.compile(
+    r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*)+|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
+)
 _VALUE = re.compile(
     r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'"
     r"|([^\s<>,;(){}\[\]\"'][^\n<>,;(){}\[\]\"']*?)(?=[ \t]+[\w.-]+=|[\n<>,;(){}\[\]\"']|\Z)"
