@@ -30,8 +30,9 @@ The policies of agents and libraries at their defaults, on public recordings, an
 `bench run` chooses there by itself. A price is a share of the price of what ran when the recording
 was made: 0.80 is a fifth less. In brackets stands the upper end of its one-sided 97.5% interval over
 tasks, where it can be had. *Cached* is with the provider's prompt cache, *uncached*
-without. *Missed* are turns that would have missed something they used. What the verdicts mean is in
-[report.md](report.md), and what the figures cannot say in [validity.md](validity.md).
+without. *Missed* are turns that would have missed something they used; *old facts* came six or
+more turns before. What the verdicts mean is in [report.md](report.md), and what the figures cannot
+say in [validity.md](validity.md).
 """
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from ..model.base import json_bytes
 from ..model.compared import Compared
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """One comparison as an object, several as a list of them; what is not finite is null."""
+    """One comparison as an object, several as a list of them, run by run; what is not finite is null."""
     several = len(comparisons) > 1
     yield "[\n" if several else ""
     for number, compared in enumerate(comparisons):
         yield ",\n" if number else ""
-        yield json_bytes(compared).decode()
+        before, runs, after = json_bytes(msgspec.structs.replace(compared, runs=())).decode().partition('"runs":[')
+        yield before + runs
+        for place, run in enumerate(compared.runs):
+            yield f"{',' if place else ''}{json_bytes(run).decode()}"
+        yield after
     yield "\n]\n" if several else "\n"

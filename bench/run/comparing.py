@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -21,7 +22,7 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.index import TraceIndex
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, RunFacts
+from ..model.scores import MeasuredRun, Number, RunFacts, Score
 from ..plugins.worker import Limits
 from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
@@ -42,7 +43,7 @@ REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 Progress = Callable[[int, int | None], None]
 """Called with the runs done, and of how many (None: not known yet)."""
 
-_HELD_CHARS = 50_000_000
+_HELD_CHARS = 20_000_000
 """The characters of recordings that are held until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
@@ -219,7 +220,7 @@ def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict
     plan, ready = _Plan(measuring, running.kept), list[MeasuredRun]()
 
     def missing() -> Iterator[_Task]:
-        for task in _tasks(runs, held):
+        for task in _tasks(runs, held if running.details else None):
             known = task.session(plan).known()
             if known is None:
                 yield task
@@ -233,15 +234,32 @@ def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict
             yield run
         yield from ready
 
+    numbers: dict[str, Number] = {}
     for done, run in enumerate(results(), 1):
         if running.progress:
             running.progress(done, None)
-        yield run
+        yield _sharing(run, numbers)
     if running.kept is not None:
         running.kept.trim()
 
 
-def _tasks(runs: Labelled, held: dict[str, _Task]) -> Iterator[_Task]:
+def _sharing(run: MeasuredRun, numbers: dict[str, Number]) -> MeasuredRun:
+    """A run that shares equal numbers with all others, and equal tables of them among its strategies: most are equal."""
+    scores: list[Score] = []
+    for score in run.scores:
+        table = {sys.intern(name): numbers.setdefault(repr(item), item) for name, item in score.numbers.items()}
+        table = next((other.numbers for other in scores if _is_same(other.numbers, table)), table)
+        checks = next((other.checks for other in scores if other.checks == score.checks), score.checks)
+        scores.append(msgspec.structs.replace(score, numbers=table, checks=checks))
+    return msgspec.structs.replace(run, scores=tuple(scores))
+
+
+def _is_same(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
+    """True if two tables hold the very same numbers: 0.0 equals -0.0, and is written otherwise."""
+    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
+
+
+def _tasks(runs: Labelled, held: dict[str, _Task] | None) -> Iterator[_Task]:
     """Yield the recordings of a comparison. Raises BenchError for two of one name."""
     ids: set[str] = set()
     room, again = _HELD_CHARS, _REPLAYED_TWICE
@@ -252,7 +270,7 @@ def _tasks(runs: Labelled, held: dict[str, _Task]) -> Iterator[_Task]:
         again -= bool(trace.results)
         task = _Task(trace, labels, twice=again >= 0)
         size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
-        if size <= room:
+        if held is not None and size <= room:
             room -= size
             held[trace.id] = task
         yield task

@@ -86,9 +86,12 @@ class RunSession:
         self.trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
         self._measuring, self._kept = measuring, kept
         self._known_index, self._twice = index, twice
-        self._contents = TraceContents(self.trace)
 
     # ------------------------------------------------------------ made once, of the trace alone
+
+    @cached_property
+    def _contents(self) -> TraceContents:
+        return TraceContents(self.trace)
 
     @cached_property
     def index(self) -> TraceIndex:

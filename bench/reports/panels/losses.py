@@ -49,16 +49,12 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
+    """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a table."""
     names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
-    missed = {
-        run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
-        for run in reading.compared.runs
-    }
-    if not any(missed.values()):
-        return
+    missed = _missed_turns(reading, names)
     total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
     losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
-    if not losing and reading.measure:
+    if not any(missed.values()) or (not losing and reading.measure):
         return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
@@ -66,16 +62,23 @@ def _heat(reading: Reading) -> Iterator[Block]:
     worst = max(losing, key=lambda name: total[name])
     runs = sum(bool(values.get(worst)) for values in missed.values())
     lead = f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. " if safe else ""
-    yield Prose(
-        f"{lead}{worst} leaves {of(int(total[worst]), 'turn')} of {of(runs, 'run')} without something they used."
-    )
-    least = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - min(_SAFE, len(safe))]
-    across = [name for name in names if name in (*safe[:_SAFE], *least)]
-    any_loss = min(_RUNS, sum(any(values.values()) for values in missed.values()))
-    yield Heading("The run that loses most" if any_loss == 1 else f"The {count(any_loss)} runs that lose most")
+    turns = f"{of(int(total[worst]), 'turn')} of {of(runs, 'run')}"
+    yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
+    many = min(_RUNS, sum(any(values.values()) for values in missed.values()))
+    yield Heading("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most")
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
+    least = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - min(_SAFE, len(safe))]
+    across = [name for name in names if name in (*safe[:_SAFE], *least)]
     yield _heat_table(reading, missed, across)
+
+
+def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The missed turns by run, then strategy, where they were measured."""
+    return {
+        run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
+        for run in reading.compared.runs
+    }
 
 
 def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Table:
