@@ -136,6 +136,9 @@ def _call_in(record: dict[str, Any]) -> Call | None:
     offered, usd = as_dict(record.get("model_parameters")).get("tools"), record.get("response_cost")
     call.tools = call.tools or (offered if isinstance(offered, list) else None)
     call.asked, call.answered = _first_time(record, _STARTS, call.unread), _first_time(record, _ENDS, call.unread)
+    seconds = record.get("latency_sec")
+    if call.asked is not None and isinstance(seconds, int | float):  # OpenHands states when it was answered
+        call.asked, call.answered = call.asked - seconds, call.asked
     call.model = call.model or text(record.get("model"))
     call.usd = usd if isinstance(usd, int | float) else 0.0
     return call

@@ -179,7 +179,8 @@ def part_of(block: Any) -> Part:
 
 
 def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | None:
-    """The address of a picture, which may hold the picture itself; None for a block that is none."""
+    """The address of a picture, which may hold the picture itself; None for a block that is
+    none."""
     if kind in ("image_url", "input_image", "computer_screenshot"):
         given = block.get("image_url")
         return text(given) or text(as_dict(given).get("url"))
@@ -218,7 +219,8 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
 
 
 def result_of(block: dict[str, Any]) -> ReadMessage:
-    """A block of a tool's result. It shows its text, its parts, or anything else as compact JSON."""
+    """A block of a tool's result. It shows its text, its parts, or anything else as compact
+    JSON."""
     kind, error = block.get("type"), block.get("error")
     output = first_of(block, (*_GAVE, "error"))
     value = as_dict(output)

@@ -1,4 +1,5 @@
-"""JSON read strictly: a text that may be JSON, and a file's bytes with the place of what is wrong."""
+"""JSON read strictly: a text that may be JSON, and a file's bytes with the place of what is
+wrong."""
 
 from __future__ import annotations
 

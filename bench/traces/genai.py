@@ -96,6 +96,7 @@ def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
 
 
 def _spread_message(value: Any) -> dict[str, Any]:
+    """A message out of attributes, in OpenAI's form."""
     fields = as_dict(as_dict(value).get("message", value))
     calls = [as_dict(call.get("tool_call", call)) for call in dicts(fields.get("tool_calls"))]
     blocks = [_block(part.get("message_content", part)) for part in dicts(fields.get("contents"))]

@@ -48,6 +48,7 @@ def encode_trace(trace: Trace) -> bytes:
 
 
 def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
+    """A header or a step as a line that reads back as it was; TraceError where it would not."""
     try:
         try:
             read_back = decoder.decode(msgspec.json.encode(value))

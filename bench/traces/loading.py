@@ -1,4 +1,5 @@
-"""Loading traces: how a file finds its reader, and how files become traces with ids, each run once."""
+"""Loading traces: how a file finds its reader, and how files become traces with ids, each run
+once."""
 
 from __future__ import annotations
 
@@ -308,7 +309,8 @@ def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
 
 
 def _without_name(reason: str, name: str) -> str:
-    """The reason why a file was left out, without the file's own name, which is listed beside it."""
+    """The reason why a file was left out, without the file's own name, which is listed beside
+    it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

@@ -1,4 +1,5 @@
-"""Markers of results that were truncated or cleared before a model saw them: markers.toml, with sources."""
+"""Markers of results that were truncated or cleared before a model saw them: markers.toml, with
+sources."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from ..model import ToolResult, Trace
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """One marker: who leaves it, the expression that finds it and the texts of which a match holds one, what
-    it says happened, and its source."""
+    """One marker: who leaves it, the expression that finds it and the texts of which a match holds
+    one, what it says happened, and its source."""
 
     by: str
     regex: str
@@ -51,8 +52,8 @@ def cut_in(text: str) -> Marker | None:
 
 
 def with_marked_cuts(trace: Trace) -> Trace:
-    """The trace with `truncated_at_source` on each result that holds a marker and no whole text beside it;
-    the trace itself where there is none."""
+    """The trace with `truncated_at_source` on each result that holds a marker and no whole text
+    beside it; the trace itself where there is none."""
     marked = {step.index for step in trace.results if _is_cut(step)}
     if not marked:
         return trace

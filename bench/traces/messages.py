@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ..model import Content, ToolCall, as_text
+from ..model import Content, ToolCall, as_text, text_of
 from .content import Blocks, call_in, first_of
 from .decoded import as_dict, dicts, strict_json
 from .parts import Role, Unread
 from .records import text
-from .steps import Ran, ReadMessage, result
+from .steps import Ran, ReadMessage
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -146,6 +146,7 @@ def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
 
 
 def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
+    """The messages that an item stands for which is not of an answer."""
     kind = item.get("type")
     if kind in ("message", None):
         return message(item, unread)
@@ -206,10 +207,13 @@ def message(value: dict[str, Any], unread: Unread, default: Role | None = None) 
 def _tool_message(fields: dict[str, Any], seen: Content, name: str) -> ReadMessage:
     artifact, failed = fields.get("artifact"), fields.get("status") == "error"
     call_id = as_text(first_of(fields, ("tool_call_id", "toolCallId")) or "")
-    return result(seen, call_id, name, failed=failed, ran=None if artifact is None else Ran(output=artifact))
+    error = (text_of(seen) or None) if failed else None
+    ran = None if artifact is None else Ran(output=artifact)
+    return ReadMessage("tool", seen, call_id=call_id, name=name, failed=failed, error=error, ran=ran)
 
 
 def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> ReadMessage:
+    """An answer out of its fields and blocks, with reasoning, calls, model and usage."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
     own = next((one for key in _REASONING if (one := text(fields.get(key)))), None)
     signed = [text(as_dict(block).get("thinking")) or "" for block in dicts(fields.get("thinking_blocks"))]

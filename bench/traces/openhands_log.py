@@ -101,6 +101,7 @@ class EventLog(Steps):
         self.say(ReadMessage("system", self._blocks(*parts).content), t=t)
 
     def _message(self, event: Event, t: float | None) -> None:
+        """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
         role = ROLES.get(str(message.get("role")), "user")
         pictures = {"image_urls": args["image_urls"]} if args.get("image_urls") else None
@@ -121,6 +122,7 @@ class EventLog(Steps):
         self._answer(str(event.get("llm_response_id")), event, turn, t)
 
     def _first_action(self, event: Event, t: float | None) -> None:
+        """Add the answer that an action of the first agent came from."""
         kind, args, own = str(event.get("action")), dict_in(event, "args"), f"event{event.get('id')}"
         metadata = dict_in(event, "tool_call_metadata")
         response = dict_in(metadata, "model_response")
@@ -197,6 +199,7 @@ class EventLog(Steps):
         self.say(ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t)
 
     def _first_observation(self, event: Event, t: float | None) -> None:
+        """Add what an action gave; a message of the user where it answers none."""
         kind, extras = str(event.get("observation")), dict_in(event, "extras")
         output = text(event.get("content")) or ""
         seen = output + _ENDS.get(kind, "")

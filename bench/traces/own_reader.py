@@ -28,7 +28,8 @@ _Act = Literal["open", "sniff", "read"]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """A reader's answer over one file, or an error: its confidence, or its traces as lines of JSON."""
+    """A reader's answer over one file, or an error: its confidence, or its traces as lines of
+    JSON."""
 
     confidence: int = 0
     traces: tuple[bytes, ...] = ()

@@ -1,4 +1,5 @@
-"""Contents of messages as one text or as parts, pictures, and the count of what a reader left out."""
+"""Contents of messages as one text or as parts, pictures, and the count of what a reader left
+out."""
 
 from __future__ import annotations
 

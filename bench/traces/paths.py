@@ -112,6 +112,7 @@ def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
+    """The format that a path begins with (None: it names none), and the path."""
     by_path = _BY_PATH.fullmatch(text)
     if by_path is not None:
         return by_path.group(1), by_path.group(2)

@@ -194,8 +194,9 @@ class Prompts(Steps):
         return joined
 
     def _added_to(self, prompt: Thread) -> Thread | None:
-        """The conversation to which a prompt only adds, because the server keeps the rest: the prompt begins with the
-        result of a call that waits there, and holds nothing of it. None for any other prompt."""
+        """The conversation to which a prompt only adds, because the server keeps the rest: the
+        prompt begins with the result of a call that waits there, and holds nothing of it. None for
+        any other prompt."""
         first = prompt.keys[0] if prompt.keys else None
         if not isinstance(first, tuple) or first[0] != "tool" or len(first) != 2:
             return None

@@ -25,11 +25,13 @@ def certain_if(marked: object) -> Confidence:
 
 
 class PartOf(TraceError):
-    """A file that is read together with another: left out of a folder, and said; an error where it is named itself."""
+    """A file that is read together with another: left out of a folder, and said; an error where it
+    is named itself."""
 
 
 class NoRun(PartOf):
-    """A complete file of the format that holds no run, such as a cassette of embeddings: nothing is damaged."""
+    """A complete file of the format that holds no run, such as a cassette of embeddings: nothing is
+    damaged."""
 
 
 Traces = Iterable[Trace]
@@ -37,8 +39,8 @@ Traces = Iterable[Trace]
 
 
 class Reader(Protocol):
-    """One trace format. `read` leaves a trace's id empty where the source has none; loading fills it from the path.
-    `sniff` judges by content alone and never raises."""
+    """One trace format. `read` leaves a trace's id empty where the source has none; loading fills
+    it from the path. `sniff` judges by content alone and never raises."""
 
     def sniff(self, document: Document) -> Confidence: ...
 
@@ -46,5 +48,6 @@ class Reader(Protocol):
 
 
 def source_of(document: Document, reader: str) -> Source:
-    """The source of a reader's traces: the format, the path below what was given, the sha256 of the file."""
+    """The source of a reader's traces: the format, the path below what was given, the sha256 of the
+    file."""
     return Source(format=reader, path=document.below, sha256=document.sha256)

@@ -104,6 +104,7 @@ class Redactor:
             yield from ((start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
+        """The placeholder of a secret, which from now on is known wherever it stands."""
         if secret not in self._placeholders:
             self._numbers[kind] += 1
             placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"
@@ -196,7 +197,8 @@ def _rewritten_dict(value: dict[Any, Any], change: _Change) -> dict[Any, Any]:
 
 
 def _json_in(text: str) -> Any:
-    """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any other."""
+    """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any
+    other."""
     try:
         value = json.loads(text) if text[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):

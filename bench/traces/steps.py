@@ -87,12 +87,6 @@ class ReadMessage:
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
 
-def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> ReadMessage:
-    """A tool's message, its text the error where it failed."""
-    error = (text_of(text) or None) if failed else None
-    return ReadMessage("tool", text, call_id=call_id, name=name, failed=failed, **{"error": error, **more})
-
-
 class Steps:
     """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
     `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
@@ -119,7 +113,8 @@ class Steps:
 
     @property
     def spoke(self) -> bool:
-        """True if there is a message of a user, an answer or a result: without one there is no run."""
+        """True if there is a message of a user, an answer or a result: without one there is no
+        run."""
         return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
 
     def add(self, step: AnyStep) -> int:

@@ -29,17 +29,19 @@ Event = dict[str, Any]
 
 
 def events_of(text: str) -> list[Event]:
-    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any other text."""
+    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any
+    other text."""
     lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
     data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
     return dicts([strict_json(line) for line in data])
 
 
 def events_of_frames(data: bytes) -> list[Event]:
-    """The JSON objects of a stream in the binary frames of AWS, each below the name of its event; `[]` for other bytes.
+    """The JSON objects of a stream in the binary frames of AWS, each below the name of its event;
+    `[]` for other bytes.
 
-    A frame is its length and that of its headers (4 bytes each), a checksum, headers, payload, a checksum.
-    Source: smithy.io, "Amazon Event Stream".
+    A frame is its length and that of its headers (4 bytes each), a checksum, headers, payload, a
+    checksum. Source: smithy.io, "Amazon Event Stream".
     """
     events: list[Any] = []
     start = 0
@@ -117,6 +119,7 @@ def _responses(events: list[Event]) -> Iterator[Event]:
 
 
 def _anthropic(events: list[Event]) -> Iterator[Event]:
+    """Pieces of numbered blocks, each as its event has it."""
     for event in events:
         kind = event.get("type")
         if kind == "message_start":
@@ -147,7 +150,8 @@ def _gemini(chunks: list[Event]) -> Iterator[Event]:
 
 
 def _converse(events: list[Event]) -> Iterator[Event]:
-    """Pieces of numbered blocks: texts that follow each other have one number (Nova gives each its own)."""
+    """Pieces of numbered blocks: texts that follow each other have one number (Nova gives each its
+    own)."""
     number, last = 0, None
     for event in events:
         block = event.get("contentBlockStart") or event.get("contentBlockDelta") or {}

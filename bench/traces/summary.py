@@ -1,4 +1,5 @@
-"""The one line that says what was read of recordings, what was skipped and cut, and what is not known."""
+"""The one line that says what was read of recordings, what was skipped and cut, and what is not
+known."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from ..text.wording import counted, listed
 
 @dataclass(frozen=True)
 class ReadSummary:
-    """Counts over some traces: what was read, what a reader skipped, results that had been cut before the
-    recording, what the recording does not tell, and the secrets that an import removed.
+    """Counts over some traces: what was read, what a reader skipped, results that had been cut
+    before the recording, what the recording does not tell, and the secrets that an import removed.
 
     >>> from bench.model import Source, UserTurn
     >>> step = UserTurn(index=0, content="list the walls")
@@ -56,12 +57,14 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
-    """The counts over traces and the files that were skipped while reading them (name and reason)."""
+    """The counts over traces and the files that were skipped while reading them (name and
+    reason)."""
     files = Counter({counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {})
     return sum(map(_of_one, traces), ReadSummary(skipped=files))
 
 
 def _of_one(trace: Trace) -> ReadSummary:
+    """The counts over one trace."""
     calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
     unanswered = calls - Counter(result.call_id for result in trace.results)
     unknown = {

@@ -94,6 +94,7 @@ class _History(Steps):
         return ("main" if agent == self.first else agent), agent
 
     def _add(self, entry: Fields) -> None:
+        """Add a message of the history by its role."""
         role, content = ROLES.get(entry.get("role", "")), Blocks().add_all(entry.get("content"), self.unread).content
         place = self._place(entry)
         if role is None:
@@ -109,6 +110,7 @@ class _History(Steps):
             self.say(ReadMessage(role, content), *place)
 
     def _answer(self, entry: Fields, content: Content, place: tuple[str, str]) -> None:
+        """Add an answer, and note the output that the trajectory has of its action."""
         command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
         if not calls and command.strip():
             in_text = command.strip() in text_of(content)

@@ -32,6 +32,7 @@ def data_of(text: str) -> Any:
 
 
 def _comma_separated(text: str) -> list[dict[str, Any]] | None:
+    """The rows of a table; None for a text that is none."""
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text.strip(), newline=""), strict=True) if row]
     except (csv.Error, ValueError):

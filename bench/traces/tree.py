@@ -152,6 +152,7 @@ class Tree(Prompts):
             self.route("+".join(chosen), function_name(span.name) or None, self._agent(span), thread, span.end)
 
     def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage], *, silent: bool) -> None:
+        """Add a model call, with what is not known of it counted."""
         listed = span.prompt is not None or span.answers is not None
         if not answers and (not listed or span.error is not None):
             self.unread.add("model call without an answer")

@@ -24,7 +24,8 @@ _ZSTD_METHOD = 93  # of an entry of a zip file; Python knows it from 3.14 on
 _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry of a zip file
 _AGAIN = "copy or record it again"
 _DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error, zipfile.BadZipFile)
-"""All that is raised over packed data whose bytes are not what they were, or that has a password."""
+"""All that is raised over packed data whose bytes are not what they were, or that has a
+password."""
 
 
 def is_packed(raw: bytes) -> bool:
@@ -71,6 +72,7 @@ def optional_zstandard(name: str) -> Any:
 
 
 def _unzstd(raw: bytes, name: str) -> Iterator[bytes]:
+    """Expanded zstd data, piece by piece; ValueError where it is damaged or cut short."""
     zstandard = optional_zstandard(name)
     decompressor = zstandard.ZstdDecompressor()
     frame, waiting = decompressor.decompressobj(), b""

@@ -103,6 +103,7 @@ class _Trajectories(Steps):
             delegate(name)
 
     def _step(self, step: Fields, observed: bool, thread: str, agent: str, model: str | None) -> None:
+        """Add a step: an answer with its usage and cost, or a message."""
         t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)

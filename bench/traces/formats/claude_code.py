@@ -141,6 +141,7 @@ class _Session(Steps):
             self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
 
     def _add(self, line: Line, thread: str) -> None:
+        """Add a line by its type; one of an unknown type is counted."""
         kind, subtype = line.get("type", ""), line.get("subtype")
         if kind == "user" and "message" in line:
             self._user(line, thread)
@@ -177,6 +178,7 @@ class _Session(Steps):
             self.step_of[line["uuid"]] = index
 
     def _user(self, line: Line, thread: str) -> None:
+        """Add a line of the user: what was asked, results of tools, or the summary of a reset."""
         messages = message({**line["message"], "role": "user"}, self.unread)
         if line.get("isCompactSummary") is True:
             self._reset(line, messages[-1].text)

@@ -81,6 +81,7 @@ class _Rollout(Steps):
         self.unread.add(_ABSENT, int(self.counted is not None))
 
     def _add(self, line: Line, payload: dict[str, Any], t: float | None) -> None:
+        """Add a line: an item, an event, or what holds for the turns from here on."""
         kind = line.get("type")
         if _is_of_model(line):
             self.answer.append(line)
@@ -133,6 +134,7 @@ class _Rollout(Steps):
     # ---- events
 
     def _event(self, event: dict[str, Any], t: float | None) -> None:
+        """Add an event by its type: a count of tokens, or a change of the history."""
         kind = event.get("type")
         if kind == "token_count":
             self._count(dict_in(event, "info"))

@@ -92,6 +92,7 @@ class _Session(Steps):
                 self._message(value)
 
     def _message(self, value: Fields) -> None:
+        """Add a message with its calls, and the results that stand in it."""
         kind = value.get("type")
         if kind not in _TURNS:
             self.unread.add("message to the user alone") if kind in _NOTES else self.unread.kind("message", kind)
@@ -115,6 +116,7 @@ class _Session(Steps):
             self._result(call)
 
     def _result(self, call: Fields) -> None:
+        """Add the result that stands in a call; nothing for a call that still waits."""
         blocks, status = Blocks().add_all(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return

@@ -143,6 +143,7 @@ class _Sample(Prompts):
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
     def _event(self, event: dict[str, Any]) -> None:
+        """Add an event by its type."""
         kind = text(event.get("event")) or ""
         if kind == "model":
             self._call(event)
@@ -170,6 +171,7 @@ class _Sample(Prompts):
         return around
 
     def _call(self, event: dict[str, Any]) -> None:
+        """Add a model call with its whole prompt."""
         around = self._around(event)
         inside = [*self.solving, *(kind for kind, _ in around)]
         if event.get("role") == "grader" or any(kind.startswith("scorer") for kind in inside):
@@ -238,6 +240,7 @@ class _Sample(Prompts):
         ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
+        """The run of a tool by its event: the whole output, error and times."""
         start, end = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
         worked = event.get("working_time")
         took = float(worked) if type(worked) in (int, float) and worked else seconds_between(start, end)

@@ -26,8 +26,8 @@ class Langfuse:
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
-    function that the model called, give outputs, errors and times to results. Scores are labels, the
-    first number the outcome.
+    function that the model called, give outputs, errors and times to results. Scores are labels,
+    the first number the outcome.
 
     Not kept: prompts that an integration wrote as one text are one message; retrievals and
     embeddings.
@@ -94,6 +94,7 @@ def _outcome(scores: dict[str, Any]) -> Outcome | None:
 
 
 def _span(item: dict[str, Any], unread: Unread) -> Span:
+    """An observation as a run of the tree."""
     kind = text(item.get("type")) or ""
     inputs, answer = decoded(item.get("input")), decoded(item.get("output"))
     if kind == "GENERATION" and as_dict(answer).keys() == {"content"}:
@@ -138,6 +139,7 @@ def _plain(listed: Any) -> Any:
 
 
 def _message(message: Any) -> Any:
+    """A message as an integration writes it, in OpenAI's form."""
     if not isinstance(message, dict) or not isinstance(message.get("role"), str) or "parts" in message:
         return message
     fields = {key: value for key, value in message.items() if not key.startswith(_BESIDE)}

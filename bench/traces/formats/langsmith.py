@@ -99,6 +99,7 @@ def _metadata(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
+    """A run of LangSmith as a run of the tree."""
     invoked, kind, error = dict_in(run, "extra", "invocation_params"), text(run.get("run_type")) or "", run.get("error")
     offered = first_of(invoked, ("tools", "functions")) if invoked else dict_in(run, "inputs").get("tools")
     model = text(_metadata(run).get("ls_model_name")) or text(first_of(invoked, ("model_name", "model")))

@@ -84,6 +84,7 @@ def _has_calls(item: dict[str, Any]) -> bool:
 
 
 def _read(steps: Steps, frame: dict[str, Any]) -> None:
+    """Add a conversation: its tools, instructions and messages."""
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))

@@ -68,6 +68,7 @@ def _begins_a_trace(document: Document, number: int, line: bytes) -> bool:
 
 
 def _header(document: Document, number: int, line: bytes) -> Header:
+    """The header on a line; TraceError for none, or one of another schema."""
     raw = document.decode(line, number)
     version = raw.get(KEY) if isinstance(raw, dict) else None
     if version is None:
@@ -83,6 +84,7 @@ def _header(document: Document, number: int, line: bytes) -> Header:
 
 
 def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """The value on a line, checked against its type; TraceError with the place of a misfit."""
     document.decode(line, number)  # its limits, and what a decoder of types does not tell
     try:
         try:

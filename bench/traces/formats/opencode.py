@@ -93,6 +93,7 @@ class _Session(Steps):
             self._assistant(fields, pieces, t)
 
     def _user(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
+        """Add a message of the user; one that asks for a compaction is remembered."""
         if info.get("system"):
             self.say(ReadMessage("system", info["system"]), t=t)
         content: list[Part] = []
@@ -111,6 +112,7 @@ class _Session(Steps):
             self.asked = index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
 
     def _assistant(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
+        """Add the model calls of a message; a summary resets the context."""
         calls = _calls_of(pieces)
         for call in calls:
             alone = {key: info.get(key) for key in ("tokens", "cost")} if len(calls) == 1 else {}
@@ -147,6 +149,7 @@ class _Session(Steps):
             self._result(call_id, state)
 
     def _result(self, call_id: str, state: Fields) -> None:
+        """Add the result of a call by its state."""
         times, failed = fields_of(state.get("time"), _TIMES, self.unread), state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
         start, end = (time_of(times.get(key), self.unread) for key in ("start", "end"))

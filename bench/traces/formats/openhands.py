@@ -32,15 +32,15 @@ class OpenHands:
     usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result
     is put together and shortened as OpenHands shows it; all of it is kept where it was recorded. A
     condensation is a ContextReset, a rejected action an Approval. An evaluation's verdict is the
-    outcome, else how the run ended where that is said. The model calls that the SDK logs are read by
-    `request_log`.
+    outcome, else how the run ended where that is said. The model calls that the SDK logs are read
+    by `request_log`.
 
     Not kept: what the first agent recalls into a prompt (counted).
 
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
-    `conversation/persistence_const.py`; github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`,
-    `openhands/memory/conversation_memory.py`. Tested: openhands-sdk 1.58.2 and at 611629e,
-    OpenHands events at 156d068, published and recorded files
+    `conversation/persistence_const.py`; github.com/All-Hands-AI/OpenHands,
+    `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`. Tested:
+    openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files
     """
 
     def sniff(self, document: Document) -> Confidence:

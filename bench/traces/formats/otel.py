@@ -87,6 +87,7 @@ def _tree(spans: list[OtelSpan]) -> Tree:
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:
+    """A span as a run of the tree, by whichever convention it was written."""
     kind = _kind(span)
     names = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
     reasons = span.attributes.get("gen_ai.response.finish_reasons")

@@ -90,6 +90,7 @@ class _Session(Steps):
             self.steps_of[own] = set(range(before, self.index))
 
     def _entry(self, entry: Fields, own: str, t: float | None) -> None:
+        """Add an entry by its type."""
         kind, summary = entry.get("type"), entry.get("summary")
         if kind == "message":
             self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), t)
@@ -106,6 +107,7 @@ class _Session(Steps):
             self.unread.kind("entry", kind)
 
     def _message(self, message: Fields, t: float | None) -> None:
+        """Add a message by its role."""
         sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
         t = t if sent is None else sent
         content = ReadMessage("user", self._blocks(message.get("content")).content)
@@ -129,6 +131,7 @@ class _Session(Steps):
             self.unread.kind("message of a role", role)
 
     def _answer(self, message: Fields, t: float | None) -> None:
+        """Add an answer with its usage and cost."""
         blocks, usage = self._blocks(message.get("content")), message.get("usage", {})
         cost = dict_in(usage, "cost").get("total")
         if isinstance(cost, int | float):

@@ -65,6 +65,7 @@ class Tau:
 
 
 def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
+    """A run of tau-bench as a trace."""
     steps, info, task = Steps(), dict_in(run, "info"), dict_in(run, "info", "task")
     steps.unread.extra_keys(run, _RUN, "a run")
     steps.unread.extra_keys(info, _INFO, "a run's info")
@@ -99,6 +100,7 @@ def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
 
 
 def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any], task: dict[str, Any]) -> Trace:
+    """A simulation of tau2 as a trace."""
     steps = Steps()
     defined = dict_in(info, "environment_info").get("tool_defs")
     steps.tools(defined if isinstance(defined, list) else [])
