@@ -361,7 +361,8 @@ def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant", "floor")}
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
         assert [len(item.walked.missed) for item in found.values()] == [0, 0, 0], trace.id
-        assert found["clairvoyant"].checks["changed"].hits == 0, trace.id
+        changed = found["clairvoyant"].checks["changed"].findings
+        assert [item for item in changed if item.text] == [], trace.id  # it leaves blank what nobody will need
         assert tokens == sorted(tokens, reverse=True), trace.id
 
 
