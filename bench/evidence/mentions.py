@@ -77,13 +77,14 @@ class Mentions:
         return frozenset(moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text))
 
     def together(self, one: str, other: str) -> bool:
-        """True if a person or the model said two things in one message, before a strategy rewrote anything."""
+        """True if a person or the model said two things in one message or its calls, before a strategy rewrote anything."""
         return any(flat(one) in words and flat(other) in words for words in self._turns)
 
     @cached_property
     def _turns(self) -> list[str]:
         recorded = self._messages.messages[: self._messages.recorded]
-        return [self._texts.flat(message.text) for message in recorded if message.kind in ("user", "system", "model")]
+        turns = (message for message in recorded if message.kind in ("user", "system", "model"))
+        return [self._texts.flat(" ".join(self._messages.contents.of(message))) for message in turns]
 
     def roles_of(self, text: str) -> frozenset[str]:
         """The roles and kinds of the messages in which the words of a text stand in a row."""
@@ -130,6 +131,13 @@ class Mentions:
         if text not in self._instructions:
             self._instructions[text] = Repetition(text, _REPEATED).is_in(self._lines)
         return self._instructions[text]
+
+    def reported(self, text: str, before: int) -> bool:
+        """True if the model or a tool said something in nearly these words before a step."""
+        recorded = self._messages.messages[: self._messages.recorded]
+        reports = (m for m in recorded if m.step is not None and m.step < before and m.kind not in ("user", "system"))
+        lines = text_lines(*dict.fromkeys(part for message in reports for part in self._messages.contents.of(message)))
+        return Repetition(text, _REPEATED).is_in(lines)
 
     @cached_property
     def _lines(self) -> TextLines:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -56,11 +55,10 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
 
 
 class MissingInstructions(NamedTuple):
-    """The lacks of the prompt of one call: instructions by their places, and messages of people that it shows in other words."""
+    """The lacks of the prompt of one call: instructions by their places."""
 
     step: int
     missing: tuple[int, ...] = ()
-    altered: tuple[int, ...] = ()
 
 
 class PromptMessages(Protocol):
@@ -83,7 +81,6 @@ class InstructionReader:
         self._repetitions = [Repetition(item.text) for item in given]
         self._lines: dict[int, TextLines] = {}
         self._holds: dict[tuple[int, int], bool] = {}
-        self._altered: dict[int, bool] = {}
 
     def elsewhere(self, place: int) -> frozenset[int]:
         """The recorded messages that repeat an instruction, or that say most of what later turns take from a request."""
@@ -120,19 +117,6 @@ class InstructionReader:
             self._holds[key] = repeated
         return self._holds[key]
 
-    def altered(self, number: int) -> bool:
-        """True if a message shows one of the user or the system with words that it did not have."""
-        if number not in self._altered:
-            message = self._messages[number]
-            original = None if message.step is None else self.full.get(message.step)
-            differs = False
-            if message.kind in ("system", "user") and original is not None:
-                words = _NOTICE.sub(" ", message.text).casefold()
-                known = self._messages[original].text.casefold()
-                differs = not set(_WORD.findall(words)) <= set(_WORD.findall(known))
-            self._altered[number] = differs
-        return self._altered[number]
-
 
 def missing_instructions(
     prompts: PromptMessages, reader: InstructionReader, excused: frozenset[tuple[int, int]] = frozenset()
@@ -158,10 +142,5 @@ def missing_instructions(
             and messages.isdisjoint(reader.elsewhere(place))
             and not any(reader.holds(number, place) for number in own)
         ]
-        altered = sorted(number for number in own if reader.altered(number))
-        by_call.append(MissingInstructions(step, tuple(missing), tuple(altered)))
+        by_call.append(MissingInstructions(step, tuple(missing)))
     return by_call
-
-
-_WORD = re.compile(r"\w+")
-_NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…")

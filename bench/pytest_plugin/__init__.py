@@ -215,7 +215,8 @@ class GateItem(pytest.Item):
         if accepted:
             self.user_properties.append((ACCEPTED, accepted))
         if self.place is None:
-            self.user_properties.append((ADVISED, f"{parent.path.name}: {first_line(compared)}"))
+            lines = [first_line(compared), *compared.notes]
+            self.user_properties += [(ADVISED, f"{parent.path.name}: {line}") for line in lines]
             if not is_measured(compared):
                 raise GateFailed("nothing was measured")
             self._judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])

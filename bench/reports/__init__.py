@@ -18,7 +18,7 @@ from ..model.errors import BenchError, nearest
 from . import panels
 from .blocks import Report, Section, plain
 from .gates import failed_sentence
-from .numbers import listed, of
+from .numbers import count, listed, of
 from .overview import overview
 from .panels.answer import answer_sentence
 from .reading import Reading
@@ -34,7 +34,6 @@ FORMATS = {
 """The formats: the module that writes each, and the endings of its files."""
 
 _VALUES = ("json", "csv", "junit")  # formats of values, which have no panels
-_TITLE = "Which strategy?"
 
 
 def panel_modules() -> list[ModuleType]:
@@ -55,8 +54,17 @@ def report(compared: Compared, title: str = "") -> Report:
         sections = [
             replace(item, heading=item.heading or item.name) if item is not sections[0] else item for item in sections
         ]
-    heading = title or compared.title or _TITLE
-    return Report(heading, _about(reading), first_line(compared), tuple(sections), _footer(reading))
+    return Report(title or title_of(compared), _about(reading), first_line(compared), tuple(sections), _footer(reading))
+
+
+def title_of(compared: Compared) -> str:
+    """The title of a comparison; without one the question that it answers."""
+    names = [name for name in compared.strategies if name != compared.today]
+    if compared.title or not names:
+        return compared.title or "Which strategy?"
+    if len(names) == 1:
+        return f"Is {names[0]} better than what runs today?"
+    return f"Which of {count(len(names))} strategies is best?"
 
 
 def first_line(compared: Compared) -> str:
@@ -104,7 +112,7 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     titles: Counter[str] = Counter()
     all_reports = []
     for compared in comparisons:
-        title = compared.title or _TITLE
+        title = title_of(compared)
         titles[title] += 1
         all_reports.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
     return tuple(all_reports) if len(all_reports) == 1 else (overview(comparisons, all_reports), *all_reports)

@@ -14,6 +14,7 @@ import msgspec
 
 from ..files.git import outermost_of, resolve, unpack
 from ..files.limits import read_regular
+from ..model.compared import Compared
 from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one_line
 from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
@@ -113,7 +114,15 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
     }
 
 
-# ---------------------------------------------------------------- what is gone
+# ---------------------------------------------------------------- what is gone or other
+
+
+def changed_specs(compared: Compared) -> Iterator[str]:
+    """A line on each strategy that has another spec than in the baseline: gates hold for that of now."""
+    for name, before in compared.specs_before.items():
+        now = compared.specs.get(name, before)
+        if now != before:
+            yield f"{name} was {before} and is {now}"
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:

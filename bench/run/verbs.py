@@ -20,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
-from .against import Earlier, earlier, orphaned, strategies_of
+from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
 from .comparing import Declared, Progress, Running, answered, declared, metric_infos
 from .executors import Workers, sharing
 from .kept import Kept
@@ -153,10 +153,11 @@ def run_scenario(
             scores = score_file_of(before, metric_infos())
             name, missing = f"{against} ({then.sha[:9]})", then.missing
         given = strategies_of(plan, running, Place(plan.base.resolve()))  # last: it runs code of the change
-        notes = () if then is None else tuple(then.notes(given.strategies))
+        notes = [] if then is None else [*then.notes(given.strategies)]
         result = _ran(plan, given, running, scores, name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in missing]
+    notes += changed_specs(result)
     return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
 
 

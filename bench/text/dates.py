@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
@@ -21,6 +22,8 @@ _TIME = re.compile(
     r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])\.?m\b)?(?![\d:])|(?<![\d:.])(\d{1,2})\s*([ap])\.?m\b",
     re.IGNORECASE,
 )
+
+_MOST_CHARS = 30
 
 Place = tuple[int, int]
 
@@ -50,3 +53,19 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
         hour, minute, half = match[1] or match[4], match[2] or "00", (match[3] or match[5] or "").casefold()
         hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
         yield f"{hours}:{minute}", match.span()
+
+
+@lru_cache(maxsize=1 << 12)
+def moment_of(text: str) -> str:
+    """The date with its year, or the time of day, that a text is; "" for any other text.
+
+    >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "3:30 PM", "15:30:00", "15:30:07", "May 22")]
+    ['2024-5-22', '2024-5-22', '15:30', '15:30', '', '']
+    """
+    if len(text) > _MOST_CHARS:
+        return ""
+    whole = 0, len(text)
+    years = re.findall(r"\b\d{4}\b", text)
+    dates = (f"{years[0]}-{date}" for date, place in dates_in(text) if place == whole and years)
+    exact = not re.search(r":\d\d:(?!00)", text)
+    return next(dates, next((time for time, place in times_in(text) if place == whole and exact), ""))

@@ -18,6 +18,7 @@ from ..model import MAX_DEPTH, too_deep
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+\'', re.DOTALL)
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
+_BARE = re.compile(r"[^\s,:;{}\[\]\"'](?:[^\n,:;{}\[\]]|:(?=\S))*+")
 _BLANK = re.compile(r"\s*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
@@ -63,8 +64,10 @@ def parse_json(text: str) -> Any:
     return value
 
 
-def parse_prefix(text: str) -> tuple[Any, int]:
+def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     """The value a text begins with, as far as it goes, and how many characters that took.
+
+    `bare`: keys and texts need no quotes, as in JSON5 and in YAML with braces.
 
     A container that ends early keeps what was complete: a number at the very end of the text may be
     half a number and is dropped, a string without its closing quote is kept as cut. Raises
@@ -72,10 +75,10 @@ def parse_prefix(text: str) -> tuple[Any, int]:
 
     >>> parse_prefix('{"a": [1, 2, 34')
     ({'a': [1, 2]}, 13)
-    >>> parse_prefix("{'ok': True, 'n': None} trailing")[0]
-    {'ok': True, 'n': None}
+    >>> parse_prefix("{'ok': True, 'n': None} trailing")[0], parse_prefix("{a: New York, b: [x, 1]}", bare=True)[0]
+    ({'ok': True, 'n': None}, {'a': 'New York', 'b': ['x', 1]})
     """
-    parser = _Prefix(text)
+    parser = _Prefix(text, bare)
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("{", "["):
         raise NothingParsed
@@ -92,8 +95,9 @@ class _Cut(Exception):
 class _Prefix:
     """A forgiving recursive reader of JSON and Python literals; `cut` once anything was incomplete."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, bare: bool = False) -> None:
         self.text = text
+        self.bare = bare
         self.position = 0
         self.cut = False
 
@@ -160,10 +164,10 @@ class _Prefix:
             if not rest:
                 raise _Cut
             return unescape_cut(rest)
-        match = _WORD.match(self.text, self.position)
+        match = (_BARE if self.bare else _WORD).match(self.text, self.position)
         if match is None or match.end() == len(self.text):
             raise _Cut
-        word = match.group()
+        word = match.group().rstrip()
         self.position = match.end()
         if word in SCALARS:
             return SCALARS[word]
@@ -172,6 +176,8 @@ class _Prefix:
                 return kind(word)
             except ValueError:
                 continue
+        if self.bare:
+            return word
         self.position = match.start()
         raise _Cut
 

@@ -280,11 +280,11 @@ class FieldTable:
     def _in_records(self, reading: TextReading, saying: Collection[int], sources: FactFields) -> Iterator[Field]:
         """Yield the fields of one key that are those of some records of a text, which say their fact under it."""
         yield from sources.nameless
-        values = frozenset[str]().union(*(reading.records[number].values for number in saying))
+        values = frozenset[str]().union(*(reading.all_records[number].values for number in saying))
         for identity in values & self._records_of_identity.keys():
             of_records = sources.of_records(self._records_of_identity[identity])
             yield from (item for item in of_records if item.text.casefold() != identity)
-        named = [reading.records[number].values & self._all_identities for number in saying]
+        named = [reading.all_records[number].values & self._all_identities for number in saying]
         for item in sources.alone:
             if any(identities <= self._identities[item.record] for identities in named):
                 yield item

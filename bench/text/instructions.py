@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from .facts import flat
+from .omissions import says_omission
 from .scripts import FUNCTION_WORDS
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
@@ -139,6 +140,11 @@ def is_consent(sentence: str) -> bool:
     return bool(_CONSENT.search(_bare(sentence)))
 
 
+def is_notice_word(word: str) -> bool:
+    """True for a word in small letters with which a text speaks of what it shows, and not of what that says."""
+    return word in _vocabulary("notices")
+
+
 def is_order(sentence: str) -> bool:
     """True if a sentence tells its reader to do something; where to read more is no order.
 
@@ -151,6 +157,10 @@ def is_order(sentence: str) -> bool:
     verb = first.casefold()
     if not rest or verb in _vocabulary("no_orders") or _READING.search(text):
         return False
+    if all(word in FUNCTION_WORDS or is_notice_word(word) for word in flat(text).split()):
+        return False  # call the tool again if you need it
+    if is_notice_word(verb) and says_omission(text, ""):
+        return False  # cut to its first line, 57 more lines
     if verb not in _vocabulary("orders") and not (_BASE_FORM.fullmatch(first) and _OBJECT.match(rest)):
         return False
     inner = _INNER.search(rest)

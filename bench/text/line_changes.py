@@ -14,7 +14,10 @@ from ..model import grouped
 from .quantities import same_value
 from .texts import Remembered
 
-_TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)|\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]")
+_TOKEN = re.compile(
+    r"(?:(?<![\w.)\]])[-+\u2212])?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)"
+    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]"
+)
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
@@ -23,7 +26,8 @@ _DENIALS = frozenset(
 _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
-_SHARE = frozenset("%‰")
+_UNITS = frozenset("%‰°$€£¥")
+_CONDITIONS = frozenset({"if", "unless", "when", "only", "except", "until", "without", "before", "after"})
 _LEFT_OUT = re.compile(
     r"\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b", re.IGNORECASE
 )
@@ -214,7 +218,7 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
             at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
             fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
             replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
-        elif kind == "delete" and _SHARE.issuperset(old) and not (cut and begin == len(shown)):
+        elif kind == "delete" and not (cut and begin == len(shown)) and (_UNITS.issuperset(old) or _is_condition(old)):
             replaced = True
         elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
             denied = True
@@ -223,6 +227,11 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
     if replaced and same < _SAME * len(original):
         return None
     return replaced or denied
+
+
+def _is_condition(words: list[str]) -> bool:
+    """True if some words that were left out are a condition."""
+    return len(words) > 1 and words[0] in _CONDITIONS
 
 
 def _same(old: str, new: str, fewest: int | None) -> bool:

@@ -6,6 +6,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
+from .dates import moment_of
+
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
@@ -13,6 +15,13 @@ _QUANTITY = re.compile(r"([-\u2212+]?)\s*([$€£]?)\s*([\d.,]*\d[\d,]*(?:[eE][-
 _GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
 """The comparison of longer values is not kept: it seldom comes again."""
+
+_SHARES = ("%", "‰")
+"""Signs that are a part of the number: 60% is not 60."""
+
+_QUOTES = "\"'` "
+_CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{4,}")
+"""A name of letters and digits, which has its case."""
 
 _FEWEST_CHARS = 4
 """A value cut short that keeps so many characters still tells what it was."""
@@ -40,6 +49,8 @@ def same_value(value: str, original: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _same(value: str, original: str) -> bool:
     one, other = _plain(value), _plain(original)
+    if one == other and _CODE.fullmatch(one) and original.strip(_QUOTES) != value.strip(_QUOTES):
+        return False
     if one == other or one in _EMPTY:
         return True
     if one in _NULL or other in _NULL:
@@ -47,6 +58,8 @@ def _same(value: str, original: str) -> bool:
     for words in (_TRUE, _FALSE):
         if one in words or other in words:
             return one in words and other in words
+    if (moment := moment_of(one)) and moment == moment_of(other):
+        return True
     quantities = _quantity(one), _quantity(other)
     if None not in quantities:
         return _same_quantity(*quantities)  # type: ignore[arg-type]
@@ -55,11 +68,11 @@ def _same(value: str, original: str) -> bool:
     pieces = [piece for piece in _GAP.split(one) if piece]
     if len(pieces) > 1 or _GAP.search(one):
         return _in_order(pieces, other)
-    return len(one) >= _FEWEST_CHARS and other.startswith(one)
+    return len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).strip("\"'` ").casefold()
+    return " ".join(text.split()).strip(_QUOTES).casefold()
 
 
 class _Parts(tuple[Decimal, str, int]):
@@ -82,7 +95,7 @@ def _quantity(text: str) -> _Parts | None:
 
 def _same_quantity(parts: _Parts, original: _Parts) -> bool:
     (one, unit, decimals), (other, other_unit, _) = parts, original
-    if unit and other_unit and unit != other_unit:
+    if unit != other_unit and ((unit and other_unit) or other_unit[:1] in _SHARES):
         return False
     if one == other:
         return True

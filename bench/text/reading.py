@@ -11,25 +11,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
 from .tables import find_tables, read_cell
 
-_LEGEND = re.compile(r"^\W*(?:legend|keys|key|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
+_LEGEND = re.compile(r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
+_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}")
 _MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
 _NEXT_PAIR = re.compile(
-    r",\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
+    r"[,;]\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
 )
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
+_COLUMN = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w/-]+|\[\d+\])*)\s+(\S.*)")
+"""A path, or a key alone, with its value behind blanks."""
+
 _DASHES = re.compile(r"(?:[-*•]\s+)+")
 _NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
-_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>")
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(\s[^<>]*)?>")
+_ATTRIBUTE = re.compile(r"([\w.-]+)=\"([^\"]*)\"")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
-_MOST_DEPTH = 60
+_RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
+"""A line that draws the rule of a table says nothing."""
+
+_FLOW = re.compile(r"(?:^|:\s+|-\s+)[{\[]")
+_MOST_DEPTH, _MOST_LINES = 60, 40
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -45,8 +55,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
     ([{'id': 5}], '')
     """
-    legend, text = _without_legend(_without_numbers(text))
-    columns = {*names, *legend}
+    text = expanded(_without_numbers(text))
+    columns = set(names)
     values: list[Any] = []
     paths = [line for line in text.split("\n") if line.lstrip()[:1] == "[" and is_path(line)]
     if paths:
@@ -54,16 +64,17 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     rest = text
     if text.lstrip()[:1] in ("{", "["):
         for way in dict.fromkeys((text, text.replace("\n", " "))):  # the latter for lines that were wrapped
-            with suppress(NothingParsed):
-                value, end = parse_prefix(way)
-                if len(text) - end < len(rest):
-                    values, rest = [value], text[end:]
-    rows, rest = find_tables(rest, columns)
+            for bare in (False, True):
+                with suppress(NothingParsed):
+                    value, end = parse_prefix(way, bare=bare)
+                    if len(text) - end < len(rest):
+                        values, rest = [value], text[end:]
+    rows, rest = find_tables(_RULE.sub("", rest), columns)
     values += [rows] if rows else []
     values += containers_in(rest)
     values += _xml_values(rest)
     values += _pair_values("\n".join([unfolded(rest), *paths]), frozenset(columns))
-    return [_plain(value, legend) for value in values], rest
+    return [_plain(value) for value in values], rest
 
 
 def _without_numbers(text: str) -> str:
@@ -80,13 +91,21 @@ def _without_numbers(text: str) -> str:
     return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
 
 
-def _without_legend(text: str) -> tuple[dict[str, str], str]:
-    """The meanings of short names, and the text without the line that gives them."""
-    for line in text.split("\n", 3)[:3]:
-        meanings = _meanings(line)
-        if meanings:
-            return meanings, text.replace(line, "", 1).lstrip("\n")
-    return {}, text
+@lru_cache(maxsize=256)
+def expanded(text: str) -> str:
+    """A text with the short names that one of its first or last lines explains written out, and without that line.
+
+    >>> expanded('Keys: k0 = id, k1 = status\\n{"k0": 5, "k1": "k0"}')
+    '{"id": 5, "status": "id"}'
+    >>> expanded("P1 = /usr/lib/site-packages\\nin P1/numpy and P1/pandas")
+    'in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas'
+    """
+    for line in (*text.split("\n", 3)[:3], text.rstrip("\n").rpartition("\n")[2]):
+        if len(line) < len(text) and (meanings := _meanings(line)):
+            rest = text.replace(line, "", 1).strip("\n")
+            short = "|".join(map(re.escape, sorted(meanings, key=len, reverse=True)))
+            return re.sub(rf"(?<!\w)(?<!\w['’])(?:{short})(?!\w)", lambda match: meanings[match[0]], rest)
+    return text
 
 
 def unfolded(text: str) -> str:
@@ -117,22 +136,23 @@ def is_path(line: str) -> bool:
 
 
 def _meanings(line: str) -> dict[str, str]:
+    """The meanings that a line gives to short names: behind a label, or one for a name that is no word."""
     match = _LEGEND.match(line)
-    parts = re.split(r", (?=\S{1,40}?(?:=|->|→|: | means | for ))", match[1]) if match else []
+    parts = re.split(r", (?=\S{1,40}?(?:\s?=|->|→|: | means | for ))", match[1]) if match else [line]
     pairs = [meaning for part in parts if (meaning := _MEANING.fullmatch(part))]
-    return {pair[1]: pair[2].strip() for pair in pairs} if len(pairs) == len(parts) else {}
+    if len(pairs) != len(parts) or not (match or _SHORT.fullmatch(pairs[0][1])):
+        return {}
+    return {pair[1]: pair[2].strip() for pair in pairs}
 
 
-def _plain(value: Any, legend: Mapping[str, str], depth: int = 0) -> Any:
-    """A value with its short names resolved, and columns beside each other as rows."""
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A value with columns beside each other as rows."""
     if depth > _MOST_DEPTH:
         return value
     if isinstance(value, Mapping):
-        values = {legend.get(str(key), key): _plain(item, legend, depth + 1) for key, item in value.items()}
+        values = {key: _plain(item, depth + 1) for key, item in value.items()}
         return _rows_of(values) or values
-    if isinstance(value, list | tuple):
-        return [_plain(item, legend, depth + 1) for item in value]
-    return legend.get(value, value) if isinstance(value, str) else value
+    return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
@@ -152,11 +172,12 @@ def _xml_values(text: str) -> Iterator[Any]:
     """Yield what stands in matching tags, as mappings; a tag without an end is text."""
     stack: list[tuple[str, int, dict[str, Any]]] = []
     for match in _TAG.finditer(text):
-        closing, name = match.groups()
+        closing, name, rest = match.groups()
         if not closing:
             if len(stack) < _MOST_DEPTH:
-                stack.append((name, match.end(), {}))
-            continue
+                stack.append((name, match.end(), {key: _cell(item) for key, item in _ATTRIBUTE.findall(rest or "")}))
+            if not (rest or "").endswith("/"):
+                continue
         if not any(name == opened for opened, _, _ in stack[-3:]):
             continue
         while stack[-1][0] != name:
@@ -185,6 +206,11 @@ def _cell(text: str) -> Any:
     for entity, char in _ENTITIES.items():
         text = text.replace(entity, char)
     bare = text.strip().rstrip(",;")
+    if bare[:1] in ("{", "["):
+        with suppress(NothingParsed):
+            value, end = parse_prefix(bare, bare=True)
+            if end == len(bare):
+                return value
     return read_cell(unescape_cut(bare) if bare[:1] == '"' else bare)
 
 
@@ -200,7 +226,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
     stack: list[tuple[int, dict[str, Any]]] = []
     heading = -1  # the indentation of the line above, where that may be a heading
     bullets: list[tuple[int, dict[str, Any]]] = []  # the mappings each pair of which has a dash
-    for line in text.split("\n"):
+    for line in _whole_lines(text):
         bare = line.strip()
         if not bare:
             stack = []
@@ -208,7 +234,9 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         if bare in ("-", "*", "•"):
             bullets = []
             continue
-        path = _PATH.fullmatch(bare)
+        path = _PATH.fullmatch(bare) or (
+            (column := _COLUMN.fullmatch(bare)) and _is_column(line, column, names) and column
+        )
         if path:
             _put(by_path, re.findall(r"[\w /-]+", path[1].rstrip()), _cell(path[2]))
             continue
@@ -217,7 +245,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         if item:
             stack = [level for level in stack if level[0] <= indent + 1]  # a list may stand below its key as it is
             indent, bare = indent + item.end(), bare[item.end() :]
-        pairs = [_PAIR.fullmatch(part) for part in _NEXT_PAIR.split(bare)]
+        pairs = [_PAIR.fullmatch(part) for part in ([bare] if _FLOW.search(bare) else _NEXT_PAIR.split(bare))]
         if item:
             begun = [level for level in bullets if level[0] == indent]
             one = len(pairs) == 1 and pairs[0]
@@ -250,6 +278,28 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
                 stack.append((indent + 1, _below(stack, records, key)))
                 heading = indent if key not in names else -1
     return [value for value in [*records, by_path] if value]
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text, one that opens a bracket behind its key with those up to where it closes."""
+    waiting, open_, joined = "", 0, 0
+    for line in text.split("\n"):
+        if waiting or _FLOW.search(line.lstrip()):
+            waiting = f"{waiting} {line.strip()}" if waiting else line
+            open_ += sum(map(line.count, "{[")) - sum(map(line.count, "}]"))
+            joined += 1
+            if open_ > 0 and joined < _MOST_LINES:
+                continue
+            line, waiting, open_, joined = waiting, "", 0, 0
+        yield line
+    if waiting:
+        yield waiting
+
+
+def _is_column(line: str, column: re.Match[str], names: frozenset[str]) -> bool:
+    """True if a line has one of the `names` and its value in columns: a path of them, or two blanks between."""
+    parts = re.findall(r"[\w /-]+", column[1])
+    return parts[-1] in names and (len(parts) > 1 or line.startswith(column[1] + "  "))
 
 
 def _below(stack: list[tuple[int, dict[str, Any]]], records: list[dict[str, Any]], key: str) -> dict[str, Any]:

@@ -86,13 +86,24 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
         columns = _fields(toon.group(1), ",")
         return _take(lines, start, columns, names, lambda line: _fields(line.strip(), ",") if line[:1] == " " else None)
     if "|" in header:
-        return _take(lines, start, _bars(header), names, lambda line: _bars(line) if "|" in line else None)
+        read_bars = lambda line: _bars(line) if "|" in line else None  # noqa: E731
+        return _take(lines, start, _bars(header), names, read_bars) or _turned(lines, start, names)
     for delimiter in ("\t", ";", ","):
         if delimiter in header:
             read = partial(_fields, delimiter=delimiter)
             if (table := _take(lines, start, read(header), names, read)) is not None:
                 return table
     return None
+
+
+def _turned(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
+    """The table between bars whose names stand in its first column; None where most of these are no names."""
+    end = next((at for at in range(start, len(lines)) if "|" not in lines[at]), len(lines))
+    grid = [_bars(line) for line in lines[start:end] if not _RULE.fullmatch(line)]
+    columns = [row[0] for row in grid[1:]]
+    if not _known(columns, names) or len({len(row) for row in grid}) > 1:
+        return None
+    return [_row(columns, cells) for cells in list(zip(*grid[1:], strict=True))[1:]], end - start
 
 
 def _known(columns: Sequence[str], names: Collection[str]) -> bool:
@@ -205,14 +216,20 @@ def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[
     end = start
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
-        if not _known(named, names) or (len(named) == 2 and any(name not in names for name in named)):
-            continue  # two columns of which one is no name are as likely a key and its value
+        if not _known(named, names) or (len(named) == 2 and not _is_header(named, lines[start + 1 : start + 2], names)):
+            continue
         spans, end = _spans_at(lines, start, gap, len(named))
         cells = [[line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]]
         if len(cells) > 1 and cells[0][not cells[0][0] :] == named:
             rows = [_row(cells[0], line) for line in cells[1:]]
             return ([row for row in rows if row], end - start), end
     return None, end
+
+
+def _is_header(named: Sequence[str], below: Sequence[str], names: Collection[str]) -> bool:
+    """True if two cells are the names of columns, and not a key and its value as in the line below."""
+    first = _WORD.findall("".join(below).split(maxsplit=1)[0]) if "".join(below).strip() else []
+    return all(name in names for name in named) and not (first and first[-1] in names)
 
 
 def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[list[tuple[int, int]], int]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..model import as_text, grouped, nested
 from .decode import decode_strings, decoded
 from .facts import is_number, numbers_in, words_of
+from .keyed import keyed_records
 from .reading import values_of
 
 _STEM_CHARS = 5
@@ -49,7 +50,7 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
-        names = tuple(names)
+        names = frozenset(names)
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
         for begun in [item for value in values for item in _begun_in(value)]:
@@ -63,10 +64,18 @@ class TextReading:
             read_records = list(records_of(value))
             for pairs, around in read_records:
                 near = frozenset(text.casefold() for outer in around for _, text in read_records[outer][0])
-                own = near.union(text.casefold() for _, text in pairs)
-                records.append(TextRecord(tuple(pairs), near, own))
+                own = near | _values_of(pairs)
+                records.append(TextRecord(tuple((_last_part(key, names), item) for key, item in pairs), near, own))
         self.records = tuple(records)
         """The records of its data and tables, in order."""
+
+        keyed = keyed_records(rest, frozenset(names))
+        values_of_each = [_values_of(pairs) for pairs, _ in keyed]
+        for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
+            near = frozenset[str]().union(*(values_of_each[number] for number in outer))
+            records.append(TextRecord(tuple(pairs), near, own | near))
+        self.all_records = tuple(records)
+        """Those, and what stands behind its keys in a layout that nobody knows."""
 
         self._rest = decoded(rest)
         self._saying: dict[tuple[str, str], frozenset[int]] = {}
@@ -76,7 +85,7 @@ class TextReading:
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and each word and number under it."""
         records: dict[tuple[str, str], list[int]] = {}
-        for number, record in enumerate(self.records):
+        for number, record in enumerate(self.all_records):
             for key, text in record.pairs:
                 for word in words_in(text):
                     records.setdefault((plain_key(key), word), []).append(number)
@@ -84,7 +93,7 @@ class TextReading:
 
     @cached_property
     def _records_of_value(self) -> dict[str, frozenset[int]]:
-        values = ((text, number) for number, record in enumerate(self.records) for text in record.values)
+        values = ((text, number) for number, record in enumerate(self.all_records) for text in record.values)
         return {text: frozenset(numbers) for text, numbers in grouped(values).items()}
 
     @cached_property
@@ -103,7 +112,7 @@ class TextReading:
             self._saying[asked] = frozenset(
                 number
                 for number in self._records.get((asked[0], word_of(fact)), ())
-                if any(plain_key(own) == asked[0] and says(text, fact) for own, text in self.records[number].pairs)
+                if any(plain_key(own) == asked[0] and says(text, fact) for own, text in self.all_records[number].pairs)
             )
         return self._saying[asked]
 
@@ -116,6 +125,16 @@ class TextReading:
         if fact not in self._lines_with:
             self._lines_with[fact] = [line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)]
         return self._lines_with[fact]
+
+
+def _last_part(key: str, names: frozenset[str]) -> str:
+    """A key without the path in front of it, where that leaves a known one."""
+    last = key.rpartition(".")[2]
+    return last if last in names else key
+
+
+def _values_of(pairs: Iterable[Pair]) -> frozenset[str]:
+    return frozenset(text.casefold() for _, text in pairs)
 
 
 def says(text: str, fact: str) -> bool:
@@ -222,9 +241,10 @@ def _words_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def plain_key(key: str) -> str:
-    """A key as it is compared: in small letters, a blank for what joins its words.
+    """A key as it is compared: in small letters, a blank between its words.
 
-    >>> plain_key("Switch_Type"), plain_key("#")
-    ('switch type', '#')
+    >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("#")
+    ('switch type', 'switch type', '#')
     """
-    return re.sub(r"[\W_]+", " ", key).strip().casefold() or key
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key)
+    return re.sub(r"[\W_]+", " ", words).strip().casefold() or key

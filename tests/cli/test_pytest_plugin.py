@@ -116,6 +116,13 @@ def test_the_items_have_the_outcomes_of_the_command_line():
     assert found[COST] == "pass"
 
 
+@pytest.mark.slow  # a session
+def test_a_setting_that_changed_is_named():
+    SCENARIO.write_text(SCENARIO.read_text().replace(":summarize", ":summarize:head=100000"))
+    code, printed = run("scenarios", REQUIRE)
+    assert (code, "head=100000" in printed) == (0, True)
+
+
 @pytest.mark.slow  # three sessions
 def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
     BASELINE.unlink()

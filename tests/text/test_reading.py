@@ -145,3 +145,23 @@ def test_reading_takes_time_in_proportion_to_the_text(line: str) -> None:
 
     seconds(100)
     assert seconds(8000) < 16 * max(seconds(1000), 0.005)
+
+
+UNKNOWN = {
+    "s_expressions": lambda row: "(" + " ".join(f'({key} "{value}")' for key, value in row.items()) + ")",
+    "attributes": lambda row: "<row " + " ".join(f'{key}="{value}"' for key, value in row.items()) + "/>",
+    "json5": lambda row: "{" + ", ".join(f"{key}: '{value}'" for key, value in row.items()) + "},",
+    "definitions": lambda row: "".join(f"<dt>{key}</dt><dd>{value}</dd>" for key, value in row.items()),
+    "environment": lambda row: "\n".join(f'rows__{row["code"]}__{key}="{value}"' for key, value in row.items()),
+}
+
+
+@pytest.mark.parametrize("layout", UNKNOWN)
+@settings(max_examples=25, deadline=None)
+@given(ROWS)
+def test_a_field_is_kept_beside_its_key_in_a_layout_that_nobody_knows(layout, rows):
+    table = FieldTable(rows)
+    text = "\n".join(map(UNKNOWN[layout], rows))
+    assert len(table.kept_in(TextReading(text, table.names))) == len(table.fields)
+    renamed = [{"old_city": row["city"], "sold_seats": row["seats"], "code": "?"} for row in rows]
+    assert not table.kept_in(TextReading("\n".join(map(UNKNOWN[layout], renamed)), table.names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from contextlib import suppress
+from itertools import chain
 
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape_cut
@@ -16,11 +17,15 @@ from ...text.reading import unfolded
 from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, own_texts
+from .quoted import altered_quotes
+from .repeated import repeated
+from .statements import is_unsupported
 
 _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+_MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
@@ -31,26 +36,36 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
     digits, separators, another layout or order, and text cut short are no change; a value that is
-    absent is lost, not changed. A key that the result does not have is a change, unless a legend
+    absent is lost, not changed, but nothing at all in the place of a result says that it was empty.
+    A line or record may not come more often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced or a denial is dropped. So are altered arguments of a call.
+    replaced or a denial is dropped; so is what a person or the model said, and a recorded line in a
+    text that mostly repeats such lines. So are altered arguments of a call.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
     findings: list[Finding] = []
     looked_at = 0
+    for own in own_texts(evidence, blank=True):
+        if own.result is not None and own.result.text.strip():
+            looked_at += 1
+            findings.append(Finding(own.message.step, "", own.result.text[:200]))
     for own in own_texts(evidence):
         if own.message.kind == "model":
             looked_at += 1
             findings += _changed_calls(evidence, own)
         if own.result is None:
+            quotes = list(altered_quotes(evidence, own))
+            looked_at += bool(quotes) and own.message.kind != "model"
+            findings += quotes
             continue
         looked_at += 1
         if own.text.split() == own.result.text.split():
             continue  # the same words in other lines
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changed_fields(evidence, own), *_changed_lines(evidence, own), *_changed_scalar(own)]
+            changes = _changed_fields(evidence, own), _changed_lines(evidence, own), _changed_scalar(own)
+            known[own.number] = [*chain(*changes), *repeated(evidence, own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
 
@@ -88,7 +103,11 @@ def _changed_scalar(own: OwnText) -> Iterator[Finding]:
 
 
 def _is_one_value(text: str) -> bool:
-    """True if a text is one JSON container and nothing else, wherever its lines end."""
+    """True if a text is one JSON container and nothing else, wherever its lines end.
+
+    >>> [_is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
+    [True, False, False, False, False]
+    """
     plain = text.strip().replace("\n", " ")
     if plain[:1] not in ("{", "["):
         return False
@@ -168,8 +187,11 @@ def _changed_in(
                 continue
             if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
                 continue  # the gap cut the name
+            if table.has_container(f"{key}s"):
+                continue  # the name of one of these
             if not table.has_key(key):
-                if len(known) * 2 >= len(pairs) and table.says_value(text):
+                of_result = len(known) * 2 >= len(pairs) and table.says_value(text)
+                if of_result or is_unsupported(evidence, own, text, fewest=3):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
@@ -188,7 +210,8 @@ def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> l
     A gap is a run of the strategy's own lines of which one says that something is left out, in words
     that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
     """
-    lines = text.split("\n")
+    marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], full) else mark[0], text)
+    lines = marked.split("\n")
     omits = [
         line not in known
         and len(line) <= _NOTICE_CHARS
@@ -251,7 +274,7 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
 
 def _are_all(text: str, column: list[str]) -> bool:
     """True if a value is a list of values that stand under its key."""
-    parts = text.strip("[]").split(", ")
+    parts = re.split("[,;] ", text.strip("[]"))
     return len(parts) > 1 and all(any(same_value(part, value) for value in column) for part in parts)
 
 

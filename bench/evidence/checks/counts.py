@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -13,7 +14,8 @@ from .own import OwnText
 _NOTICE_CHARS = 200
 """A notice is at most so long: what is left out is known to that many characters, and to two lines."""
 
-_NEAR = 2
+_NEAR, _SAME_START = 2, 16
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
 class Counts:
@@ -29,15 +31,15 @@ class Counts:
             texts = {
                 m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
             }
-            for text in texts:
+            value = own.result.data if own.result.data is not None else own.result.text
+            parts = [own_text, *self._strings(decode_strings(own_text))]
+            for text in texts.union(self._strings(decode_strings(value))):
                 self._add(text)
-                self._left_out(text, own_text)
-            text = own.result.data if own.result.data is not None else own.result.text
-            for lines in self._sizes(decode_strings(text)):
-                self._between += [
-                    (lines - _NEAR, lines),
-                    *((lines - k - _NEAR, lines - k + _NEAR) for k in _lines(own_text)),
-                ]
+                lines = len(text.split("\n"))
+                self._between.append((lines - _NEAR, lines))
+                for part in parts:
+                    if part is own_text or part[:_SAME_START] == text[:_SAME_START]:
+                        self._left_out(text, part)
             self._add(as_text(own.result.value))
         else:
             self._messages(evidence, own)
@@ -49,6 +51,18 @@ class Counts:
         value = int(number[:18])
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
         return known or value == self._result_tokens
+
+    def is_total(self, number: str) -> bool:
+        """True if a number is the sum of a column of the result."""
+        return self._own.result is not None and any(
+            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals
+        )
+
+    @cached_property
+    def _totals(self) -> list[float]:
+        table = self._evidence.messages.table(self._own.message.step or 0)
+        columns = ([float(text) for text in table.column(name) if _NUMBER.fullmatch(text)] for name in table.names)
+        return [sum(column) for column in columns if len(column) > 1]
 
     @cached_property
     def _result_tokens(self) -> int:
@@ -65,19 +79,22 @@ class Counts:
         lines = len(untruncated.split("\n")) - kept
         self._between.append((lines - _NEAR, lines + _NEAR))
 
-    def _sizes(self, value: object) -> Iterator[int]:
-        """Yield the line counts of the texts in a value; the lengths of its containers are exact counts."""
+    def _strings(self, value: object) -> Iterator[str]:
+        """Yield the texts of several lines in a value; the lengths of its containers are exact counts."""
         waiting = [value]
         while waiting:
             item = waiting.pop()
             if isinstance(item, str):
-                yield from set(_lines(item))
+                if "\n" in item:
+                    yield item
             elif isinstance(item, dict | list):
                 self._exact.add(len(item))
                 waiting.extend(item.values() if isinstance(item, dict) else item)
 
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
         """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
+        recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
+        self._exact.update(len(message.text) for message in recorded_messages)
         first = min(stay.first for stay in evidence.walked.stays[own.number])
         call = evidence.walked.calls[first]
         steps = {s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step}

@@ -1,4 +1,4 @@
-"""Instructed: prompts that lack the system prompt, the task or a standing instruction, or that show them in other words."""
+"""Instructed: prompts that lack the system prompt, the task or a standing instruction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,4 @@ def instructed(evidence: ReplayEvidence) -> Check:
     for item in evidence.missing_instructions:
         if item.missing:
             findings.append(Finding(item.step, given[item.missing[0]].text[:200]))
-        elif item.altered:
-            message = evidence.messages.messages[item.altered[0]]
-            findings.append(Finding(item.step, message.text[:200]))
     return check_of(findings, len(evidence.missing_instructions))

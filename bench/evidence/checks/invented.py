@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ...model import ToolResult
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
@@ -14,6 +15,7 @@ from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts, template_lines
+from .statements import is_title, is_unsupported, repeats_others, unsaid_quotes
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
@@ -28,7 +30,7 @@ _KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
-_LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
+_COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _FEWEST_DIGITS = 2
 
 
@@ -55,6 +57,8 @@ def invented(evidence: ReplayEvidence) -> Check:
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
+        if not strange and lines and own.result is None and repeats_others(evidence, own):
+            strange = next(unsaid_quotes(evidence, own), "")
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
@@ -67,6 +71,7 @@ def _strange(
     mentions = evidence.session.mentions
     counts: Counts | None = None
     near: list[str] = []
+    adds = repeats_others(evidence, own)
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
         if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
@@ -76,6 +81,7 @@ def _strange(
             text = sentence
             for handle in handles:
                 text = text.replace(handle, " ")
+            where = text != sentence  # it says where more is
             if not text.strip() or mentions.verbatim(text):
                 continue
             text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
@@ -84,7 +90,7 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            if ordered:
+            if ordered or (adds and not where and is_unsupported(evidence, own, text)):
                 yield text[:200]
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
@@ -97,27 +103,17 @@ def _strange(
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
-            for number in _numbers(evidence, text, near):
+            for number in _numbers(evidence, text, near, own.result):
                 counts = counts or Counts(evidence, own)
-                if not counts.has(number):
+                if not counts.has(number) and not counts.is_total(number):
                     yield f"{number} in: {sentence[:160]}"
-            for name in () if constant or _is_title(text) else _NAME.findall(text):
+            for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
 
 
 _LINES_NEAR = 15
 """A paragraph has so many lines above the one that is read."""
-
-
-def _is_title(sentence: str) -> bool:
-    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title.
-
-    >>> [_is_title(text) for text in ("Order Status Report", "Orders Shipped: by whom", "Order of today", "")]
-    [True, True, False, False]
-    """
-    words = _LONG_WORD.findall(sentence.partition(":")[0])
-    return bool(words) and all(word[0].isupper() for word in words)
 
 
 def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
@@ -129,15 +125,19 @@ def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) 
     return bool(cut) and mentions.begins(name)
 
 
-def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str]) -> Iterator[str]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out."""
+def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None) -> Iterator[str]:
+    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has."""
     mentions, records = evidence.session.mentions, evidence.session.records
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("% "), bool(match[1])
         value = number_value(written)
         parts = [number_value(part) for part in written.split(",")]
-        if len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts)):
+        known = (
+            len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts))
+        )
+        counted = _COUNTED.match(sentence, match.end())
+        if known and not (result and counted and sentence[match.start() : counted.end()] not in result.text):
             continue
         if terms is None:
             here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]

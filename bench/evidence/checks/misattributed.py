@@ -10,19 +10,8 @@ from ...model.scores import Check, Finding
 from ...text.decode import containers_in
 from ...text.fields import FieldTable
 from ..of_replay import ReplayEvidence
-from .own import OwnText, check_of, new_lines, own_texts
+from .own import OwnText, check_of, new_lines, own_texts, speaker_of
 
-_SPEAKERS = {
-    "user": ("user", "human", "customer"),
-    "assistant": ("assistant", "agent", "ai", "model"),
-    "system": ("system",),
-}
-_QUOTE = re.compile(
-    r"\W*(?:the )?(?P<speaker>"
-    + "|".join(name for names in _SPEAKERS.values() for name in names)
-    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
-    re.IGNORECASE,
-)
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
 """JSON, or a row of a table: three cells with nothing but a separator between them."""
 
@@ -86,9 +75,14 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
-    """Yield the words that the lines of a summary put behind a role, each with that role."""
-    for line in own.text.split("\n") if own.result is None else ():
-        quoted = _QUOTE.fullmatch(line)
-        if quoted and quoted["words"].count(" ") + 1 >= _FEWEST_WORDS:
-            speaker = quoted["speaker"].casefold()
-            yield next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]
+    """Yield the words that a summary puts behind a role, each with that role: so many from there that they tell who said them."""
+    lines = own.text.split("\n") if own.result is None else []
+    for number, line in enumerate(lines):
+        role, words = speaker_of(line)
+        following = iter(lines[number + 1 : number + 1 + _FEWEST_WORDS])
+        while (
+            role and words.count(" ") + 1 < _FEWEST_WORDS and (more := next(following, "")) and not speaker_of(more)[0]
+        ):
+            words = f"{words} {more.strip()}"
+        if role and words.count(" ") + 1 >= _FEWEST_WORDS:
+            yield role, words

@@ -11,11 +11,23 @@ from typing import NamedTuple
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.reading import is_legend
+from ...text.reading import expanded, is_legend
 from ..of_replay import ReplayEvidence
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
 """What a tool that numbers lines puts in front of each."""
+
+_SPEAKERS = {
+    "user": ("user", "human", "customer"),
+    "assistant": ("assistant", "agent", "ai", "model"),
+    "system": ("system",),
+}
+_QUOTE = re.compile(
+    r"\W*(?:the )?(?P<speaker>"
+    + "|".join(name for names in _SPEAKERS.values() for name in names)
+    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
+    re.IGNORECASE,
+)
 
 MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
@@ -30,16 +42,16 @@ class OwnText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the message."""
-        return self.message.text
+        """The text of the message; short names in a result are written out where it explains them."""
+        return self.message.text if self.result is None else expanded(self.message.text)
 
 
-def own_texts(evidence: ReplayEvidence) -> Iterator[OwnText]:
-    """Yield each message of the strategy's own that stood in a prompt and says something, in order."""
+def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
+    """Yield each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
     results = evidence.messages.contents.results
     for number in evidence.own:
         message = evidence.messages.messages[number]
-        if message.text.strip() or message.tool_calls:
+        if bool(message.text.strip() or message.tool_calls) != blank:
             yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
 
 
@@ -59,6 +71,7 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.mentions.verbatim
     text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+    text = text if own.result is None else expanded(text)
     if own.result is not None and own.result.text:
         text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
@@ -93,6 +106,19 @@ def _behind_data(line: str) -> str:
     except NothingParsed:
         return line
     return line[end:]
+
+
+def speaker_of(line: str) -> tuple[str, str]:
+    """The role to which a line gives words, and these words; two empty texts for none.
+
+    >>> speaker_of("The user said: fix it"), speaker_of("Status: open")
+    (('user', 'fix it'), ('', ''))
+    """
+    quoted = _QUOTE.fullmatch(line)
+    if quoted is None:
+        return "", ""
+    speaker = quoted["speaker"].casefold()
+    return next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:

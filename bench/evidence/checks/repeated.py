@@ -1,0 +1,75 @@
+"""Lines and records that a text shows more often than the result has them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ...model.scores import Finding
+from ...text.text_records import plain_key
+from ..of_replay import ReplayEvidence
+from .own import OwnText
+
+_TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
+_SAME = re.compile(
+    r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE
+)
+_NOTICE_CHARS = 300
+_FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
+
+
+def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines and records that come more often than the result has them, and a repetition that is none.
+
+    A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
+    leaves out may begin with a part of what follows.
+    """
+    if own.result is None:
+        return
+    claims = len(own.text) <= _NOTICE_CHARS and _SAME.search(own.text) and not _SAME.search(own.result.text)
+    if claims and not _has_line(evidence, own) and not _came_before(evidence, own):
+        yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
+    shown = Counter(own.text.split("\n"))
+    more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
+    times = [match for line in shown if (match := _TIMES.fullmatch(line))]
+    if (more or times) and not evidence.session.says_omission(own.result, own.text):
+        lines = Counter(own.result.text.split("\n"))
+        counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
+        for match in times:
+            counts[match[1]] += shown[match[0]] * int(match[2] or match[3]) * (match[0] not in lines)
+        for line, count in counts.items():
+            if count > lines[line] > 0:
+                text = line.strip()[:160]
+                yield Finding(own.message.step, f"{count} × {text}", f"{lines[line]} × {text}")
+    if own.text.lstrip()[:1] in ("{", "["):
+        yield from _records(evidence, own)
+
+
+def _has_line(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text shows a line of the result."""
+    known = evidence.session.lines_of(own.message.step)
+    return any(line in known for line in own.text.split("\n") if line.strip())
+
+
+def _came_before(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if an earlier result is the same."""
+    text = own.result.text.split() if own.result else []
+    earlier = (result for result in evidence.trace.results if result.index < (own.message.step or 0))
+    return any(result.text.split() == text for result in earlier)
+
+
+def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the records of a text that is data which come more often than the result has such a record."""
+    table = evidence.messages.table(own.message.step or 0)
+    records = evidence.messages.reading(own.text).records
+    counts = Counter(frozenset((plain_key(key), text) for key, text in record.pairs) for record in records)
+    for pairs, count in counts.items():
+        if count > 1 and len(pairs) >= _FEWEST_PAIRS:
+            known = sum(
+                pairs <= {(plain_key(key), text) for key, text in table.pairs(number)}
+                for number in range(table.record_count)
+            )
+            if count > known > 0:
+                record = ", ".join(f"{key}: {text}" for key, text in sorted(pairs))[:160]
+                yield Finding(own.message.step, f"{count} × {record}", f"{known} × {record}")

@@ -1,0 +1,82 @@
+"""Known keys with the values behind each, wherever they stand: what is read of a layout that nobody knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+_KEY = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]*(?![\w-])")
+_BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
+_BEFORE_CHARS = 40
+_BETWEEN = re.compile(
+    r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*)+|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
+)
+_VALUE = re.compile(
+    r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'"
+    r"|([^\s<>,;(){}\[\]\"'][^\n<>,;(){}\[\]\"']*?)(?=[ \t]+[\w.-]+=|[\n<>,;(){}\[\]\"']|\Z)"
+)
+_NEXT = re.compile(r"\s*+(?:,\s*+|(</\w+>)\s*+(<\w+>)\s*+)?(?=[\"'<>\w])")
+
+
+class KeyedRecord(NamedTuple):
+    """Pairs that stand behind each other, and the numbers of the records before it that it may belong to."""
+
+    pairs: list[tuple[str, str]]
+    around: tuple[int, ...]
+
+
+def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
+    """The pairs of a text whose key is one of some names, in records: one ends where a key comes again.
+
+    A key stands at the start of a line, behind a bracket, comma or tag, or behind the pair before
+    it: what has another word in front is not that key. A record that begins with a key which began
+    none so far belongs to the one before it. Linear in the text.
+
+    >>> names = "id", "status", "tags"
+    >>> texts = "{id: 1, status: 'a b'} {id: 2}", "(id 1) (tags (list \\"a\\" \\"b\\"))", "<dt>id</dt><dd>1</dd>", "old id: 1"
+    >>> [[record.pairs for record in keyed_records(text, names)] for text in texts]  # doctest: +NORMALIZE_WHITESPACE
+    [[[('id', '1'), ('status', 'a b')], [('id', '2')]], [[('id', '1'), ('tags', 'a'), ('tags', 'b')]],
+     [[('id', '1')]], []]
+    >>> [record.around for record in keyed_records("id=1 status=a\\nstatus=b\\nid=2", names)]
+    [(), (0,), ()]
+    """
+    records: list[KeyedRecord] = []
+    open_records: list[tuple[str, int]] = []
+    keys: set[str] = set()
+    for key, values in _pairs(text, names):
+        first_keys = [first for first, _ in open_records]
+        if key in keys or key in first_keys or not records:
+            del open_records[first_keys.index(key) if key in first_keys else len(open_records) :]
+            around = tuple(number for _, number in open_records)
+            open_records.append((key, len(records)))
+            records.append(KeyedRecord([], around))
+            keys = set()
+        records[-1].pairs.extend((key, value) for value in values)
+        keys.add(key)
+    return records
+
+
+def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each known key with the values behind it, in order."""
+    end = 0
+    for match in _KEY.finditer(text):
+        key, start = match.group().rpartition("__")[2], match.start()
+        if key not in names or start < end:
+            continue
+        follows = end and not text[end:start].strip("\"' \t")
+        if not follows and not _BEFORE.search(text[max(0, start - _BEFORE_CHARS) : start]):
+            continue
+        between = _BETWEEN.match(text, match.end())
+        value = between and _VALUE.match(text, between.end())
+        values: list[str] = []
+        while value:
+            values.append((value[1] or value[2] or value[3] or "").strip())
+            end = value.end()
+            quoted = value[3] is None or text[end : end + 1] == "<"
+            following = _NEXT.match(text, end) if quoted else None
+            value = _VALUE.match(text, following.end()) if following else None
+            if value and value[3] is not None and text[value.end() : value.end() + 1] != "<":
+                value = None
+        if values:
+            yield key, values
