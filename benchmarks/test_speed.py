@@ -71,7 +71,7 @@ def command(*arguments: str) -> None:
 
 def test_read(times_floor: Timed, pytestconfig: pytest.Config) -> None:
     paths = pytestconfig.getoption("--recordings") or SHIPPED
-    times_floor(lambda: bench.load(paths, ROOT), 1.4)
+    times_floor(lambda: bench.load(paths, ROOT), 1.3)
 
 
 def test_index(times_floor: Timed, traces: Sequence[Trace]) -> None:
@@ -102,18 +102,18 @@ def test_one_more_strategy(times_floor: Timed, traces: Sequence[Trace], strategy
 
 
 def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES), 43)
+    times_floor(lambda: measured(traces, STRATEGIES), 40.5)
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES[:2]), 11.5)
+    times_floor(lambda: measured(traces, STRATEGIES[:2]), 12)
 
 
 def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [audited(trace) for trace in traces], 19)
+    times_floor(lambda: [audited(trace) for trace in traces], 20)
 
 
-@pytest.mark.parametrize(("form", "accepted"), [("text", 12), ("json", 12.5)])
+@pytest.mark.parametrize(("form", "accepted"), [("text", 8), ("json", 10.5)])
 def test_a_result_of_half_a_megabyte(times_floor: Timed, form: str, accepted: float) -> None:
     """One result of 500 kB under three strategies: time is linear in it, so that 10 MB take twenty times as long."""
     rows = [{"id": f"W-{n}", "length": n / 8, "note": f"wall {n * 7919 % 10007}"} for n in range(9_000)]
@@ -156,5 +156,5 @@ def test_a_comparison_beside_that_of_0_2(tmp_path: Path) -> None:
         return float(done.stdout)
 
     ratio = seconds(ROOT) / seconds(tmp_path)
-    print(f"test_a_comparison_beside_that_of_0_2: {ratio:.2f} of its time (accepted 0.85)")
-    assert ratio <= 1.3 * 0.85
+    print(f"test_a_comparison_beside_that_of_0_2: {ratio:.2f} of its time (accepted 0.9)")
+    assert ratio <= 1.3 * 0.9

@@ -227,7 +227,7 @@ RUN = "bench run a.jsonl --strategy keep_all"
         ("bench run --help | true; exit ${PIPESTATUS[0]}", 141),
     ],
 )
-def test_odd_streams_end_in_the_exit_code_that_was_due(line, code):
+def test_closed_and_full_streams_do_not_change_the_exit_code(line, code):
     done = shell(line)
     assert done.returncode == code, done.stderr
     assert not {"Traceback", "defect", "ignored"} & set(done.stderr.split())

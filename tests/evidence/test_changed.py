@@ -47,6 +47,18 @@ def test_a_cut_in_the_middle_of_json_changes_nothing(end: int) -> None:
     assert changes(f"{text[:end]}\n[{len(text) - 2 * end} characters left out]\n{text[-end:]}") == []
 
 
+LOG = "\n".join(f"{n:02} step W{100 + n} took {n * 37 % 90 + 10} minutes and ended well" for n in range(30))
+
+
+@pytest.mark.parametrize("end", range(300, 350, 3))
+def test_a_line_that_is_cut_beside_a_notice_is_not_another_line(end: int) -> None:
+    recording = trace(*(result(LOG, index=2) if step.index == 2 else step for step in RECORDING.steps))
+    shown = f"{LOG[:end]}\n[{len(LOG) - 2 * end} characters left out]\n{LOG[-end:]}"
+    for text, is_changed in ((shown, False), (shown.replace("03 step W103 took", "03 step W109 took"), True)):
+        mine = compose("mine", {"summarizer": lambda given, text=text: text}, "tests")
+        assert bool(evidence_of(recording, mine).checks["changed"].findings) is is_changed
+
+
 def test_an_identity_in_front_of_a_key_names_the_record() -> None:
     lines = [f"{row['id']} length: {row['length']}, storey: {row['storey']}" for row in ROWS]
     assert changes("\n".join(lines)) == []

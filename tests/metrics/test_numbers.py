@@ -23,6 +23,7 @@ from bench.metrics import metric_of, metrics, numbers_of
 from bench.model import (
     AnyStep,
     Approval,
+    ContextReset,
     Message,
     ModelTurn,
     Record,
@@ -251,6 +252,22 @@ def test_pairs_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list
         ordered = steps == sorted(steps)
         wrong = replayed.invalid(messages) or not ordered or not any(m.role == "user" for m in messages)
         assert (number in refused) == wrong, (call, steps)
+
+
+def test_what_a_recorded_reset_breaks_counts_for_nobody() -> None:
+    """The result of a call that the reset had dropped."""
+    for summary, kept in (("So far.", (2,)), ("So far.", ()), (None, ()), (None, (1,))):
+        steps: list[AnyStep] = [
+            SystemTurn(index=0, content="You look."),
+            UserTurn(index=1, content="Go."),
+            ModelTurn(index=2, tool_calls=(CALL,)),
+            ContextReset(index=3, summary=summary, kept=kept),
+            ToolResult(index=4, call_id="c1", function="read", seen=TEXT),
+            ModelTurn(index=5, content="Done."),
+        ]
+        trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+        session = TraceSession(trace, index_trace(trace))
+        assert CheckedReplay(session, replay_of(session, "recorded")).refused == [], (summary, kept)
 
 
 def test_empty_messages_and_half_characters_are_refused() -> None:

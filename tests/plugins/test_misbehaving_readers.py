@@ -148,7 +148,7 @@ def test_sniffing_may_fail_too(folder, answer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [0, 1 << 30])
-def test_no_file_pays_for_another_or_for_a_large_parent(folder, held):
+def test_memory_of_another_file_or_of_the_parent_counts_for_no_file(folder, held):
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
     ballast = bytearray(held)

@@ -172,7 +172,7 @@ def test_a_callable_class_is_one_in_python_too():
         ("summarizer=mine.py:nothing", "mine.py has no function 'nothing' — known: Manager, Notes"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_called_says_what_to_write(tmp_path, spec, says):
+def test_a_spec_of_nothing_callable_is_refused_with_what_to_write(tmp_path, spec, says):
     assert says in refusal(tmp_path, spec, CLASSES)
 
 

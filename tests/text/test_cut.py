@@ -20,7 +20,7 @@ def test_what_is_no_half_stays(kept: str, untruncated: str) -> None:
 
 
 @given(st.integers(10, len(WORDS) - 10), st.sampled_from(["", " …", "\n[cut]"]))
-def test_the_half_before_a_notice_goes(end: int, notice: str) -> None:
+def test_half_a_word_before_a_notice_is_removed(end: int, notice: str) -> None:
     whole_words = (
         WORDS[:end]
         if not (WORDS[end - 1 : end + 1].replace(".", "").isalnum())

@@ -103,7 +103,11 @@ def _changed_scalar(own: OwnText) -> Iterator[Finding]:
 
 
 def _is_one_value(text: str) -> bool:
-    """True if a text is one JSON container and nothing else, wherever its lines end."""
+    """True if a text is one JSON container and nothing else, wherever its lines end.
+
+    >>> [_is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
+    [True, False, False, False, False]
+    """
     plain = text.strip().replace("\n", " ")
     if plain[:1] not in ("{", "["):
         return False
