@@ -31,6 +31,8 @@ def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
     """
     if own.result is not None:
         return True
+    if not new_lines(evidence, own):
+        return False  # it adds nothing
     if not _stands_for_messages(evidence, own):
         return True
     lines = new_lines(evidence, own)
