@@ -20,7 +20,7 @@ _SUCCESS = re.compile(
     r"\b(?:success(?:ful(?:ly)?)?|succeeded|done|complete[d]?|passe[sd]|finished|solved|fixed|verified|approved|confirmed)\b",
     re.IGNORECASE,
 )
-_FEWEST_CHARS, _FEWEST_QUOTES = 500, 2
+_FEWEST_CHARS, _FEWEST_QUOTES = 1500, 2
 """An extract has so much of what others said, or such quotes: a short text of known words may be a message of its own."""
 
 
