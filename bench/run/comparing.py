@@ -216,8 +216,12 @@ class _Task:
 
 
 def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict[str, _Task]) -> Iterator[MeasuredRun]:
-    """Yield every run as it is done, those that earlier ones kept at once; `held` gets the recordings as far as there is room."""
+    """Yield every run as it is done, those that earlier ones kept at once.
+
+    `held` gets the recordings as far as there is room.
+    """
     plan, ready = _Plan(measuring, running.kept), list[MeasuredRun]()
+    numbers: dict[str, Number] = {}
 
     def missing() -> Iterator[_Task]:
         for task in _tasks(runs, held if running.details else None):
@@ -225,20 +229,19 @@ def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict
             if known is None:
                 yield task
             else:
-                ready.append(known)
+                ready.append(_sharing(known, numbers))
 
     def results() -> Iterator[MeasuredRun]:
         for run, index in running.workers.results(_work, plan, missing(), functools.partial(_died, measuring)):
             if run.id in held:
                 held[run.id] = replace(held[run.id], index=index)
-            yield run
+            yield _sharing(run, numbers)
         yield from ready
 
-    numbers: dict[str, Number] = {}
     for done, run in enumerate(results(), 1):
         if running.progress:
             running.progress(done, None)
-        yield _sharing(run, numbers)
+        yield run
     if running.kept is not None:
         running.kept.trim()
 

@@ -78,6 +78,8 @@ def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
     """Yield the words that a summary puts behind a role, each with that role: so many from there that they tell who said them."""
     lines = own.text.split("\n") if own.result is None else []
     for number, line in enumerate(lines):
+        if ":" not in line:
+            continue
         role, words = speaker_of(line)
         following = iter(lines[number + 1 : number + 1 + _FEWEST_WORDS])
         while (

@@ -20,7 +20,7 @@ _SUCCESS = re.compile(
     r"\b(?:success(?:ful(?:ly)?)?|succeeded|done|complete[d]?|passe[sd]|finished|solved|fixed|verified|approved|confirmed)\b",
     re.IGNORECASE,
 )
-_FEWEST_CHARS, _FEWEST_QUOTES = 500, 2
+_FEWEST_CHARS, _FEWEST_QUOTES = 1500, 2
 """An extract has so much of what others said, or such quotes: a short text of known words may be a message of its own."""
 
 
@@ -31,6 +31,8 @@ def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
     """
     if own.result is not None:
         return True
+    if not new_lines(evidence, own):
+        return False  # it adds nothing
     if not _stands_for_messages(evidence, own):
         return True
     lines = new_lines(evidence, own)
