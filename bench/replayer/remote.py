@@ -55,6 +55,7 @@ class RemoteStrategy:
 
     def __exit__(self, *raised: object) -> None:
         self._open.close()
+        vars(self).pop("_send", None)  # with what answered here the programs end that it started
 
     def started(self, plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
         """A new instance of a plug-in, and what takes and gives the values of its slot."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -110,7 +111,8 @@ class ServedInstance:
     """One instance of a plug-in."""
 
     def __init__(self, served: ServedStrategy, instance: Any, call: Any, kind: str) -> None:
-        self._served, self._instance, self._call, self._kind = served, instance, call, kind
+        self._served = weakref.proxy(served)  # no cycle, so that a program ends with its replay
+        self._instance, self._call, self._kind = instance, call, kind
         self._prompt: list[Message] = []
         self._grown: dict[str, list[Any]] = {name: [] for name in GROWING}
 
