@@ -13,7 +13,9 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText, new_lines, speaker_of
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:[,;]? [^\W\d_]+(?:['’-][^\W\d_]+)*){2,}")
+_WORDS = r"[^\W\d_]++(?:['’-][^\W\d_]++)*+"
+# begins with a whole word and never goes back in one, so that a long word takes linear time
+_PROSE = re.compile(rf"(?<!\w)(?<![^\W\d_]['’-]){_WORDS}(?:[,;]? {_WORDS}){{2,}}")
 _MARK = re.compile(r"\[?(?:…|\.{3})\]?")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 _SUCCESS = re.compile(
