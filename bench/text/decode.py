@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..model import MAX_DEPTH, too_deep
+from .value_lines import lines_of
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+\'', re.DOTALL)
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
@@ -370,43 +371,4 @@ def plain_lines(value: Any) -> str:
     >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
     'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'
     """
-    lines: list[str] = []
-    _emit(decode_strings(value), "", lines)
-    return "\n".join(lines)
-
-
-_HOLDS_FACT = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
-
-
-def _leaf(value: Any) -> str:
-    if isinstance(value, str):
-        if 2 <= len(value) <= 80 and '"' not in value and "\n" not in value and not _HOLDS_FACT.search(value):
-            return f'"{value}"'
-        return value
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)
-
-
-def _emit(value: Any, key: str, lines: list[str]) -> None:
-    label = f"{key}: " if key else ""
-    if isinstance(value, dict):
-        if key:
-            lines.append(f"{key}:")
-        for name, item in value.items():
-            _emit(item, str(name), lines)
-    elif isinstance(value, list):
-        if not any(isinstance(item, dict | list) for item in value):
-            lines.append(label + ", ".join(_leaf(item) for item in value))
-            return
-        if key:
-            lines.append(f"{key}:")
-        for item in value:
-            if isinstance(item, dict) and not any(isinstance(leaf, dict | list) for leaf in item.values()):
-                lines.append(", ".join(f"{name}: {_leaf(leaf)}" for name, leaf in item.items()))
-            else:
-                _emit(item, "", lines)
-    elif isinstance(value, str) and "\n" in value:
-        lines.extend([f"{key}:", value] if key else [value])
-    else:
-        lines.append(label + _leaf(value))
+    return "\n".join(lines_of(decode_strings(value)))
