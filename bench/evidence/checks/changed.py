@@ -27,6 +27,7 @@ _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 _MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
+_QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -216,6 +217,7 @@ def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> l
         line not in known
         and len(line) <= _NOTICE_CHARS
         and not ((key := _OPENING.match(line)) and table.has_key(key[1]))
+        and not any(map(table.has_key, _QUOTED_KEY.findall(line)))
         and (words := says_omission(line, full)) != ""
         and not (words[-1].isdigit() and words in full)  # its own total
         for line in lines
