@@ -208,14 +208,14 @@ class RunSession:
         strategies = [item for item in self._measuring.strategies if item.name in names]
         details = self._details(strategies)
         if all(item.shipped for item in strategies):
-            self._keep(self._shown(names), details)
+            self._keep(self._about_details(names), details)
         return details
 
     def kept_details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...] | None:
         """The same as they were kept; None where they were not."""
-        return self._known(tuple[ReplayDetail, ...], self._shown(names))
+        return self._known(tuple[ReplayDetail, ...], self._about_details(names))
 
-    def _shown(self, names: Sequence[str]) -> tuple[str, ...]:
+    def _about_details(self, names: Sequence[str]) -> tuple[str, ...]:
         strategies = (item for item in self._measuring.strategies if item.name in names)
         return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
 

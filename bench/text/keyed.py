@@ -10,11 +10,11 @@ _KEY = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]*(?![\w-])")
 _BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
 _BEFORE_CHARS = 40
 _BETWEEN = re.compile(
-    r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*)+|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
+    r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*){1,6}|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
 )
 _VALUE = re.compile(
     r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'"
-    r"|([^\s<>,;(){}\[\]\"'][^\n<>,;(){}\[\]\"']*?)(?=[ \t]+[\w.-]+=|[\n<>,;(){}\[\]\"']|\Z)"
+    r"|([^\s<>,;(){}\[\]\"'][^\n<>,;(){}\[\]\"']*?)(?=[ \t]{1,8}[\w.-]{1,80}=|[\n<>,;(){}\[\]\"']|\Z)"
 )
 _NEXT = re.compile(r"\s*+(?:,\s*+|(</\w+>)\s*+(<\w+>)\s*+)?(?=[\"'<>\w])")
 
@@ -64,7 +64,7 @@ def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]
         key, start = match.group().rpartition("__")[2], match.start()
         if key not in names or start < end:
             continue
-        follows = end and not text[end:start].strip("\"' \t")
+        follows = 0 < end and start - end <= _BEFORE_CHARS and not text[end:start].strip("\"' \t")
         if not follows and not _BEFORE.search(text[max(0, start - _BEFORE_CHARS) : start]):
             continue
         between = _BETWEEN.match(text, match.end())

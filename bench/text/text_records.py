@@ -69,7 +69,7 @@ class TextReading:
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
-        keyed = keyed_records(rest, frozenset(names))
+        keyed = keyed_records(rest, names)
         values_of_each = [_values_of(pairs) for pairs, _ in keyed]
         for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
             near = frozenset[str]().union(*(values_of_each[number] for number in outer))

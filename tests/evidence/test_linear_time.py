@@ -19,6 +19,7 @@ REPEATED = [
     '{"a":[\n',
     '"{\\"a\\": ',
     "<a>",
+    "<rows>",
     "<a>\n",
     "a: ",
     "- ",
@@ -28,6 +29,7 @@ REPEATED = [
     "_",
     "a; " + " " * 5000,
     "total: 1 ",
+    "rows: 1 ",
 ]
 
 
@@ -36,7 +38,10 @@ REPEATED = [
 def test_a_long_own_text_is_checked_in_seconds(repeated: str) -> None:
     """Slow: 100,000 characters of each, where a second pass over the text from each place takes minutes."""
     text = repeated * (CHARS // len(repeated))
-    steps = [result("4711 rows in /data/1.csv", index=2), ModelTurn(index=3, content="it is 4711 in /data/1.csv")]
+    steps = [
+        result('{"rows": 4711, "at": "/data/1.csv"}', index=2),
+        ModelTurn(index=3, content="it is 4711 in /data/1.csv"),
+    ]
     began = time.process_time()
     measure(opened(steps), Measuring((compose("own", {"summarizer": lambda request: text}),)))
     assert time.process_time() - began < 10
