@@ -64,7 +64,7 @@ def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]
         key, start = match.group().rpartition("__")[2], match.start()
         if key not in names or start < end:
             continue
-        follows = 0 < end and start - end <= _BEFORE_CHARS and not text[end:start].strip("\"' \t")
+        follows = end > 0 and start - end <= _BEFORE_CHARS and not text[end:start].strip("\"' \t")
         if not follows and not _BEFORE.search(text[max(0, start - _BEFORE_CHARS) : start]):
             continue
         between = _BETWEEN.match(text, match.end())
