@@ -24,16 +24,19 @@ class Counts:
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own = evidence, own
         self._exact: set[int] = set()
+        self._rows: set[int] = set()
         self._between: list[tuple[int, int]] = []
         own_text = own.text
         self._add(own_text)
         if own.result is not None:
-            texts = {
-                m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
-            }
+            others = {*range(evidence.messages.recorded), *evidence.own} - {own.number}
+            shown = map(evidence.messages.messages.__getitem__, others)
+            texts = {message.text for message in shown if message.step == own.result.index}
             value = own.result.data if own.result.data is not None else own.result.text
             parts = [own_text, *self._strings(decode_strings(own_text))]
-            for text in texts.union(self._strings(decode_strings(value))):
+            of_result = {own.result.text, *self._strings(decode_strings(value), self._rows)}
+            self._rows.update(count for text in of_result for count in _lines(text))
+            for text in texts | of_result:
                 self._add(text)
                 lines = len(text.split("\n"))
                 self._between.append((lines - _NEAR, lines))
@@ -51,6 +54,10 @@ class Counts:
         value = int(number[:18])
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
         return known or value == self._result_tokens
+
+    def is_all(self, number: str) -> bool:
+        """True if a number counts all rows or lines of the result, or of a list in it."""
+        return number.isdigit() and int(number[:18]) in self._rows
 
     def is_total(self, number: str) -> bool:
         """True if a number is the sum of a column of the result."""
@@ -79,8 +86,8 @@ class Counts:
         lines = len(untruncated.split("\n")) - kept
         self._between.append((lines - _NEAR, lines + _NEAR))
 
-    def _strings(self, value: object) -> Iterator[str]:
-        """Yield the texts of several lines in a value; the lengths of its containers are exact counts."""
+    def _strings(self, value: object, rows: set[int] | None = None) -> Iterator[str]:
+        """Yield the texts of several lines in a value; the lengths of its containers are exact counts, of lists `rows`."""
         waiting = [value]
         while waiting:
             item = waiting.pop()
@@ -89,7 +96,10 @@ class Counts:
                     yield item
             elif isinstance(item, dict | list):
                 self._exact.add(len(item))
-                waiting.extend(item.values() if isinstance(item, dict) else item)
+                items = list(item.values()) if isinstance(item, dict) else item
+                if rows is not None and (isinstance(item, list) or all(isinstance(one, dict) for one in items)):
+                    rows.add(len(item))
+                waiting.extend(items)
 
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
         """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
