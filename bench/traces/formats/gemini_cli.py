@@ -174,7 +174,7 @@ class _Session(Steps):
 
 def _begins(line: dict[str, Any]) -> bool:
     """True for the line with which the CLI begins a stream."""
-    return line.get("type") == "init" and "session_id" in line and "timestamp" in line
+    return line.get("type") == "init" and "session_id" in line
 
 
 def _call(call: Fields) -> ToolCall:

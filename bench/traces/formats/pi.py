@@ -53,8 +53,8 @@ class Pi:
     def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects
         begun = any(line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines)
-        entries = [line for line in lines if line.get("type") == "message"]
-        return certain_if(entries and (begun or all({"parentId", "message"} <= entry.keys() for entry in entries)))
+        sent = [dict_in(line, "message") for line in lines if line.get("type") == "message"]
+        return certain_if(sent and (begun or any(message.get("role") == "toolResult" for message in sent)))
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
