@@ -65,7 +65,7 @@ def _missing(reading: Reading) -> Iterator[str]:
 
 def _assumed(reading: Reading) -> str:
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
-    encodings = sorted({item.encoding for item in facts if item.encoding} or set(signature.encodings))
+    encodings = sorted({*signature.encodings.values()})
     shares = {item.cache_shares for item in facts}
     parts = []
     if encodings:
