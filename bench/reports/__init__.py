@@ -83,7 +83,7 @@ def markdown_screen(compared: Compared) -> str:
 
 def _about(reading: Reading) -> str:
     """The subject of a comparison in one line: data, model, runs, strategies, baseline."""
-    compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
+    compared, facts = reading.compared, [run.facts for run in reading.runs]
     formats = Counter(item.format for item in facts if item.format)
     models = Counter(item.model for item in facts if item.model)
     kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names]

@@ -19,7 +19,7 @@ from .reading import Reading
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
 
-NUMBERED = 8
+_NUMBERED = 8
 """With more strategies rows are numbered: where a chart has no room for a name, it shows the
 number.
 """
@@ -28,7 +28,7 @@ _INACTIVE = 3  # more rows that changed nothing than this are folded
 
 def strategies(reading: Reading, name: str, numbers: Numbers, *, verdicts: bool = True) -> Iterator[Table | Fold]:
     """The table; where many strategies changed nothing, they stand folded below it."""
-    rows = [(item, _row(reading, place, item, numbers, verdicts)) for place, item in enumerate(reading.ranked, 1)]
+    rows = [(item, _row(reading, item, numbers, verdicts)) for item in reading.ranked]
     inactive = [row for item, row in rows if "inactive" in item.marks]
     if len(inactive) <= _INACTIVE or not verdicts:
         inactive = []
@@ -40,11 +40,11 @@ def strategies(reading: Reading, name: str, numbers: Numbers, *, verdicts: bool 
         yield Fold(title, (table(title, heads, inactive),))
 
 
-def _row(reading: Reading, place: int, item: Ranked, numbers: Numbers, verdicts: bool) -> Row:
+def _row(reading: Reading, item: Ranked, numbers: Numbers, verdicts: bool) -> Row:
     mark = reading.mark(item.strategy)
-    place_text = f"{place} " if verdicts and len(reading.ranked) > NUMBERED else ""
+    place = f"{reading.rows[item.strategy]} " if verdicts and len(reading.ranked) > _NUMBERED else ""
     about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
-    cells = [Cell(place_text + reading.title(item.strategy), about if verdicts else "", mark=mark)]
+    cells = [Cell(place + reading.title(item.strategy), about if verdicts else "", mark=mark)]
     cells += [cell_of(item) for _, cell_of in numbers]
     if verdicts:
         verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)

@@ -91,7 +91,7 @@ class RunSession:
 
     @cached_property
     def _contents(self) -> TraceContents:
-        return TraceContents(self.trace)
+        return TraceContents(self.trace, lambda kind, name, make: self._once(kind, (name,), make))
 
     @cached_property
     def index(self) -> TraceIndex:

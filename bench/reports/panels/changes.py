@@ -173,7 +173,7 @@ def _changed_specs(reading: Reading) -> Iterator[Block]:
 
 
 def _unchanged(reading: Reading, move: Move) -> int:
-    return max(0, len(reading.compared.runs) - move.improved_runs - move.regressed_runs)
+    return max(0, len(reading.runs) - move.improved_runs - move.regressed_runs)
 
 
 def _moved(reading: Reading) -> Iterator[Block]:

@@ -35,7 +35,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _read(reading: Reading) -> str:
     """The size of the data, and what is not in it."""
-    facts = [run.facts for run in reading.compared.runs]
+    facts = [run.facts for run in reading.runs]
     if not facts:
         return "No recording."
     turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
@@ -45,7 +45,7 @@ def _read(reading: Reading) -> str:
 
 def _missing(reading: Reading) -> Iterator[str]:
     """Yields a sentence for each way in which something is missing."""
-    facts, files = [run.facts for run in reading.compared.runs], reading.compared.skipped
+    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
     skipped: Counter[str] = Counter()
     for item in facts:
         skipped.update(item.skipped)
@@ -64,7 +64,7 @@ def _missing(reading: Reading) -> Iterator[str]:
 
 
 def _assumed(reading: Reading) -> str:
-    facts, signature = [run.facts for run in reading.compared.runs], reading.compared.signature
+    facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = sorted({item.encoding for item in facts if item.encoding} or set(signature.encodings))
     shares = {item.cache_shares for item in facts}
     parts = []
@@ -86,8 +86,8 @@ def _assumed(reading: Reading) -> str:
 def _limits(reading: Reading) -> Iterator[str]:
     yield REPLAY_LIMIT
     share = reading.advice.cannot_rule_out
-    if share and reading.tasks:
-        yield rule_out(of(reading.tasks, "task"), share) + "."
+    if share and reading.runs:
+        yield rule_out(reading.sample, share) + "."
     unchecked = [item.strategy for item in reading.ranked if "not checked" in item.marks]
     if unchecked:
         yield f"Some texts of {listed(unchecked)} could not be read, so they were not checked."
@@ -135,7 +135,7 @@ def _limit(rule: Rule, results: list[RuleResult]) -> str:
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """The texts that stand in everything a strategy writes: quoted, since no rule reads them."""
     writers: dict[str, Counter[str]] = {}
-    for run in reading.compared.runs:
+    for run in reading.runs:
         for score in run.scores:
             if score.strategy in reading.by_name:
                 for text in score.constant_texts:
