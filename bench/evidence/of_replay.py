@@ -46,6 +46,9 @@ class TraceSession:
         self.prose: dict[str, tuple[str, ...]] = {}
         """The parts of a line that no recorded message has, as far as they were asked for."""
 
+        self.notices: dict[int, str | None] = {}
+        """The words of its own in a strategy's message that is a cut result, as far as they were asked for."""
+
         self._lines: dict[int | None, frozenset[str]] = {}
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""

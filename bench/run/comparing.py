@@ -28,6 +28,7 @@ from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
 from ..strategies.sweeps import at_settings
 from ..text.facts import FACTS_VERSION
+from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
@@ -227,6 +228,8 @@ def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict
         for task in _tasks(runs, held if running.details else None):
             known = task.session(plan).known()
             if known is None:
+                if running.workers.count > 1:  # a vocabulary that is read here is read in no worker
+                    TokenCounter(encoding_for(task.trace.model or measuring.model)[0])
                 yield task
             else:
                 ready.append(_sharing(known, numbers))

@@ -91,7 +91,7 @@ class RunSession:
 
     @cached_property
     def _contents(self) -> TraceContents:
-        return TraceContents(self.trace)
+        return TraceContents(self.trace, lambda kind, name, make: self._once(kind, (name,), make))
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -111,7 +111,7 @@ class RunSession:
     @cached_property
     def replayer(self) -> Replayer:
         """Replays the trace, counting as the evidence does."""
-        return Replayer(self.trace, self.index, self.session.messages.count)
+        return Replayer(self.trace, self.index, self.session.messages.count, self._contents)
 
     @cached_property
     def as_recorded(self) -> CheckedReplay:

@@ -37,6 +37,18 @@ def without_halves(kept: str, untruncated: str) -> str:
     return _without_half(*backwards, lambda place: size - token_around(untruncated, size - place)[1])[::-1]
 
 
+def between_ends(kept: str, untruncated: str) -> tuple[int, int]:
+    """The part of a text between what it shows of the beginning and of the end of another one, as (start, end).
+
+    >>> [between_ends(text, "[3, 1250, 4417]") for text in ("[3, 12", "[3, … 17]", "4417]", "none")]
+    [(6, 6), (4, 5), (0, 0), (0, 4)]
+    """
+    size = min(len(kept), len(untruncated))
+    start = _most(size, lambda number: untruncated.startswith(kept[:number]))
+    at_end = _most(size - start, lambda number: untruncated.endswith(kept[-number:]))
+    return start, len(kept) - at_end
+
+
 def _without_half(kept: str, untruncated: str, token_start: Callable[[int], int]) -> str:
     """A text without the half of a token behind the first beginning of another text that stands in it."""
     sought = untruncated[:_SOUGHT_CHARS]
