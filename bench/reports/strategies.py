@@ -86,7 +86,8 @@ def reason(reading: Reading, item: Ranked) -> str:
 
 def _beside(reading: Reading, item: Ranked, advised: str) -> str:
     """The reason why a strategy that may be shipped is not the one that is advised."""
-    price, best = (reading.price(one) for one in (item, reading.by_name[advised]))
+    best = next((reading.price(one) for one in reading.ranked if one.strategy == advised), None)
+    price = reading.price(item)
     is_near = price and best and price.ratio and best.ratio and price.ratio <= best.ratio + EQUAL
     return f"about as cheap as {advised}" if is_near else f"saves less than {advised}"
 
