@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +22,6 @@ from .documents import Document
 from .parts import Unread
 
 _MAGIC = b"SQLite format 3\x00"
-_COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata"
 _POSITIONAL, _FIELDS, _TEXT = (0, 1), (2, 4, 5), 3
 
 
@@ -33,27 +34,35 @@ def is_sqlite(document: Document) -> bool:
 
 
 def states_in(document: Document, unread: Unread, most: int = -1) -> list[dict[str, Any]]:
-    """The states of all threads in the order of their ids, which rise; at most so many (-1: all).
+    """The states of all threads; at most so many (-1: all).
     `[]` where the file has no such table, or is damaged. A checkpoint that cannot be read is
     counted."""
-    rows: list[tuple[Any, ...]] = []
-    # from memory, so that the file beside which SQLite would write its journal is never touched
-    with (
-        contextlib.suppress(sqlite3.Error, UnicodeDecodeError),
-        contextlib.closing(sqlite3.connect(":memory:")) as database,
-    ):
-        database.deserialize(document.disk_bytes)
-        rows = database.execute(f"SELECT {_COLUMNS} FROM checkpoints ORDER BY checkpoint_id LIMIT {most:d}").fetchall()
     states = []
-    for thread, space, own, kind, checkpoint, metadata in rows:
-        state = _unpacked(kind, checkpoint)
+    for row in _rows(document, most):
+        state = _unpacked(row.get("type"), row.get("checkpoint"))
         if not isinstance(state, dict):
             unread.add("checkpoint that cannot be read")
             continue
-        configured = {"thread_id": thread, "checkpoint_ns": space or "", "checkpoint_id": own}
-        details = _json(metadata)
-        states.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": as_dict(details)})
+        configured = {"thread_id": row.get("thread_id"), "checkpoint_ns": row.get("checkpoint_ns") or ""}
+        details = as_dict(_json(row.get("metadata")))
+        states.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": details})
     return states
+
+
+def _rows(document: Document, most: int) -> list[dict[str, Any]]:
+    """The rows of the table of checkpoints by the names of its columns. They are read from a copy,
+    with the log of writes (`-wal`) that a saver leaves beside its file where it was not closed."""
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
+        copy, log = Path(folder) / "saved", document.path.with_name(f"{document.path.name}-wal")
+        copy.write_bytes(document.disk_bytes)
+        if log.is_file():
+            copy.with_name("saved-wal").write_bytes(Document(log).disk_bytes)
+        with contextlib.closing(sqlite3.connect(copy)) as database:
+            found = database.execute(f"SELECT * FROM checkpoints LIMIT {most:d}")
+            names = [column[0] for column in found.description]
+            rows = [dict(zip(names, row, strict=True)) for row in found]
+    return rows
 
 
 def _unpacked(kind: Any, data: Any) -> Any:

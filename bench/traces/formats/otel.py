@@ -38,7 +38,7 @@ _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 class Otel:
     """One trace a conversation (`gen_ai.conversation.id`, `session.id`), else one a trace id.
 
-    From OTLP JSON, or spans as consoles print them. Messages are read from attributes
+    From OTLP JSON, Jaeger's JSON, or spans as consoles print them. Messages are read from attributes
     (`gen_ai.input.messages`, `gen_ai.prompt.N.…`, `llm.input_messages.N.…`, `ai.prompt.messages`)
     or from events of spans. Spans of tools give outputs, errors and times to the results, by
     the id of the call or by name and arguments; where model calls record no prompt they are the
