@@ -111,7 +111,7 @@ class RunSession:
     @cached_property
     def replayer(self) -> Replayer:
         """Replays the trace, counting as the evidence does."""
-        return Replayer(self.trace, self.index, self.session.messages.count)
+        return Replayer(self.trace, self.index, self.session.messages.count, self._contents)
 
     @cached_property
     def as_recorded(self) -> CheckedReplay:
