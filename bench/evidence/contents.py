@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 from ..model import Message, ToolResult, Trace
 from ..text.cut import without_halves
 from ..text.fields import FieldTable
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
+from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 
 _Value = TypeVar("_Value")
@@ -38,6 +39,8 @@ class TraceContents:
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
         self._tables: dict[int, FieldTable] = {}
+        self.counter = Remembered(TokenCounter)
+        """A counter for each encoding: whoever counts a text again has it from here."""
 
     @cached_property
     def texts(self) -> Texts:

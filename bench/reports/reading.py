@@ -210,6 +210,14 @@ class Reading:
         return next(known, "")
 
     @cached_property
+    def measured(self) -> list[tuple[str, float]]:
+        """Each strategy's value of such a scenario, best first; of equals the advised one, today last."""
+        order = ("advised", "other", "rejected", "today")
+        names = sorted((item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name)))
+        values = [(name, value) for name in names if (value := self.value(name, self.measure)) is not None]
+        return sorted(values, key=lambda pair: -pair[1])
+
+    @cached_property
     def measures(self) -> tuple[str, ...]:
         """The metrics of such a scenario: the measure and up to three of its family that differ."""
         if not self.measure:
