@@ -19,6 +19,7 @@ import bench
 from bench.files.writing import write_together
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError, TraceError
+from bench.run.kept import Kept
 from bench.traces.formats.native import encode_trace, write_traces
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +105,9 @@ def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(
     with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):
         bench.run_scenario(path)
     assert command("run", path, "--update-baseline") == 0
-    assert [gate.outcome for gate in bench.run_scenario(path, require_baseline=True).gates] == ["pass"]
+    kept = Kept(Path("kept.sqlite"))  # code that is judged could have written it
+    assert [gate.outcome for gate in bench.run_scenario(path, require_baseline=True, kept=kept).gates] == ["pass"]
+    assert not kept.path.exists()
     Path("mine.baseline.json").unlink()
     Path("mine.baseline.json").symlink_to("gone")
     with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):
