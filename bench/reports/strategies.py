@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..comparison.certainty import FEWEST
+from ..comparison.certainty import EQUAL, FEWEST
 from ..comparison.rules import filled
 from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
@@ -77,8 +77,16 @@ def reason(reading: Reading, item: Ranked) -> str:
         others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
     if item.verdict == "ship" and advised not in (None, item.strategy):
-        others = [f"saves less than {advised}"] if reading.compared.answers == "savings" else []
+        others = [_beside(reading, item, advised)] if reading.compared.answers == "savings" else []
     return "; ".join([*others, *item.marks])
+
+
+def _beside(reading: Reading, item: Ranked, advised: str) -> str:
+    """The reason why a strategy that may be shipped is not the one that is advised."""
+    best = next((reading.price(one) for one in reading.ranked if one.strategy == advised), None)
+    price = reading.price(item)
+    is_near = price and best and price.ratio and best.ratio and price.ratio <= best.ratio + EQUAL
+    return f"about as cheap as {advised}" if is_near else f"saves less than {advised}"
 
 
 def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:

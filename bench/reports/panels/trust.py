@@ -73,7 +73,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 def _assumed(reading: Reading) -> str:
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
-    encodings = sorted({item.encoding for item in facts if item.encoding} or set(signature.encodings))
+    encodings = sorted({*signature.encodings.values()})
     shares = {item.cache_shares for item in facts}
     parts = []
     if encodings:
