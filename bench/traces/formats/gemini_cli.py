@@ -47,7 +47,7 @@ class GeminiCLI:
     def sniff(self, document: Document) -> Confidence:
         first = document.first
         if not ("sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())):
-            return certain_if(first.get("type") == "init" and "session_id" in first)
+            return certain_if(any(map(_begins, document.first_objects)))
         messages = document.first_objects if document.is_json_lines else dicts(first.get("messages"))
         return certain_if(any(item.get("type") in _TURNS for item in messages))
 
@@ -55,7 +55,7 @@ class GeminiCLI:
         """The file's session; its id is in `meta`."""
         run = _Session()
         objects = objects_of(document, run.unread)
-        if objects[:1] and objects[0].get("type") == "init":
+        if any(map(_begins, objects)):
             run.stream(objects)
         else:
             run.session(objects)
@@ -131,7 +131,6 @@ class _Session(Steps):
 
     def stream(self, lines: list[dict[str, Any]]) -> None:
         """Add what a stream printed: what the model wrote and called up to a result is a turn."""
-        self.model = text(lines[0].get("model"))
         for line in lines:
             kind = line.get("type")
             if kind == "message" and line.get("role") == "user":
@@ -145,6 +144,7 @@ class _Session(Steps):
             elif kind == "tool_result":
                 self.turn.results.append(self._streamed_result(line))
             elif kind in ("init", "result"):
+                self.model = text(line.get("model")) or self.model
                 self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
             else:
                 self.unread.kind("event", kind)
@@ -170,6 +170,11 @@ class _Session(Steps):
             self.say(ReadMessage("assistant", self.written, tuple(self.turn.calls)))
         self.tell(self.turn.results)
         self.turn, self.written = Blocks(), ""
+
+
+def _begins(line: dict[str, Any]) -> bool:
+    """True for the line with which the CLI begins a stream."""
+    return line.get("type") == "init" and "session_id" in line
 
 
 def _call(call: Fields) -> ToolCall:

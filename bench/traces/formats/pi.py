@@ -51,9 +51,10 @@ class Pi:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        header, *entries = document.first_objects or [{}]
-        begun = header.get("type") == "session" and isinstance(header.get("id"), str)
-        return certain_if(begun and any(entry.get("type") == "message" for entry in entries))
+        lines = document.first_objects
+        begun = any(line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines)
+        sent = [dict_in(line, "message") for line in lines if line.get("type") == "message"]
+        return certain_if(sent and (begun or any(message.get("role") == "toolResult" for message in sent)))
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
