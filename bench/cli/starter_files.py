@@ -38,8 +38,9 @@ _FILES = {
               help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
-    """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub
-    workflow into DIR, and run it once.
+    """Write a scenario, a strategy of your own and a GitHub workflow into DIR, and run it once.
+
+    Its traces and an accepted baseline are written too.
 
     With --traces the scenario is about your own recordings, and holds the policy that is advised
     for them.
@@ -131,9 +132,7 @@ def starter() -> dict[str, bytes]:
 
 
 def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) -> None:
-    """Raise BenchError where a file is there already, is not what would be written, and `force` is
-    not given.
-    """
+    """Raise BenchError where another file is there already, unless `force` is given."""
     for name, data in contents.items():
         place = folder / name
         if os.path.lexists(place) and not force and not (place.is_file() and place.read_bytes() == data):
@@ -141,9 +140,7 @@ def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) ->
 
 
 def requirement() -> str:
-    """The requirement that makes pip install this bench: the git commit that it comes from, its
-    checkout, else its version.
-    """
+    """The requirement by which pip installs this bench: its git commit, checkout or version."""
     import importlib.metadata
 
     try:
