@@ -79,30 +79,14 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The files of a scenario about somebody's recordings, with the policy that is advised for
-    them, or the best other one.
+    """The files of a scenario about somebody's recordings, with the policy that is best for them.
 
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
-    from .. import compare
     from ..plugins.spec import split_top
-    from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
-    compared = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here())
-    advice = compared.advice
-    if advice is None:
-        raise BenchError(f"{traces[0]}: nothing was measured")
-    say(advice.sentence)
-    passing = [
-        item.strategy
-        for item in advice.ranked
-        if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO
-    ]
-    named = next(iter(passing), None)
-    if named is None:
-        what = f"{traces[0]}: no policy is advised for these recordings"
-        raise BenchError(f"{what} — write a scenario of your own with `bench init`")
+    named = _best_policy(traces)
     paths = [
         _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix()) for text in traces
     ]
@@ -117,6 +101,26 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     for mark, value in filled.items():
         text = text.replace(mark, value)
     return {ADVISED: text.encode(), **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)}}
+
+
+def _best_policy(traces: Sequence[str]) -> str:
+    """The best policy of the portfolio on some recordings; prints what is advised for them.
+
+    Raises BenchError where none qualifies.
+    """
+    from .. import compare
+    from ..run.kept import kept_here
+    from ..strategies.portfolio import PORTFOLIO
+
+    advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here()).advice
+    if advice is None:
+        raise BenchError(f"{traces[0]}: nothing was measured")
+    say(advice.sentence)
+    for item in advice.ranked:
+        if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO:
+            return item.strategy
+    what = f"{traces[0]}: no policy is advised for these recordings"
+    raise BenchError(f"{what} — write a scenario of your own with `bench init`")
 
 
 def _placed(text: str, place: Callable[[str], str]) -> str:

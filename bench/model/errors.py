@@ -110,10 +110,8 @@ def nearest_file(path: Path) -> str:
         names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    close = [
-        name for name in close if difflib.get_close_matches(path.stem, [Path(name).stem])
-    ]  # `.toml` is alike in all
+    alike = [name for name in names if difflib.get_close_matches(path.stem, [Path(name).stem])]
+    close = difflib.get_close_matches(path.name, alike, n=1, cutoff=0.6)
     return f" — did you mean {visible(str(path.with_name(close[0])))}?" if close else ""
 
 

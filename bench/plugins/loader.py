@@ -90,18 +90,19 @@ class FinderElsewhere:
         """The module's spec, its file and folders elsewhere. Raises ModuleNotFoundError where it is not there."""
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
-        if spec is None or (spec.origin is None and spec.submodule_search_locations is None):
-            return spec
+        if spec is None:
+            return None
         folders = spec.submodule_search_locations
-        folders = None if folders is None else [*map(self._place, folders)]
-        file = spec.origin and self._place(spec.origin)
-        if file is None:  # a package of folders alone
-            spec.submodule_search_locations = folders
-        elif file != spec.origin:
-            if not os.path.exists(file):
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
-        return spec
+        elsewhere = None if folders is None else [*map(self._place, folders)]
+        if spec.origin is None:  # a package of folders alone, or a module that is built in
+            spec.submodule_search_locations = elsewhere
+            return spec
+        file = self._place(spec.origin)
+        if file == spec.origin:
+            return spec
+        if not os.path.exists(file):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=elsewhere)
 
 
 # ---------------------------------------------------------------- modules
