@@ -17,12 +17,12 @@ from bench.reports.audit import audit_rendered
 
 PAGES: dict[str, Callable[[], str]] = {
     "eight": lambda: rendered([comparison(8, 27)], "html"),
-    "failed": lambda: rendered([comparison(8, 27, gates="fail")], "html"),
+    "failed": lambda: rendered([comparison(5, 14, gates="fail")], "html"),
     "one": lambda: rendered([comparison(1, 1)], "html"),
     "thirty": lambda: rendered([comparison(30, 1000, seed=3)], "html"),
     "judged": lambda: rendered([judged()], "html"),
     "hostile": lambda: rendered([comparison(4, 8, hostile=True, gates="fail")], "html"),
-    "overview": lambda: rendered([comparison(8, 12, gates="pass"), comparison(2, 3), judged("routed"), comparison(3, 8, title="A short question?")], "html"),
+    "overview": lambda: rendered([comparison(3, 8, gates="pass"), judged("routed"), comparison(2, 3, title="A short question?")], "html"),
     "audit": lambda: audit_rendered(audited(1), "html"),
     "folder": lambda: audit_rendered(audited(5), "html"),
 }  # fmt: skip
