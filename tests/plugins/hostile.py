@@ -105,15 +105,15 @@ ALTERS = {
     "def f(given): return 'x'\n",
 }  # fmt: skip
 
-CALLED = {
-    name: f"def f(given):\n{indent(before, '    ')}    {body}\n" for name, (_, before, body) in CALLS.items()
-}
+CALLED = {name: f"def f(given):\n{indent(before, '    ')}    {body}\n" for name, (_, before, body) in CALLS.items()}
 CODES = {
     **{f"load: {name}": code for name, (_, code) in LOADS.items()},
     **{f"left: {name}": code for name, code in LEFT_BEHIND.items()},
     **{f"alters: {name}": code for name, code in {**FAILS, **ALTERS}.items()},
 }
-REASONS = {name: reason for name, (reason, *_) in CALLS.items()} | {f"load: {name}": reason for name, (reason, _) in LOADS.items()}
+REASONS = {name: reason for name, (reason, *_) in CALLS.items()} | {
+    f"load: {name}": reason for name, (reason, _) in LOADS.items()
+}
 
 
 def opened_answers(link, ready):

@@ -98,7 +98,9 @@ def test_a_hostile_call_costs_its_own_row_and_not_that_of_its_neighbours(replaye
     """All in one file, so that one child answers each in a fork of its own; the honest one comes last."""
     honest = "def last(given): return given.text[:20]\n"
     code = "".join(one.replace(" f(given)", f" f{at}(given)") for at, one in enumerate(CALLED.values())) + honest
-    *replays, last = replayed.each(code, [*(f"summarizer={{}}:f{at}" for at in range(len(CALLED))), "summarizer={}:last"])
+    *replays, last = replayed.each(
+        code, [*(f"summarizer={{}}:f{at}" for at in range(len(CALLED))), "summarizer={}:last"]
+    )
     printed = capfd.readouterr()
     for name, replay in zip(CALLED, replays, strict=True):
         check_row(name, replay, printed)
