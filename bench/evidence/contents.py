@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
 from ..text.cut import without_halves
 from ..text.fields import FieldTable
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
+from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
+
+_Value = TypeVar("_Value")
+
+
+class Once(Protocol):
+    """Gives a value of a trace as an earlier run kept it under a name, else as `make` makes it now."""
+
+    def __call__(self, kind: type[_Value], name: str, make: Callable[[], _Value], /) -> _Value: ...
+
+
+def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Value:
+    """The value as it is made now: nothing is kept."""
+    return make()
 
 
 class TraceContents:
-    """The texts of the messages of a trace and the fields of its results. Lives as long as the trace is measured."""
+    """The texts of the messages of a trace and the fields of its results. Lives as long as the trace is measured.
 
-    def __init__(self, trace: Trace) -> None:
+    `once` is for what costs much, follows from the trace alone, and not every strategy asks for.
+    """
+
+    def __init__(self, trace: Trace, once: Once = made_now) -> None:
+        self.once = once
         self.results = {result.index: result for result in trace.results}
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
         self._tables: dict[int, FieldTable] = {}
+        self.counter = Remembered(TokenCounter)
+        """A counter for each encoding: whoever counts a text again has it from here."""
 
     @cached_property
     def texts(self) -> Texts:
         """A reader that knows the words which the trace writes in small letters: capitalised, they are no names."""
         texts = Texts()
         words = (texts.words(text) for step in self._trace.steps for text in step_texts(step))
-        texts.lower.update(word for of_text in words for word in of_text if word.islower())
+
+        def small_words() -> frozenset[str]:
+            return frozenset(word for of_text in words for word in of_text if word.islower())
+
+        texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts
 
     def of(self, message: Message) -> list[str]:
@@ -41,7 +67,11 @@ class TraceContents:
     @cached_property
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
-        return frozenset().union(*(self.table(step).names for step in self.results))
+
+        def names() -> frozenset[str]:
+            return frozenset().union(*(self.table(step).names for step in self.results))
+
+        return self.once(frozenset[str], "names", names)
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""

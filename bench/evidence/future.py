@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from ..model import ToolResult, Trace, compact_json
 from ..model.index import Origin, TraceIndex
 from ..text.fields import Field, FieldTable
 from ..text.search import first_places
-from ..text.texts import FactsHeld, Texts, longer_holding
-from .contents import field_table
+from ..text.texts import FactsHeld, longer_holding
+from .contents import TraceContents
 
 
 class FutureNeed(NamedTuple):
@@ -37,14 +37,15 @@ class Future:
     needs: tuple[FutureNeed, ...]
     results: Mapping[int, ToolResult]
     search: FactsHeld
-    _tables: dict[int, FieldTable] = field(default_factory=dict)
+    table: Callable[[int], FieldTable]
+    """The fields of the result of a step."""
 
     @classmethod
-    def of(cls, needs: Iterable[FutureNeed], results: Iterable[ToolResult] = ()) -> Future:
-        """A future that shares nothing with any other; without needs nothing is needed."""
+    def of(cls, needs: Iterable[FutureNeed], contents: TraceContents) -> Future:
+        """The future of some needs; without any nothing is needed."""
         needs = tuple(needs)
-        searched = FactsHeld((need.fact for need in needs), Texts())
-        return cls(needs, {result.index: result for result in results}, searched)
+        searched = FactsHeld((need.fact for need in needs), contents.texts)
+        return cls(needs, contents.results, searched, contents.table)
 
     @cached_property
     def places(self) -> dict[int, dict[str, tuple[int, int]]]:
@@ -69,18 +70,14 @@ class Future:
         """A text as facts are looked for in it."""
         return self.search.texts.plain(text)
 
-    def table(self, step: int) -> FieldTable:
-        """The fields of the result of a step."""
-        if step not in self._tables:
-            self._tables[step] = field_table(self.results[step])
-        return self._tables[step]
-
     def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
         """A line of JSON for each record of a result that says some facts as fields: its identity and these fields.
 
+        >>> from bench.model import Source
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
-        >>> results = [ToolResult(index=4, call_id="c", function="f", data=data)]
-        >>> Future.of((), results).record_lines(4, ["125", "300"])
+        >>> result = ToolResult(index=4, call_id="c", function="f", data=data)
+        >>> trace = Trace(id="t", source=Source(format="native"), steps=(result,))
+        >>> Future.of((), TraceContents(trace)).record_lines(4, ["125", "300"])
         ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
         """
         table = self.table(step)
@@ -104,7 +101,7 @@ def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     return compact_json({key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()})
 
 
-def future_of(trace: Trace, index: TraceIndex) -> Future:
+def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Future:
     """The future of a trace, its needs in the order in which they first arose."""
     threads = {turn.index: turn.thread for turn in trace.model_turns}
     by_fact: dict[tuple[str, str], FutureNeed] = {}
@@ -113,4 +110,4 @@ def future_of(trace: Trace, index: TraceIndex) -> Future:
             key = threads[turn], index.facts[need.fact]
             first = by_fact.get(key) or FutureNeed(*key, need.origin, need.origin_step, turn, need.field)
             by_fact[key] = first._replace(last=turn)
-    return Future.of(by_fact.values(), trace.results)
+    return Future.of(by_fact.values(), contents)

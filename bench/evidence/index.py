@@ -30,11 +30,12 @@ def index_trace(
     """
     named = trace.model or model
     encoding, assumed = encoding_for(named)
-    plain = TokenCounter(encoding)
+    contents = contents or TraceContents(trace)
+    plain = contents.counter(encoding)
     fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
     count = plain.calibrated(fit.counting)
     recorded = recorded_messages(trace, fit.reasoning_tokens)
-    needs = needs_of(trace, recorded, contents or TraceContents(trace))
+    needs = needs_of(trace, recorded, contents)
     return TraceIndex(
         trace_sha256=trace.sha256,
         encoding=encoding,
@@ -53,11 +54,6 @@ def index_trace(
         needs=needs.by_turn,
         holders=needs.holders,
     )
-
-
-def counter_of(index: TraceIndex) -> TokenCounter:
-    """A counter that counts as the index does."""
-    return TokenCounter(index.encoding, index.counting)
 
 
 def _window_of(trace: Trace, model: str | None) -> int | None:

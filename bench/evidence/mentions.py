@@ -33,9 +33,11 @@ class Mentions:
 
     @cached_property
     def _contents(self) -> list[str]:
+        """The distinct texts of the recorded messages and their calls."""
         recorded = self._messages.messages[: self._messages.recorded]
         calls = [call.name for message in recorded for call in message.tool_calls]
-        return [*(text for message in recorded for text in self._messages.contents.of(message)), *calls]
+        texts = (text for message in recorded for text in self._messages.contents.of(message))
+        return [*dict.fromkeys((*texts, *calls))]
 
     @cached_property
     def _call_ids(self) -> frozenset[str]:
@@ -44,29 +46,32 @@ class Mentions:
         ids = {call.id for message in recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
 
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return frozenset().union(*map(self._texts.numbers, self._contents))
-
-    @cached_property
-    def _rows(self) -> list[str]:
-        """The words of each content in a row."""
-        return [*map(self._texts.flat, dict.fromkeys(self._contents))]
+    def _row(self, number: int) -> str:
+        """The words of a content in a row."""
+        return self._texts.flat(self._contents[number])
 
     @cached_property
     def _by_word(self) -> dict[str, frozenset[int]]:
-        """The numbers of the rows that have a word."""
-        by_word = grouped((word, number) for number, row in enumerate(self._rows) for word in set(row.split()))
-        return {word: frozenset(numbers) for word, numbers in by_word.items()}
+        """The numbers of the contents that have a word."""
+
+        def by_word() -> dict[str, frozenset[int]]:
+            rows = map(self._row, range(len(self._contents)))
+            numbers = grouped((word, number) for number, row in enumerate(rows) for word in {*row.split()})
+            return {word: frozenset(each) for word, each in numbers.items()}
+
+        return self._messages.contents.once(dict[str, frozenset[int]], "words", by_word)
 
     def number(self, number: str) -> bool:
         """True if a message says a number, alone or as the digits of an identifier or a date."""
-        return number in self._numbers or number in self._digits
+        return number in self._numbers
 
     @cached_property
-    def _digits(self) -> frozenset[str]:
-        runs = frozenset().union(*map(_DIGITS.findall, dict.fromkeys(self._contents)))
-        return frozenset(run.lstrip("0") for run in runs)
+    def _numbers(self) -> frozenset[str]:
+        def numbers() -> frozenset[str]:
+            runs = frozenset().union(*map(_DIGITS.findall, self._contents))
+            return frozenset(run.lstrip("0") for run in runs).union(*map(self._texts.numbers, self._contents))
+
+        return self._messages.contents.once(frozenset[str], "numbers", numbers)
 
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
@@ -114,7 +119,7 @@ class Mentions:
     def _in_a_row(self, words: str) -> bool:
         """True if flat words stand in a row in some message, or are none. Looked for where each of them is."""
         rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
-        return not rows or any(words in self._rows[number] for number in frozenset.intersection(*rows))
+        return not rows or any(words in self._row(number) for number in frozenset.intersection(*rows))
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name, or have it in the id of a call."""
@@ -124,7 +129,7 @@ class Mentions:
     def begins(self, name: str) -> bool:
         """True if the messages say a name that begins so: what a cut leaves of it."""
         begun = flat(name)[:-1]
-        return any(begun in row for row in self._rows)
+        return any(begun in self._row(number) for number in range(len(self._contents)))
 
     def instruction(self, text: str) -> bool:
         """True if a message gives an instruction in nearly these words."""
@@ -141,4 +146,4 @@ class Mentions:
 
     @cached_property
     def _lines(self) -> TextLines:
-        return text_lines(*dict.fromkeys(self._contents))
+        return text_lines(*self._contents)

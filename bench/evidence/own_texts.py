@@ -14,7 +14,6 @@ from ..text.fields import FieldTable
 from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
-from .index import counter_of
 
 
 class TraceMessages:
@@ -26,12 +25,12 @@ class TraceMessages:
 
     def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
         self.trace, self.index = trace, index
-        self.count = counter_of(index)
         numbered = recorded_messages(trace, index.reasoning_tokens)
         self.messages: list[Message] = list(numbered.messages)
         self.tokens: list[int] = list(index.tokens)
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
+        self.count = self.contents.counter(index.encoding).calibrated(index.counting)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
         self._holdings: FactsHeld | None = None
         self._places = {fact: at for at, fact in enumerate(index.facts)}

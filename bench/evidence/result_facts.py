@@ -17,7 +17,6 @@ class ResultFacts:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
         self._results = messages.contents.results
-        self._facts: dict[int, tuple[str, ...]] = {}
         self._holds: dict[int, frozenset[str]] = {}
         self._missing: dict[tuple[int, tuple[int, ...]], tuple[str, ...]] = {}
         self._others: dict[int, dict[str, frozenset[int]]] = {}
@@ -25,9 +24,15 @@ class ResultFacts:
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
         """The distinct facts of an untruncated result, in order."""
-        if result.index not in self._facts:
-            self._facts[result.index] = tuple(self._messages.texts.facts(result.text))
-        return self._facts[result.index]
+        return self._of[result.index]
+
+    @cached_property
+    def _of(self) -> dict[int, tuple[str, ...]]:
+        def facts_of_results() -> dict[int, tuple[str, ...]]:
+            texts = self._messages.texts
+            return {step: tuple(texts.facts(result.text)) for step, result in self._results.items()}
+
+        return self._messages.contents.once(dict[int, tuple[str, ...]], "facts", facts_of_results)
 
     def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
         """The facts of a result that no message of a prompt holds."""
@@ -86,6 +91,10 @@ class ResultFacts:
     @cached_property
     def _holders(self) -> dict[str, frozenset[int]]:
         """By fact the recorded messages that hold it, but for the untruncated result that alone has it."""
+        kind = dict[str, frozenset[int]]
+        return self._messages.contents.once(kind, "holders", self._holders_now)
+
+    def _holders_now(self) -> dict[str, frozenset[int]]:
         alone: dict[str, int] = {}
         for step in self._results:
             full = self._messages.index.full[step]

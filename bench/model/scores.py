@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from .base import Value
 from .outcome import Failure
 
@@ -23,6 +25,17 @@ class Number(Value, frozen=True, array_like=True):
     value: float | None
     weight: float = 1.0
     reason: str = ""
+
+    @property
+    def as_written(self) -> tuple[float | str | None, ...]:
+        """The members as files have them: those at the end that say nothing are left out.
+
+        >>> Number(0.5).as_written, Number(0.5, 3.0).as_written
+        ((0.5,), (0.5, 3.0))
+        """
+        if self.reason:
+            return self.value, self.weight, self.reason
+        return (self.value,) if self.weight == 1.0 else (self.value, self.weight)
 
 
 class Finding(Value, frozen=True):
@@ -107,3 +120,12 @@ class MeasuredRun(Value, frozen=True, kw_only=True):
     facts: RunFacts
     scores: tuple[Score, ...] = ()
     questions_sha256: str = ""
+
+    @property
+    def as_written(self) -> MeasuredRun:
+        """The run as files have it: numbers that had nothing to measure are left out."""
+        scores = []
+        for score in self.scores:
+            numbers = {name: one.as_written for name, one in score.numbers.items() if one.weight or one.reason}
+            scores.append(msgspec.structs.replace(score, numbers=numbers))
+        return msgspec.structs.replace(self, scores=tuple(scores))

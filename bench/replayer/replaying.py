@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..evidence.contents import TraceContents
 from ..evidence.future import Future, future_of
 from ..model import Decision, ModelTurn, Record, RouteDecision, ToolsChanged, Trace
 from ..model.index import TraceIndex
@@ -37,12 +38,19 @@ def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
 class Replayer:
     """Replays one trace through any number of strategies; none sees what another changed.
 
-    `count` counts tokens as the index does; its memory is shared with whoever gives it.
+    `count` counts tokens as the index does; its memory, and `contents`, are shared with whoever gives them.
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex, count: TokenCounter | None = None) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        index: TraceIndex,
+        count: TokenCounter | None = None,
+        contents: TraceContents | None = None,
+    ) -> None:
         self.trace, self.index = trace, index
         self.counter = count or TokenCounter(index.encoding, index.counting)
+        self._contents = contents or TraceContents(trace)
         self.steps = tuple(_recorded(trace, index))
         self._decided = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
         self._results = {result.index: result for result in trace.results}
@@ -60,7 +68,7 @@ class Replayer:
     @functools.cached_property
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
-        return future_of(self.trace, self.index)
+        return future_of(self.trace, self.index, self._contents)
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""

@@ -83,7 +83,7 @@ def markdown_screen(compared: Compared) -> str:
 
 def _about(reading: Reading) -> str:
     """The subject of a comparison in one line: data, model, runs, strategies, baseline."""
-    compared, facts = reading.compared, [run.facts for run in reading.compared.runs]
+    compared, facts = reading.compared, [run.facts for run in reading.runs]
     formats = Counter(item.format for item in facts if item.format)
     models = Counter(item.model for item in facts if item.model)
     kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names]
@@ -100,8 +100,8 @@ def _footer(reading: Reading) -> str:
     """The versions behind the numbers in one line."""
     signature = reading.compared.signature
     prices = [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    versions = [f"bench {signature.bench_version}", *signature.encodings, *prices]
-    return " · ".join([*versions, f"facts {signature.facts_version}", f"seed {signature.seed}"])
+    versions = [f"bench {signature.bench_version}", *sorted({*signature.encodings.values()}), *prices]
+    return " · ".join([*versions, f"facts {signature.facts_version}"])
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Histogram, Mark, Range
+from .charts import Chart, Histogram, Mark, Plot, Range
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -108,11 +108,16 @@ class Figures:
     drawing: Drawing | None = None
 
 
+Picture = tuple[Mark | None, str, str, Histogram | Plot]
+"""A small chart with the mark of a strategy, a name and a line of text."""
+
+
 @dataclass(frozen=True)
 class Gallery:
-    """Small charts side by side, each with a mark, a name and a line of text."""
+    """Small charts side by side; two in a row where they are `wide`."""
 
-    items: tuple[tuple[Mark, str, str, Histogram], ...]
+    items: tuple[Picture, ...]
+    wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .numbers import percent, quantity
+from .numbers import quantity
 
 Mark = Literal["advised", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
@@ -86,84 +87,72 @@ class Histogram:
         """
         largest = max([*self.counts, 1e-12])
         first = next((at for at, number in enumerate(self.counts) if number == largest), None)
-        return [
-            (
-                100 * (at + 0.5) / len(self.counts),
-                100 * number / largest,
-                mark,
-                quantity(number, self.unit) if at == first else "",
-            )
-            for at, (number, mark) in enumerate(zip(self.counts, self.marks, strict=True))
-        ]
+        middles = centers(len(self.counts))
+        texts = [quantity(number, self.unit) if at == first else "" for at, number in enumerate(self.counts)]
+        heights = [100 * number / largest for number in self.counts]
+        return list(zip(middles, heights, self.marks, texts, strict=True))
 
     @property
     def axis(self) -> list[tuple[float, str]]:
         """The labels: place in percent, text."""
         bins = len(self.counts)
-        middle = 0.0 if len(self.labels) > bins else 0.5
-        return [(100 * (place + middle) / bins, text) for place, text in enumerate(self.labels) if text]
+        places = [100 * edge / bins for edge in range(bins + 1)] if len(self.labels) > bins else centers(bins)
+        return [(place, text) for place, text in zip(places, self.labels, strict=True) if text]
 
 
 @dataclass(frozen=True)
-class SweepLine:
-    """One measure over the settings of a sweep, as shares; the limit, its name, the side that it
-    forbids.
+class Plot:
+    """Marks, some on a line, some joined by arcs, in percent from the left and from the top.
+
+    `scale` and `axis` are lines and labels at the left and below; `line` is the value to compare
+    with, its name and whether it is a limit.
     """
 
-    title: str
-    values: tuple[float | None, ...]
-    limit: float | None = None
-    limit_name: str = ""
-    bad: Side = "above"
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The lowest and the highest value of the panel, with some room."""
-        values = [value for value in (*self.values, self.limit) if value is not None]
-        room = (max(values) - min(values)) * 0.12 or 0.01
-        return min(values) - room, max(values) + room
-
-    def down(self, value: float) -> float:
-        """The place of a value in percent from the top."""
-        low, high = self.ends
-        return 100 * (high - value) / (high - low)
-
-    @property
-    def scale(self) -> list[tuple[float, str]]:
-        """The lines of the scale: place and text."""
-        return [(self.down(value), percent(value)) for value in ticks(*self.ends, 3)]
-
-    @property
-    def points(self) -> list[tuple[float, float, Mark]]:
-        """The place and the mark of each value; rejected where it is beyond the limit."""
-        points: list[tuple[float, float, Mark]] = []
-        for place, value in enumerate(self.values):
-            if value is not None:
-                limit = value if self.limit is None else self.limit
-                over = value > limit if self.bad == "above" else value < limit
-                at = 100 * (place + 0.5) / len(self.values)
-                points.append((at, self.down(value), "rejected" if over else "other"))
-        return points
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Some measures over one setting, one panel above the other."""
-
     alt: str
-    settings: tuple[str, ...]
-    axis: str
-    lines: tuple[SweepLine, ...]
+    marks: tuple[tuple[float, float, Mark, str], ...]
+    axis: tuple[tuple[float, str], ...]
+    axis_title: str
+    scale: tuple[tuple[float, str], ...] = ()
+    line: tuple[float, str, bool] | None = None
+    joined: bool = False
+    arcs: tuple[tuple[float, float, int], ...] = ()
 
     @property
-    def labels(self) -> list[tuple[float, str]]:
-        """The settings that have room for their text on a phone: place, text."""
-        many = len(self.settings)
-        every = math.ceil(many * (9 * max(map(len, self.settings)) + 8) / 190)
-        return [(100 * (place + 0.5) / many, self.settings[place]) for place in range(0, many, every)]
+    def paths(self) -> Iterator[tuple[str, int]]:
+        """Yields each line as SVG draws it on a box of 100 by 100, with its width."""
+        if self.joined:
+            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y, *_ in self.marks), 1
+        for start, end, width in self.arcs:
+            top = 84 - 1.1 * abs(end - start)  # the curve reaches three quarters of the way there
+            yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Scatter | Range | Histogram | Sweep
+_PHONE = 220  # pixels of a plot
+
+Chart = Scatter | Range | Histogram | Plot
+
+
+def centers(many: int) -> list[float]:
+    """The middles of so many equal parts, in percent.
+
+    >>> centers(2)
+    [25.0, 75.0]
+    """
+    return [100 * (place + 0.5) / many for place in range(many)]
+
+
+def spaced(labels: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """The labels that have room for their text on a phone, from the left.
+
+    >>> spaced([(0, "1"), (4, "2"), (10, "3")])
+    ((0, '1'), (10, '3'))
+    """
+    kept: list[tuple[float, str]] = []
+    for place, text in labels:
+        room = 100 * (9 * len(text) + 8) / _PHONE
+        if not kept or place - kept[-1][0] >= room:
+            kept.append((place, text))
+    return tuple(kept)
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:

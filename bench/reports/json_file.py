@@ -19,6 +19,6 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
         before, runs, after = json_bytes(msgspec.structs.replace(compared, runs=())).decode().partition('"runs":[')
         yield before + runs
         for place, run in enumerate(compared.runs):
-            yield f"{',' if place else ''}{json_bytes(run).decode()}"
+            yield f"{',' if place else ''}{json_bytes(run.as_written).decode()}"
         yield after
     yield "\n]\n" if several else "\n"

@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .blocks import Block, Code, Drawing, Figure, Figures, Fold, Gallery, Heading, Prose, Sentence, Span, Table, Text
+from .blocks import (
+    Block,
+    Code,
+    Drawing,
+    Figure,
+    Figures,
+    Fold,
+    Gallery,
+    Heading,
+    Picture,
+    Prose,
+    Sentence,
+    Span,
+    Table,
+    Text,
+)
+from .charts import Plot
 
 DOTS = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
 """The signs of marks in a text."""
@@ -32,13 +48,20 @@ def outline(blocks: Iterable[Block]) -> Iterator[Part]:
             case Figures(items, drawing):
                 yield Items(tuple(map(_figure, items)))
                 yield from [Prose(drawing.chart.alt)] if drawing else []
+            case Drawing(Plot()):
+                pass  # a table below it names the same values
             case Drawing(chart, title, note):
                 yield from [Heading(title)] if title else []
                 yield from (Prose(text) for text in (chart.alt, note) if text)
-            case Gallery(items):
-                yield Items(tuple(f"{DOTS[mark]} {name}: {line}" for mark, name, line, _ in items))
+            case Gallery(items, _):
+                yield Items(tuple(map(_picture, items)))
             case Code(label, text):
                 yield Prose((f"{label} " if label else "", Span(text, code=True)))
+
+
+def _picture(item: Picture) -> str:
+    mark, name, line, chart = item
+    return f"{DOTS[mark]} {name}: {line}" if mark else chart.alt
 
 
 def _figure(item: Figure) -> Text:

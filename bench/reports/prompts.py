@@ -9,7 +9,7 @@ from ..model.detail import ReplayDetail, ShownMessage
 from .blocks import Cell, Span, Table, Text, columns, table
 from .numbers import count, of
 
-_MOST = 6  # messages that differ
+_MOST = 4  # messages that differ
 _CHARS = 300
 
 _Both = tuple[ShownMessage | None, ShownMessage | None]

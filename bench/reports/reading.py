@@ -10,19 +10,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.rules import TABLE, filled
+from ..comparison.totals import Runs
 from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.errors import SpecError
 from ..model.metric import MetricInfo
-from ..model.scores import Number, Rule, Score
+from ..model.scores import MeasuredRun, Number, Rule, Score
 from ..plugins.spec import parse_value
 from ..text.wording import per_run
 from .charts import Mark
-from .numbers import count, of, value_of
+from .numbers import count, of, shortened, value_of
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
+_INACTIVE = 3  # more strategies that changed nothing than this are folded
 MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
 
 
@@ -50,6 +52,18 @@ class Reading:
         """The ranked strategies by name."""
         return {item.strategy: item for item in self.ranked}
 
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The strategies that changed nothing, where they are many: the table folds them."""
+        names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
+        return names if len(names) > _INACTIVE else ()
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The number of each strategy's row in the table; the folded ones come last."""
+        names = [item.strategy for item in self.ranked if item.strategy not in self.folded]
+        return {name: place for place, name in enumerate((*names, *self.folded), 1)}
+
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
         if strategy == self.compared.today:
@@ -70,16 +84,32 @@ class Reading:
         return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
 
     @cached_property
+    def runs(self) -> tuple[MeasuredRun, ...]:
+        """The runs that count: of copies of a recording the first."""
+        return Runs(self.compared.runs).all
+
+    @cached_property
     def tasks(self) -> int:
         """The number of tasks; a run without one is a task of its own."""
-        return len({run.facts.task or run.id for run in self.compared.runs}) or self.advice.tasks
+        return len({run.facts.task or run.id for run in self.runs}) or self.advice.tasks
 
     @property
     def size(self) -> str:
         """The number of runs that count and of tasks, in words; a copy of a run does not count."""
-        runs, copies = self.advice.runs, len(self.compared.runs) - self.advice.runs
+        runs = len(self.runs) or self.advice.runs
+        copies = len(self.compared.runs) - len(self.runs)
         tasks = f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else ""
-        return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies > 0 else "")
+        return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies else "")
+
+    @property
+    def noun(self) -> str:
+        """The thing that certainty counts: a task, or a run where each is a task of its own."""
+        return "task" if self.tasks < len(self.runs) else "run"
+
+    @property
+    def sample(self) -> str:
+        """The number of tasks, or of runs where each is a task of its own."""
+        return of(self.tasks, self.noun)
 
     def scenario_line(self, strategy: str) -> str:
         """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
@@ -192,6 +222,14 @@ class Reading:
         return next(known, "")
 
     @cached_property
+    def measured(self) -> list[tuple[str, float]]:
+        """Each strategy's value of such a scenario, best first; of equals the advised one, today last."""
+        order = ("advised", "other", "rejected", "today")
+        names = sorted((item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name)))
+        values = [(name, value) for name in names if (value := self.value(name, self.measure)) is not None]
+        return sorted(values, key=lambda pair: -pair[1])
+
+    @cached_property
     def measures(self) -> tuple[str, ...]:
         """The metrics of such a scenario: the measure and up to three of its family that differ."""
         if not self.measure:
@@ -215,7 +253,7 @@ class Reading:
     @cached_property
     def scores(self) -> dict[str, dict[str, Score]]:
         """The scores by run, then strategy."""
-        return {run.id: {score.strategy: score for score in run.scores} for run in self.compared.runs}
+        return {run.id: {score.strategy: score for score in run.scores} for run in self.runs}
 
     def at(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None where it was not measured."""
@@ -224,8 +262,17 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The name of each run: its id without the folders and the ending that all share."""
-        return short_names([run.id for run in self.compared.runs])
+        """The name of each run: the part of its path that differs, else its task."""
+        names = short_names([run.id for run in self.compared.runs])
+        tasks: dict[str, list[str]] = {}
+        for run in sorted(self.runs, key=lambda run: _number(run.id)):
+            if _NUMBERED.match(names[run.id]) and run.facts.task and not run.facts.task.startswith(_NO_NAME):
+                tasks.setdefault(run.facts.task, []).append(run.id)
+        for task, ids in tasks.items():
+            name = f"task {task}" if task.isdigit() else shortened(task, _LONGEST)
+            for place, run_id in enumerate(ids, 1):
+                names[run_id] = f"{name}, run {place}" if len(ids) > 1 else name
+        return names
 
     def name(self, run: str) -> str:
         """The name of a run."""
@@ -240,6 +287,17 @@ class Reading:
     def failed(self) -> tuple[GateResult, ...]:
         """The gates that did not pass."""
         return tuple(gate for gate in self.decided if gate.outcome != "pass")
+
+
+_NUMBERED = re.compile(r"#\d+$")
+_NO_NAME = "asks "  # a task without a name is the digest of its question
+_LONGEST = 40  # letters of a task
+
+
+def _number(run: str) -> tuple[str, int]:
+    """The file of a run and its number there, so that #2 comes before #10."""
+    path, _, number = run.rpartition("#")
+    return (path, int(number)) if number.isdigit() else (run, 0)
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:

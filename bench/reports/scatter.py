@@ -37,7 +37,7 @@ class Layout:
         self.left, self.top, self.right, self.base = 50, 26, self.width - 14, self.height - 64
         self.ends = min(xs) - room, max(xs) + room
         most = max(point.y for point in self.chart.points) * 1.08
-        self.most = max(most, (self.chart.limit or 0.0) * 1.5, 0.01)
+        self.most = max(most, (self.chart.limit or 0.0) * 1.3, 0.01)
 
     def across(self, value: float) -> float:
         """The place of a price."""
@@ -132,11 +132,11 @@ def _add_marks(drawn: Layout, taken: list[Box]) -> None:
     taken += [(x - 7, y - 7, x + 7, y + 7) for x, y in spots]
     for (x, y), group in zip(spots, ordered, strict=True):
         mark = group[0].mark
-        label = _label(drawn, x, y, _names(group), taken)
-        if label is not None:
-            text, box = label
-            taken.append(box)
-            drawn.texts.append((box[0] + 3, box[1] + 14, text, _LOOKS[mark], "start"))
+        if label := _label(drawn, x, y, _names(group), taken):
+            text, (left, top, right, bottom), anchor = label
+            taken.append((left, top, right, bottom))
+            at = {"start": left + 3, "middle": (left + right) / 2, "end": right - 3}[anchor]
+            drawn.texts.append((at, top + 14, text, _LOOKS[mark], anchor))
         title = "; ".join(point.title or point.name for point in group)
         drawn.marks.insert(0, (x, y, mark, title))
 
@@ -153,21 +153,24 @@ def _names(group: Sequence[Point]) -> list[str]:
     return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
 
 
-def _label(drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]) -> tuple[str, Box] | None:
-    """The first text that has room beside a mark, above or below it, with its box; None where none
-    has.
+def _label(
+    drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]
+) -> tuple[str, Box, str] | None:
+    """The first text that has room beside a mark, above or below it, its box, and which end of it
+    is next to the mark; None where none has room.
     """
     own = (x - 7, y - 7, x + 7, y + 7)
     for text in texts:
         wide = width_of(text)
-        for left, top in (
-            (x + 9, y - 9), (x - 9 - wide, y - 9), (x - wide / 2, y - 26), (x - wide / 2, y + 9),
-            (x + 2, y - 26), (x - 2 - wide, y - 26), (x - 8, y + 9), (x + 8 - wide, y + 9), (x - 8, y - 43),
+        for left, top, anchor in (
+            (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
+            (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
+            (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
         ):  # fmt: skip
             box = (left, top, left + wide, top + 17)
             inside = drawn.left < left and box[2] < drawn.width and drawn.top < top and box[3] <= drawn.base + 26
             if inside and not any(_overlap(box, other) for other in taken if other != own):
-                return text, box
+                return text, box, anchor
     return None
 
 
@@ -182,4 +185,4 @@ def width_of(text: str) -> float:
 
 
 def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] - 2 and other[1] < one[3] - 2

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..model.advice import Price, Ranked
-from .blocks import Block, Drawing, Fold, Gallery, Prose, Section
-from .charts import Histogram, Mark, Sweep, SweepLine
+from .blocks import Gallery, Picture, Prose, Section
+from .charts import Histogram, Mark, Plot, centers, spaced, ticks
 from .numbers import change, count, listed, of, percent
 from .reading import REFUSED, Reading
 
 _WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _BINS = 12
-_OPEN = 8  # histograms; more are folded
+_MOST = 8  # histograms, of the strategies that rank first
 _FEWEST = 4  # runs; with fewer the table says it all
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
-
-_Item = tuple[Mark, str, str, Histogram]
 
 
 def per_run_section(reading: Reading) -> Iterator[Section]:
@@ -32,15 +30,11 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
     width, first, bins = _scale([value for values in by_name.values() for value in values if value])
-    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in by_name.items())
+    ranges = list(by_name.items())[:_MOST]
+    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in ranges)
     name = reading.advice.advised or next(iter(by_name))
-    lead = _in_words(name, by_name[name]) + " " if name in by_name else ""
-    bars = f"Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal have no bar."
-    blocks: list[Block] = [Prose(lead + bars), Gallery(items[:_OPEN])]
-    if items[_OPEN:]:
-        title = of(len(items) - _OPEN, "more strategy", "more strategies")
-        blocks.append(Fold(title, (Gallery(items[_OPEN:]),)))
-    yield Section("runs", "Per run", "Change per run", tuple(blocks))
+    lead = [Prose(_in_words(name, by_name[name]))] if name in by_name else []
+    yield Section("runs", "Per run", "Change per run", (*lead, Gallery(items)))
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
@@ -49,10 +43,7 @@ def _changes(reading: Reading, strategy: str) -> list[float]:
     """
     metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
     metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
-    prices = [
-        [reading.at(run.id, name, metric) for name in (strategy, reading.compared.today)]
-        for run in reading.compared.runs
-    ]
+    prices = [[reading.at(run.id, name, metric) for name in (strategy, reading.compared.today)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
 
 
@@ -78,7 +69,7 @@ def _scale(values: Sequence[float]) -> tuple[float, int, int]:
     return width, first, max(1, last - first)
 
 
-def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> _Item:
+def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> Picture:
     """Bins of changes; a change at an edge belongs to the bin farther from today."""
     counts: Counter[int] = Counter()
     for value in filter(None, values):
@@ -130,39 +121,64 @@ def _owner(rest: str) -> str:
 
 
 def sweep_sections(reading: Reading) -> Iterator[Section]:
-    """Both prices, missed turns and far recall over each setting that is swept."""
+    """Both prices, missed turns and old facts kept over each setting that is swept."""
     for place, (setting, strategies) in enumerate(swept(reading), 1):
-        items = {value: reading.by_name[name] for value, name in strategies.items() if name in reading.by_name}
-        lines = _lines(reading, [*items.values()])
-        if not lines:
-            continue
-        words = [f"{value:g}: {_change(reading.price(item))}" for value, item in items.items()]
-        within = [f"{value:g}" for value, item in items.items() if item.verdict not in REFUSED]
-        note = f"Within all limits: {listed(within)}." if within else "No setting is within all limits."
-        alt = f"Over {setting}: {'; '.join(words)}."
-        sweep = Sweep(alt, tuple(f"{value:g}" for value in items), setting.split(" of ")[0], lines)
-        name = f"Sweep {place}" if place > 1 else "Sweep"
-        yield Section(f"sweep{place}", name, f"Sweep of {setting}", (Drawing(sweep, note=note),))
+        items = [(f"{value:g}", reading.by_name[name]) for value, name in strategies.items() if name in reading.by_name]
+        plots = tuple(_plots(reading, setting, items))
+        if plots:
+            within = [value for value, item in items if item.verdict not in REFUSED]
+            text = f"Within all limits: {listed(within)}." if within else "No setting is within all limits."
+            blocks = (Prose(text), Gallery(plots, wide=True))
+            yield Section(f"sweep{place}", f"Sweep {place}" if place > 1 else "Sweep", f"Sweep of {setting}", blocks)
 
 
-def _lines(reading: Reading, items: Sequence[Ranked]) -> tuple[SweepLine, ...]:
-    """The measures that at least two settings have."""
-    prices = {"with cache": [item.cached for item in items], "without cache": [item.uncached for item in items]}
+def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) -> Iterator[Picture]:
+    """Yields a plot by measure that at least two settings have."""
+    costs: dict[str, Callable[[Ranked], Price | None]] = {
+        "price with cache": lambda item: item.cached,
+        "price without cache": lambda item: item.uncached,
+    }
     if reading.counts_tokens:
-        prices = {"in tokens": [reading.price(item) for item in items]}
-    lines: list[SweepLine] = []
-    for name, costs in prices.items():
-        ratios = tuple(price.ratio - 1 if price and price.ratio is not None else None for price in costs)
-        lines.append(SweepLine(f"price {name}", ratios, 0.0, "today"))
-    for title, values, rule in (
-        ("missed turns", [item.missed_turns for item in items], "needed"),
-        ("old facts kept", [reading.far(item) for item in items], "far"),
-    ):
-        limit = reading.limit(rule)  # type: ignore[arg-type]
-        name = "" if limit is None else f"limit {percent(limit)}"
-        lines.append(SweepLine(title, tuple(values), limit, name, "below" if rule == "far" else "above"))
-    return tuple(line for line in lines if sum(value is not None for value in line.values) > 1)
+        costs = {"tokens": reading.price}
+    measures: list[tuple[str, Callable[[Ranked], float | None], float | None, str]] = [
+        (title, lambda item, price=price: _saving(price(item)), 0.0, "today")  # type: ignore[misc]
+        for title, price in costs.items()
+    ]
+    needed, far = reading.limit("needed"), reading.limit("far")
+    measures.append(("missed turns", lambda item: item.missed_turns, needed, f"limit {percent(needed)}"))
+    measures.append(("old facts kept", reading.far, far, f"limit {percent(far)}"))
+    for title, value_of, line, name in measures:
+        values = [(setting_value, value_of(item), reading.mark(item.strategy)) for setting_value, item in items]
+        if sum(value is not None for _, value, _ in values) > 1:
+            yield None, title, "", _plot(f"{title} over {setting}", values, line, name)
 
 
-def _change(price: Price | None) -> str:
-    return change(price.ratio) if price and price.ratio is not None else "not priced"
+def _saving(price: Price | None) -> float | None:
+    return None if price is None or price.ratio is None else price.ratio - 1
+
+
+def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, name: str) -> Plot:
+    """One measure over the settings; `line` is a limit or the value of today."""
+    numbers = [value for _, value, _ in values if value is not None] + ([] if line is None else [line])
+    room = (max(numbers) - min(numbers)) * 0.12 or 0.01
+    low, high = min(numbers) - room, max(numbers) + room
+
+    def down(value: float) -> float:
+        return 100 * (high - value) / (high - low)
+
+    words = (lambda value: change(1 + value)) if name == "today" else percent
+    places = centers(len(values))
+    marks = tuple(
+        (place, down(value), mark, f"{setting}: {words(value)}")
+        for place, (setting, value, mark) in zip(places, values, strict=True)
+        if value is not None
+    )
+    return Plot(
+        f"{title}: {'; '.join(title for *_, title in marks)}.",
+        marks,
+        spaced([(place, setting) for place, (setting, *_) in zip(places, values, strict=True)]),
+        title.partition(" over ")[2].split(" of ")[0],
+        tuple((down(value), words(value)) for value in ticks(low, high, 3)),
+        None if line is None else (down(line), name, name != "today"),
+        joined=True,
+    )

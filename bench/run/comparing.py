@@ -28,6 +28,7 @@ from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
 from ..strategies.sweeps import at_settings
 from ..text.facts import FACTS_VERSION
+from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
@@ -227,6 +228,8 @@ def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict
         for task in _tasks(runs, held if running.details else None):
             known = task.session(plan).known()
             if known is None:
+                if running.workers.count > 1:  # a vocabulary that is read here is read in no worker
+                    TokenCounter(encoding_for(task.trace.model or measuring.model)[0])
                 yield task
             else:
                 ready.append(_sharing(known, numbers))
@@ -294,19 +297,13 @@ def _died(measuring: Measuring, task: _Task, problem: str) -> tuple[MeasuredRun,
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
-    encodings = {run.id: run.facts.encoding for run in runs if run.facts.encoding}
     return Signature(
         bench_version=VERSION,
-        traces={run.id: run.facts.sha256 for run in runs},
-        questions={run.id: run.questions_sha256 for run in runs if run.questions_sha256},
-        strategies={item.name: str(item) for item in measuring.strategies},
-        encodings=tuple(sorted({*encodings.values()})),
-        case_encodings={run: (encoding,) for run, encoding in encodings.items()},
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
-        seed=0,
         calibration=CALIBRATION_VERSION if measuring.calibrate else "off",
         model=measuring.model or "",
+        encodings={run.id: run.facts.encoding for run in runs if run.facts.encoding},
     )
 
 

@@ -37,6 +37,21 @@ def without_halves(kept: str, untruncated: str) -> str:
     return _without_half(*backwards, lambda place: size - token_around(untruncated, size - place)[1])[::-1]
 
 
+def between_ends(kept: str, untruncated: str) -> tuple[int, int]:
+    """The part of a text between what it shows of the beginning and of the end of another one, as (start, end).
+
+    So few characters that they may be an accident are none of these.
+
+    >>> [between_ends(text, "[3, 1250, 4417]") for text in ("[3, 1250", "[3, 1250 … 17]", "[17] 1250, 4417]", "[3]")]
+    [(8, 8), (8, 14), (0, 4), (0, 3)]
+    """
+    size = min(len(kept), len(untruncated))
+    at_start = _most(size, lambda number: untruncated.startswith(kept[:number]))
+    at_start *= at_start >= _SURE_CHARS
+    at_end = _most(size - at_start, lambda number: untruncated.endswith(kept[-number:]))
+    return at_start, len(kept) - at_end * (at_end >= _SURE_CHARS)
+
+
 def _without_half(kept: str, untruncated: str, token_start: Callable[[int], int]) -> str:
     """A text without the half of a token behind the first beginning of another text that stands in it."""
     sought = untruncated[:_SOUGHT_CHARS]

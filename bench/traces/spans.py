@@ -1,4 +1,5 @@
-"""Spans of OpenTelemetry: OTLP JSON, or spans as consoles and Phoenix print them."""
+"""Spans of OpenTelemetry: OTLP JSON, or spans as consoles print them, and as Phoenix and Jaeger
+give them."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
         for record in dicts(value if isinstance(value, list) else [value]):
             within = record["trace"] if isinstance(record.get("trace"), dict) else record
             printed = [span for span in (record, *dicts(record.get("spans"))) if _context(span)]
-            spans += [_span(span, unread) for span in printed or _inside(within, *_LEVELS)]
+            jaegers = map(_of_jaeger, _inside(record, ("data",), ("spans",)))
+            spans += [_span(span, unread) for span in printed or [*jaegers, *_inside(within, *_LEVELS)]]
             unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
     return sorted(spans, key=lambda span: span.start or 0.0)
 
@@ -85,6 +87,20 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
 def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for item in dicts(first_of(value, levels[0])):
         yield from _inside(item, *levels[1:]) if len(levels) > 1 else [item]
+
+
+def _of_jaeger(span: dict[str, Any]) -> dict[str, Any]:
+    """A span as Jaeger gives it, in the words of OTLP; its times are in microseconds."""
+    start, took = (span.get(key) if type(span.get(key)) is int else None for key in ("startTime", "duration"))
+    tags = {str(tag.get("key")): tag.get("value") for tag in dicts(span.get("tags"))}
+    above = next(iter(dicts(span.get("references"))), {})
+    return {
+        **{"traceId": span.get("traceID"), "spanId": span.get("spanID"), "parentSpanId": above.get("spanID")},
+        **{"name": span.get("operationName"), "attributes": tags},
+        "startTimeUnixNano": start and start * 1000,
+        "endTimeUnixNano": start and took is not None and (start + took) * 1000,
+        "status": {"code": tags.get("otel.status_code"), "message": tags.get("otel.status_description")},
+    }
 
 
 def _context(span: dict[str, Any], *above: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
 """Beginnings of names of runs, before the name of the function."""
-_SAME = "model call recorded a second time, by the span of a library under it"
+_SAME = "model call recorded a second time, by another library's span"
 
 
 def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]) -> dict[str, _T]:
@@ -86,19 +86,20 @@ def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread
 
 
 class Tree(Prompts):
-    """One tree on its way to a trace. A call under a call is the same one, recorded by a library
-    below, and counted; a chain that bears the name of a function that the model called is the run
-    of that tool; one that gave the name of a node, or of several, decided where the graph goes.
-    Where calls record no prompt, they are one conversation of their agent, and runs of tools
-    between them are its results."""
+    """One tree on its way to a trace. A call under a call is the same one, recorded by another
+    library: the outermost that has its messages is read, others are counted. A chain that bears the
+    name of a function that the model called is the run of that tool; one that gave the name of a
+    node, or of several, decided where the graph goes. Where calls record no prompt, they are one
+    conversation of their agent, and runs of tools between them are its results."""
 
     def __init__(self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None) -> None:
         super().__init__()
         self.unread = self.unread if unread is None else unread
         self.nodes = {*map(str, nodes), "__end__"}
         tree = sorted(spans, key=lambda span: span.start or 0.0)
-        self._around = _agents_and_calls(tree)
-        calls = {span.id: self._messages(span) for span in tree if span.kind == "call" and not self._above(span)[1]}
+        parents, named = {span.id: span.parent for span in tree}, {span.id: span.agent for span in tree}
+        self._agents: dict[str, str] = inherited(parents, lambda name, above: named[name] or above or "")
+        calls = {span.id: self._messages(span) for span in _read_calls(tree, parents)}
         names = {call.name for _, answers in calls.values() for answer in answers for call in answer.calls}
         tools = {span.id: span for span in tree if span.kind == "tool" or _is_function(span, names)}
         silent = _ignored_prompts(list(calls.values()))
@@ -121,12 +122,8 @@ class Tree(Prompts):
         sent = [span.inputs] if is_message(span.inputs) else span.inputs
         return prompt_of(sent, self.unread), answers_of(span.outputs, self.unread)
 
-    def _above(self, span: Span) -> tuple[str, bool]:
-        """The agent that a run is within, and True if a model call is around it."""
-        return self._around.get(span.parent, ("", False))
-
     def _agent(self, span: Span) -> str:
-        return span.agent or self._above(span)[0] or "agent"
+        return span.agent or self._agents.get(span.parent) or "agent"
 
     def _other(self, span: Span) -> None:
         """Add the decision that a run is, or count it."""
@@ -212,16 +209,24 @@ _Messages = tuple[list[ReadMessage], list[ReadMessage]]
 """The prompt and the answers of a model call."""
 
 
-def _agents_and_calls(tree: list[Span]) -> dict[str, tuple[str, bool]]:
-    """The agent that each run is of (`""`: unknown), and True if it is, or is within, a model
-    call."""
-    by_id = {span.id: span for span in tree}
+def _has_messages(span: Span) -> bool:
+    """True for a model call that records what was sent or answered."""
+    return span.kind == "call" and (span.prompt is None or bool(span.prompt or span.answers))
 
-    def around(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
-        agent, in_call = above or ("", False)
-        return by_id[name].agent or agent, in_call or by_id[name].kind == "call"
 
-    return inherited({name: span.parent for name, span in by_id.items()}, around)
+def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
+    """The model calls that are read: of calls around each other the outermost that has messages,
+    else the outermost."""
+    calls = {span.id for span in tree if span.kind == "call"}
+    full = {span.id for span in tree if _has_messages(span)}
+    in_call: dict[str, bool] = inherited(parents, lambda name, above: above is True or name in calls)
+    in_full: dict[str, bool] = inherited(parents, lambda name, above: above is True or name in full)
+    around: set[str] = set()
+    for name in full:
+        while (name := parents.get(name, "")) and name not in around:
+            around.add(name)
+    empty = {name for name in calls - full - around if not in_call.get(parents[name])}
+    return [span for span in tree if span.id in empty or (span.id in full and not in_full.get(span.parent))]
 
 
 def _ignored_prompts(calls: list[_Messages]) -> bool:

@@ -229,6 +229,8 @@ def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.baseline.json"
     path.write_bytes(score_bytes(BASE))
     assert read_scores(path) == BASE
+    path.write_bytes(msgspec.json.encode(BASE))  # with weights of 1 and empty reasons, as once written
+    assert read_scores(path) == BASE
     assert score_bytes(score_file_of(built(case("c"), case("a"), case("b")))) == score_bytes(BASE)
     assert read_scores(tmp_path / "none.json") is None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +160,35 @@ def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
     lines = [{"type": "session", "id": "s"}, asked, answer(1, "aborted"), answer(2, "stop", text)]
     trace = read(tmp_path, "\n".join(map(json.dumps, lines)), "s.jsonl")
     assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)
+
+
+def test_a_saver_that_logs_ahead_and_was_not_closed(tmp_path: Path) -> None:
+    copy = tmp_path / "saver.sqlite"
+    copy.write_bytes((Path(__file__).parents[1] / "data/formats/langgraph/saver.sqlite").read_bytes())
+    whole = load([copy.as_posix()]).traces
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        last = database.execute("SELECT max(checkpoint_id) FROM checkpoints").fetchone()
+        database.execute("UPDATE checkpoints SET thread_id = 'later' WHERE checkpoint_id = ?", last)
+        database.commit()
+        assert [trace.meta["thread_id"] for trace in load([copy.as_posix()]).traces if trace.steps][-1] == "later"
+    assert len(whole) < len(load([copy.as_posix()]).traces)
+
+
+def test_spans_of_jaeger_and_calls_around_each_other(tmp_path: Path) -> None:
+    def span(name: str, own: str, above: str, start: int, **tags: Any) -> dict[str, Any]:
+        return {"traceID": "t", "spanID": own, "operationName": name, "startTime": start, "duration": 500_000,
+                "references": [{"refType": "CHILD_OF", "spanID": above}] if above else [],
+                "tags": [{"key": key.replace("__", "."), "value": value} for key, value in tags.items()]}  # fmt: skip
+
+    asked = {"gen_ai__prompt__0__role": "user", "gen_ai__prompt__0__content": "How many walls?",
+            "gen_ai__completion__0__content": "36 walls"}  # fmt: skip
+    at = 1_771_237_534_000_000
+    spans = [span("call_llm", "a", "", at, gen_ai__request__model="gpt-5"),
+             span("generate_content gpt-5", "b", "a", at + 1, gen_ai__operation__name="generate_content"),
+             span("openai.chat", "c", "b", at + 2, llm__request__type="chat", **asked),
+             span("inner.chat", "d", "c", at + 3, llm__request__type="chat", **asked)]  # fmt: skip
+    trace = read(tmp_path, {"data": [{"traceID": "t", "spans": spans}]})
+    assert kinds(trace) == ["UserTurn", "ModelTurn"]
+    assert [step.t for step in trace.steps] == pytest.approx([at / 1e6 + 2e-6, at / 1e6 + 0.500002], abs=1e-6)
+    assert list(trace.left_out.values()) == [3]

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain
 
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape_cut
 from ...text.fields import FieldTable, is_prose
 from ...text.line_changes import ResultLines
-from ...text.omissions import says_omission
 from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
-from .own import OwnText, check_of, own_texts
+from .gaps import OPENING, pieces_of
+from .own import OwnText, check_of, notice_of_cut, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
 from .statements import is_unsupported
 
-_NOTICE_CHARS = 200
-_TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
-_OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
-_MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
-_QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -61,14 +55,20 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += quotes
             continue
         looked_at += 1
-        if own.text.split() == own.result.text.split():
-            continue  # the same words in other lines
         known = evidence.session.changes
         if own.number not in known:
-            changes = _changed_fields(evidence, own), _changed_lines(evidence, own), _changed_scalar(own)
-            known[own.number] = [*chain(*changes), *repeated(evidence, own)]
+            known[own.number] = [*_changes(evidence, own), *repeated(evidence, own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
+
+
+def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in other lines, changes nothing."""
+    yield from _changed_scalar(own)
+    was = own.result.text if own.result else ""
+    if notice_of_cut(evidence, own) is None and own.text.split() != was.split():
+        yield from _changed_fields(evidence, own)
+        yield from _changed_lines(evidence, own)
 
 
 def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
@@ -155,7 +155,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = _pieces(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
+    first, *others = pieces_of(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
     found = _changed_in(evidence, own, first, table) if first.strip() else []
     for piece in filter(str.strip, others):
         begun, rest = _begun(piece, table)
@@ -205,40 +205,6 @@ def _changed_in(
     return found
 
 
-def _pieces(text: str, full: str, known: Container[str], table: FieldTable) -> list[str]:
-    """The parts of a text between the gaps that it admits; the text itself where it has none.
-
-    A gap is a run of the strategy's own lines of which one says that something is left out, in words
-    that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
-    """
-    marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], full) else mark[0], text)
-    lines = marked.split("\n")
-    omits = [
-        line not in known
-        and len(line) <= _NOTICE_CHARS
-        and not ((key := _OPENING.match(line)) and table.has_key(key[1]))
-        and not any(map(table.has_key, _QUOTED_KEY.findall(line)))
-        and (words := says_omission(line, full)) != ""
-        and not (words[-1].isdigit() and words in full)  # its own total
-        for line in lines
-    ]
-    if not any(omits):
-        return [text]
-    pieces: list[list[str]] = [[]]
-    number = 0
-    while number < len(lines):
-        stop = number
-        while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
-            stop += 1
-        if any(omits[number:stop]):
-            pieces.append([])
-            number = stop
-        else:
-            pieces[-1].append(lines[number])
-            number += 1
-    return ["\n".join(piece) for piece in pieces]
-
-
 def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
     """The part behind a gap that goes on with a record, and the part from the next record on; the first is "" if none opens."""
     opening = piece.find("{")
@@ -248,7 +214,7 @@ def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
             return piece[:opening], piece[opening:]
     lines = piece.split("\n")
     for number, line in enumerate(lines):
-        if (key := _OPENING.match(line)) and table.opens(key[1]):
+        if (key := OPENING.match(line)) and table.opens(key[1]):
             return "\n".join(lines[:number]), "\n".join(lines[number:])
     return "", piece
 

@@ -13,6 +13,7 @@ from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
 from ...text.reading import expanded, is_legend
 from ..of_replay import ReplayEvidence
+from .gaps import notice_between_ends
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
 """What a tool that numbers lines puts in front of each."""
@@ -55,6 +56,33 @@ def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnT
             yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
 
 
+def notice_of_cut(evidence: ReplayEvidence, own: OwnText) -> str | None:
+    """The words of its own in a text that shows no more of its result than the beginning and the end; None for any other.
+
+    The result may be cut as its text, as its plain lines, or as Python writes its value.
+    """
+    memo = evidence.session.notices
+    if own.result is None:
+        return None
+    if own.number not in memo:
+        table, known = evidence.messages.table(own.result.index), evidence.session.lines_of(own.result.index)
+        notices = (notice_between_ends(own.text, way, known, table) for way in _ways(evidence, own, own.result))
+        memo[own.number] = next((notice for notice in notices if notice is not None), None)
+    return memo[own.number]
+
+
+def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[str]:
+    """Yield the ways in which a result is written before it is cut."""
+    yield result.text
+    yield evidence.messages.texts.plain(result.text)
+    if isinstance(result.data, dict | list) and own.text[:2] in _PYTHON:
+        yield str(result.data)
+
+
+_PYTHON = frozenset({"{'", "[{", "['"})
+"""The beginnings of a Python mapping or list as text."""
+
+
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
@@ -70,10 +98,12 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
 def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.mentions.verbatim
-    text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-    text = text if own.result is None else expanded(text)
-    if own.result is not None and own.result.text:
-        text = text.replace(own.result.text, "\n")
+    text = notice_of_cut(evidence, own)
+    if text is None:
+        text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+        text = text if own.result is None else expanded(text)
+        if own.result is not None and own.result.text:
+            text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
     for line in text.split("\n"):
         if line in known or ("&" in line and unescape_html(line) in known):

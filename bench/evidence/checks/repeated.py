@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...model.scores import Finding
 from ...text.text_records import plain_key
 from ..of_replay import ReplayEvidence
-from .own import OwnText
+from .own import OwnText, notice_of_cut
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
 _SAME = re.compile(
@@ -27,23 +27,32 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """
     if own.result is None:
         return
-    claims = len(own.text) <= _NOTICE_CHARS and _SAME.search(own.text) and not _SAME.search(own.result.text)
-    if claims and not _has_line(evidence, own) and not _came_before(evidence, own):
+    if claims_repetition(own) and not _has_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
+    if notice_of_cut(evidence, own) is not None:
+        return
     shown = Counter(own.text.split("\n"))
     more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
-    times = [match for line in shown if (match := _TIMES.fullmatch(line))]
+    known = evidence.session.lines_of(own.result.index)
+    times = [match for line in shown if line not in known and (match := _TIMES.fullmatch(line))]
     if (more or times) and not evidence.session.says_omission(own.result, own.text):
         lines = Counter(own.result.text.split("\n"))
         counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
         for match in times:
-            counts[match[1]] += shown[match[0]] * int(match[2] or match[3]) * (match[0] not in lines)
+            counts[match[1]] += shown[match[0]] * int(match[2] or match[3])
         for line, count in counts.items():
             if count > lines[line] > 0:
                 text = line.strip()[:160]
                 yield Finding(own.message.step, f"{count} × {text}", f"{lines[line]} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(evidence, own)
+
+
+def claims_repetition(own: OwnText) -> bool:
+    """True if a text says, in place of a result, that it is the same as another."""
+    if own.result is None or len(own.text) > _NOTICE_CHARS:
+        return False
+    return bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
 
 
 def _has_line(evidence: ReplayEvidence, own: OwnText) -> bool:

@@ -29,7 +29,7 @@ from ..labels import label, sentence_case
 from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
 from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
-from ..strategies import NUMBERED, Numbers, measured, reason, strategies
+from ..strategies import Numbers, measured, reason, strategies
 
 ORDER = 10
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
@@ -119,7 +119,7 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
     limit_text = "" if limit is None else f"limit {percent(limit)}"
     line = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
-    note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
+    note = rule_out(reading.sample, share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
     return Figure(sentence_case(_MISSED_TURNS), percent(item.missed_turns), tone, line, note)
@@ -146,19 +146,15 @@ def _rejected(reading: Reading) -> Figure:
 def _measured(reading: Reading) -> Iterator[Figure]:
     """Best, today and lowest of a scenario about stores, evaluators or routers."""
     metric, today = reading.measure, reading.compared.today
-    name, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
-    order = ("advised", "other", "rejected", "today")
-    values = [(value, one.strategy) for one in reading.ranked if (value := reading.value(one.strategy, metric)) is not None]  # fmt: skip
-    values.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
-    (_, best), (_, worst) = values[0], values[-1]
-    titles = {best: f"Best: {reading.title(best)}", today: "Today", worst: f"Lowest: {worst}"}
-    if best == today:
-        titles[best] = "Best: today"
-    for value, strategy in values:
-        if title := titles.get(strategy, ""):
-            tone = TONE_OF[reading.mark(strategy)]
-            yield Figure(title, quantity(value, unit), tone, name, reading.counts(strategy, metric))
-    if len({best, worst} | {strategy for _, strategy in values if strategy == today}) < 3:
+    line, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
+    (best, _), (lowest, _) = reading.measured[0], reading.measured[-1]
+    titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {lowest}"}
+    titles.setdefault(today, "Today")
+    for name, value in reading.measured:
+        if name in titles:
+            tone = TONE_OF[reading.mark(name)]
+            yield Figure(titles[name], quantity(value, unit), tone, line, reading.counts(name, metric))
+    if len(titles) < 3:
         tried = [item for item in reading.ranked if item.strategy != today]
         kept = sum(item.verdict not in REFUSED for item in tried)
         yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")
@@ -170,7 +166,7 @@ def _measured(reading: Reading) -> Iterator[Figure]:
 def _scatter(reading: Reading) -> Drawing | None:
     """Price against missed turns, without the strategies that changed nothing."""
     points, (runs, words) = [], reading.prices_by
-    for row, item in enumerate(reading.ranked, 1):
+    for item in reading.ranked:
         price = reading.price(item)
         if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
             continue
@@ -178,7 +174,16 @@ def _scatter(reading: Reading) -> Drawing | None:
             continue
         name = reading.title(item.strategy)
         title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
-        points.append(Point(name, price.per_run * runs, item.missed_turns, reading.mark(item.strategy), title, row))
+        points.append(
+            Point(
+                name,
+                price.per_run * runs,
+                item.missed_turns,
+                reading.mark(item.strategy),
+                title,
+                reading.rows[item.strategy],
+            )
+        )
     if len(points) < 2:
         return None
     limit, sweeps = reading.limit("needed"), swept(reading)
@@ -202,8 +207,6 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
     if below:
         verb = "is" if len(below) == 1 else "are"
         yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
-    if len(reading.ranked) > NUMBERED:
-        yield "A number is a row of the table."
     if sweeps := swept(reading):
         yield f"A line joins the settings of {listed([setting for setting, _ in sweeps])}."
 
@@ -265,7 +268,7 @@ def _share(value: float | None) -> Cell:
 
 def _note(reading: Reading) -> str:
     compared, notes = reading.compared, []
-    shares = {run.facts.cache_shares for run in compared.runs}
+    shares = {run.facts.cache_shares for run in reading.runs}
     priced = reading.advice.basis in ("cached", "uncached")
     if priced and "assumed" in shares:
         notes.append("Cache shares are assumed from the provider's rules, since these recordings hold no usage.")

@@ -51,7 +51,7 @@ def _values(reading: Reading, metric: str) -> set[float]:
 
 
 def _changed(reading: Reading) -> Iterator[tuple[str, str, Finding]]:
-    for run in reading.compared.runs:
+    for run in reading.runs:
         for score in run.scores:
             for rule in _RULES:
                 check = score.checks.get(rule)

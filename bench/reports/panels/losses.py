@@ -11,6 +11,7 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
+    Drawing,
     Fold,
     Heading,
     Prose,
@@ -26,13 +27,14 @@ from ..blocks import (
     number,
     table,
 )
+from ..charts import Mark, Plot, spaced
 from ..labels import RULES, sentence_case
 from ..numbers import count, listed, of
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 ORDER = 30
-_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _EACH = 12, 10, 3, 15, 8, 2
+_RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -40,9 +42,10 @@ _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "
 
 def sections(reading: Reading) -> Iterator[Section]:
     """Nothing where no turn needed anything and no rule found anything."""
-    blocks = [*_heat(reading), *_failures(reading), *_findings(reading), *_details(reading)]
-    if blocks:
-        yield Section("losses", "Losses", "Losses", tuple(blocks))
+    if blocks := (*_heat(reading), *_failures(reading), *_findings(reading)):
+        yield Section("losses", "Losses", "Losses", blocks)
+    if details := tuple(_details(reading)):
+        yield Section("run", "One run", "One run in detail", details)
 
 
 # ---------------------------------------------------------------- by run
@@ -68,8 +71,9 @@ def _heat(reading: Reading) -> Iterator[Block]:
     yield Heading("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most")
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
-    least = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - min(_SAFE, len(safe))]
-    across = [name for name in names if name in (*safe[:_SAFE], *least)]
+    first = reading.candidate.strategy if reading.candidate else ""
+    most = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - (first in safe)]
+    across = [name for name in names if name in (first, *most)]
     yield _heat_table(reading, missed, across)
 
 
@@ -77,12 +81,12 @@ def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str,
     """The missed turns by run, then strategy, where they were measured."""
     return {
         run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
-        for run in reading.compared.runs
+        for run in reading.runs
     }
 
 
 def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Table:
-    turns = {run.id: run.facts.turns for run in reading.compared.runs}
+    turns = {run.id: run.facts.turns for run in reading.runs}
     losing = [run for run, values in missed.items() if any(values.values())]
     losing.sort(key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
     rows: list[Cells] = [
@@ -93,7 +97,13 @@ def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Se
     rows.append(("runs that miss any", *sums, count(len(missed))))
     more = len(losing) - _RUNS
     note = f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
-    return table("Missed turns by run and strategy", columns("run", *names, "turns"), rows, look="grid", note=note)
+    return table(
+        "Missed turns by run and strategy",
+        columns("run", *map(number, (*names, "turns"))),
+        rows,
+        look="grid",
+        note=note,
+    )
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:
@@ -108,7 +118,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
 
 def _failures(reading: Reading) -> Iterator[Block]:
     rows: list[Sequence[Text]] = []
-    for run in reading.compared.runs:
+    for run in reading.runs:
         for score in run.scores:
             if score.failure is not None:
                 rows.append((score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad")))
@@ -175,6 +185,9 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 
 def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
+    if len(item.missed) > 1:
+        note = "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
+        yield Drawing(_arcs(item), note=note)
     step = _worst_turn(item)
     if step is not None and (both := prompts_of(item, today, step, reading.title(reading.compared.today))):
         yield from (Heading(f"Prompt of step {step}"), both)
@@ -183,6 +196,24 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")
+
+
+def _arcs(item: ReplayDetail) -> Plot:
+    """An arc from each result to each turn that missed a value of it, the wider the more values."""
+    pairs = Counter((fact.origin_step, fact.turn) for fact in item.missed)
+    steps = sorted({step for pair in pairs for step in pair})
+    across = {step: 4 + 92 * (step - steps[0]) / ((steps[-1] - steps[0]) or 1) for step in steps}
+    marks: list[tuple[float, float, Mark, str]] = []
+    for step in steps:
+        needed = sum(many for (_, turn), many in pairs.items() if turn == step)
+        text = f"step {step} would miss {of(needed, 'value')}" if needed else f"result of step {step}"
+        marks.append((across[step], 100.0, "rejected" if needed else "today", text))
+    arcs = tuple((across[origin], across[turn], min(many, 3)) for (origin, turn), many in sorted(pairs.items()))
+    axis = spaced([(across[step], str(step)) for step in steps])
+    worst, most = Counter(turn for (_, turn), many in pairs.items() for _ in range(many)).most_common(1)[0]
+    origins, turns = (of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn")))
+    alt = f"Arcs from {origins} to {turns}; step {worst} would miss most, {of(most, 'value')}."
+    return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
 
 
 def _worst_turn(item: ReplayDetail) -> int | None:
@@ -195,20 +226,16 @@ def _worst_turn(item: ReplayDetail) -> int | None:
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
     """A row by turn and by what gave the values."""
-    groups: dict[tuple[int, int, str, int, str], list[str]] = {}
+    groups: dict[tuple[int, int, str, str], list[MissedFact]] = {}
     for fact in missed:
-        key = (fact.turn, fact.origin_step, fact.origin, fact.distance, fact.handle)
-        groups.setdefault(key, []).append(fact.fact)
-    rows = [
-        (
-            f"step {turn}",
-            _listed_code(values, "bad"),
-            Cell(f"step {step}", f"{origin}{f', behind the handle {handle}' if handle else ''}"),
-            count(distance),
-        )
-        for (turn, step, origin, distance, handle), values in sorted(groups.items())
-    ]
-    heads = columns("needed at", "missing values", "returned at", number("turns later"))
+        groups.setdefault((fact.turn, fact.origin_step, fact.origin, fact.handle), []).append(fact)
+    rows = []
+    for (turn, step, origin, handle), facts in sorted(groups.items()):
+        place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
+        earlier = f"{of(max(fact.distance for fact in facts), 'turn')} earlier"
+        note = f"behind the handle {handle}" if handle else earlier
+        rows.append((f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note)))
+    heads = columns("needed at", "missing values", "returned at")
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 

@@ -10,10 +10,10 @@
   addEventListener("hashchange", open);
   open();
 
-  // On paper every part is open; afterwards those that were closed close again.
+  // On paper each question of an overview is open; afterwards those that were closed close again.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
+    closed = [...document.querySelectorAll("details.full:not([open])")];
     for (const item of closed) item.open = true;
   });
   addEventListener("afterprint", () => { for (const item of closed) item.open = false; });

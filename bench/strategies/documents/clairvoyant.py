@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ...evidence.contents import TraceContents
 from ...evidence.future import Future
-from ...model import Message
+from ...model import Message, Source, Trace
 from ...plugins.registry import register
 from ...text.search import first_places
 from ...text.texts import Texts
 from .. import Edits, Window
 from ..histories import summary_message, with_text
 
-NOTHING = Future.of(())
+NOTHING = Future.of((), TraceContents(Trace(id="nothing", source=Source(format="native"), steps=())))
 """The future of a recording in which nothing is needed."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import ContextReset, ToolCall
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..content import Blocks
+from ..content import Blocks, call_in
 from ..messages import message
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
@@ -47,7 +47,7 @@ class GeminiCLI:
     def sniff(self, document: Document) -> Confidence:
         first = document.first
         if not ("sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())):
-            return certain_if(first.get("type") == "init" and "session_id" in first)
+            return certain_if(any(map(_begins, document.first_objects)))
         messages = document.first_objects if document.is_json_lines else dicts(first.get("messages"))
         return certain_if(any(item.get("type") in _TURNS for item in messages))
 
@@ -55,7 +55,7 @@ class GeminiCLI:
         """The file's session; its id is in `meta`."""
         run = _Session()
         objects = objects_of(document, run.unread)
-        if objects[:1] and objects[0].get("type") == "init":
+        if any(map(_begins, objects)):
             run.stream(objects)
         else:
             run.session(objects)
@@ -103,7 +103,7 @@ class _Session(Steps):
         turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
         if role == "assistant":
-            asked = map(_call, calls)
+            asked = [call_in(call, self.unread) for call in calls]
             thoughts = [
                 ": ".join(text(thought.get(key)) or "" for key in ("subject", "description"))
                 for thought in dicts(fields.get("thoughts"))
@@ -131,7 +131,6 @@ class _Session(Steps):
 
     def stream(self, lines: list[dict[str, Any]]) -> None:
         """Add what a stream printed: what the model wrote and called up to a result is a turn."""
-        self.model = text(lines[0].get("model"))
         for line in lines:
             kind = line.get("type")
             if kind == "message" and line.get("role") == "user":
@@ -145,6 +144,7 @@ class _Session(Steps):
             elif kind == "tool_result":
                 self.turn.results.append(self._streamed_result(line))
             elif kind in ("init", "result"):
+                self.model = text(line.get("model")) or self.model
                 self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
             else:
                 self.unread.kind("event", kind)
@@ -172,5 +172,6 @@ class _Session(Steps):
         self.turn, self.written = Blocks(), ""
 
 
-def _call(call: Fields) -> ToolCall:
-    return ToolCall(id=call.get("id", ""), name=call.get("name", "unknown"), arguments=call.get("args"))
+def _begins(line: dict[str, Any]) -> bool:
+    """True for the line with which the CLI begins a stream."""
+    return line.get("type") == "init" and "session_id" in line
