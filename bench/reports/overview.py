@@ -98,8 +98,8 @@ def _figures(readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranke
 def _limits(readings: Sequence[Reading]) -> str:
     few = sum(reading.tasks < FEWEST for reading in readings)
     verb = "has" if few == 1 else "have"
-    certain = "they can refuse a strategy, but cannot make a saving certain"
-    return REPLAY_LIMIT + (f" {of(few, 'scenario')} {verb} fewer than six tasks: {certain}." if few else "")
+    tasks = f" {of(few, 'scenario')} {verb} fewer than six tasks: enough to refuse a strategy, too few to be certain."
+    return REPLAY_LIMIT + (tasks if few else "")
 
 
 def _questions(readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]) -> Table:

@@ -33,9 +33,8 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     ranges = list(by_name.items())[:_MOST]
     items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in ranges)
     name = reading.advice.advised or next(iter(by_name))
-    lead = _in_words(name, by_name[name]) + " " if name in by_name else ""
-    bars = f"Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal have no bar."
-    yield Section("runs", "Per run", "Change per run", (Prose(lead + bars), Gallery(items)))
+    lead = [Prose(_in_words(name, by_name[name]))] if name in by_name else []
+    yield Section("runs", "Per run", "Change per run", (*lead, Gallery(items)))
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:

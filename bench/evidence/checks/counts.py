@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 
 from ...text.decode import decode_strings
+from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
 from ..result_counts import counts_of, texts_in
 from .own import OwnText
@@ -81,8 +82,8 @@ class Counts:
 
 
 def _lines_in(text: str, untruncated: str) -> int:
-    """The number of lines of a text that another one has too."""
+    """The number of lines of a text that another one has too, numbers in front of them left out."""
     if "\n" not in text:
         return f"\n{text}\n" in f"\n{untruncated}\n"
     known = set(untruncated.split("\n"))
-    return sum(line in known for line in text.split("\n"))
+    return sum(line in known or without_number(line) in known for line in text.split("\n"))

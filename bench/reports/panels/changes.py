@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ...comparison.sentence import change as change_in_words
 from ...model.compared import GateResult, Move
 from ..blocks import (
     Block,
@@ -29,7 +30,7 @@ from ..blocks import (
 )
 from ..charts import Mark, Range
 from ..gates import bad_side, condition, failed_sentence, name_of
-from ..numbers import change, count, difference, listed, of, quantity
+from ..numbers import count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
 ORDER = 20
@@ -106,16 +107,17 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
         asked, limit = condition(gate, unit), quantity(gate.limit, unit)
         rows.append(
             (
-                Cell((sign, name_of(reading, metric)), f"{gate.strategy}, {metric}"),
+                Cell((sign, name_of(reading, metric)), metric),
+                gate.strategy,
                 "–" if gate.before is None else quantity(gate.before, unit),
                 Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
                 Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
                 Cell("", chart=_gauge(reading, gate)),
-                runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
+                runs or (f"worst run {reading.name(gate.run)}" if gate.run and not passed else "–"),
             )
         )
     drawn = Column("before → now", card="-")
-    return table(name, columns("gate", number("before"), number("now"), "limit", drawn, "runs"), rows)
+    return table(name, columns("gate", "strategy", number("before"), number("now"), "limit", drawn, "runs"), rows)
 
 
 def _gauge(reading: Reading, gate: GateResult) -> Range | None:
@@ -224,7 +226,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     keep = "Take the change back, or change the strategy until every gate passes."
     if advised is not None and advised.strategy not in {gate.strategy for gate in reading.failed}:
         price = reading.price(advised)
-        cost = f" and costs {change(price.ratio)} against today" if price and price.ratio else ""
+        cost = f" and costs {change_in_words(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
     yield from (Heading("Keep the gate"), Prose(keep))
     yield from (Heading("Accept the loss"), Prose("Raise the limits in the scenario, then store the new values:"))
