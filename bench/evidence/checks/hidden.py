@@ -12,6 +12,7 @@ from ...text.exit_codes import exit_codes
 from ..failures import FAILURE
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, new_lines, own_texts
+from .repeated import claims_repetition
 
 _SUCCESS = re.compile(
     r"\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]",
@@ -54,7 +55,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             findings += _filtered(evidence, own)
             continue
         rewritten += 1
-        placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text)
+        placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text) or claims_repetition(own)
         claims = bool(_SUCCESS.search(" ".join(new_lines(evidence, own))))
         if _tells(unescape(own.text), own.result):
             continue
