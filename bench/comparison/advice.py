@@ -150,8 +150,9 @@ def _verdict(
     own: Mapping[Economy, Price | None],
     marks: Sequence[Mark],
 ) -> Verdict:
-    """The verdict of the first rule that refuses; of what no rule but the last refuses, by its
-    price. What changed nothing loses nothing, measured or not.
+    """The verdict of the first rule that refuses; where only the price is left, by the price.
+
+    A strategy that changed nothing loses nothing, measured or not.
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
     if "inactive" in marks and refused != "invalid":
@@ -184,9 +185,7 @@ def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
 
 
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
-    """The place in the table: by verdict, quality where that is asked, price; of equals what loses
-    less, then the simpler.
-    """
+    """The place in the table: by verdict, then quality where that is asked, then price."""
     price = price_of(item, question.deciding)
     asked = _QUALITY.get(question.answers)
     quality = next((rule.value for rule in item.rules if rule.rule == asked), None)
@@ -199,6 +198,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 
 
 def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None, floor: str) -> Advice:
+    """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task(floor, METRICS[deciding])
     advice = Advice(

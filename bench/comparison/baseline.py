@@ -38,8 +38,9 @@ class _Several(msgspec.Struct, frozen=True):
 
 
 def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
-    """The score file of a comparison with some metrics (None: those of its gates), of the declared
-    strategies and gated references.
+    """The score file of a comparison, with some metrics (None: those of its gates).
+
+    It holds the declared strategies, and references that have a gate.
     """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
     names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}

@@ -104,7 +104,10 @@ def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, di
 
 
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import, from the top of their repository; packages by their modules."""
+    """The files that strategies import, relative to the top of their repository.
+
+    The `__init__.py` of a package is left out where another file of it is imported.
+    """
     files = {Path(file) for item in strategies for file in item.imported if Path(file).is_relative_to(top)}
     folders = {file.parent for file in files if file.name != "__init__.py"}
     return {

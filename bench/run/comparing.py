@@ -88,7 +88,9 @@ class Declared(NamedTuple):
 
 
 def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Running) -> Declared:
-    """The strategies of some names (None: what is given has its own).
+    """The strategies of (name, what is given), one for each setting of a sweep.
+
+    A name is None for what has its own.
 
     Raises SpecError as `strategy_of` does, and for more than 100 settings of one.
     """
@@ -217,7 +219,9 @@ class _Task:
 
 
 def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict[str, _Task]) -> Iterator[MeasuredRun]:
-    """Yield every run as it is done, those that earlier ones kept at once.
+    """Yield every run as it is done; what earlier runs kept is not measured again.
+
+    `held` gets the recordings as far as there is room.
 
     `held` gets the recordings as far as there is room.
     """

@@ -96,7 +96,7 @@ def compare(
 
 
 def _items(given: Any) -> list[tuple[str | None, Any]]:
-    """Strategies that people pass, each with its name; None for one that has its own."""
+    """(name, strategy) of each strategy as people pass it; None for a name of its own."""
     if given is None:
         return [(None, f"{name}={slots}") for name, slots in PORTFOLIO.items()]
     if isinstance(given, Mapping):
@@ -172,6 +172,7 @@ def _ran(
     *,
     required: bool = False,
 ) -> Compared:
+    """The comparison of a scenario with strategies that are put together already."""
     source = source_of(plan, running.limits)
     runs = questioned(plan, source)
     return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=against, required=required)

@@ -279,6 +279,8 @@ def _facts_of(plugin: Plugin) -> _PluginFacts:
 
 
 def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
+    """A function that answers any request with the description of a strategy."""
+
     def answer(request: bytes) -> bytes:
         try:
             strategy = prepared(ready, item, name, place)
