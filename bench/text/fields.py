@@ -13,12 +13,9 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ..model import grouped
-from .decode import (
-    NothingParsed,
-    decode_strings,
-    parse_json,
-)
+from .decode import NothingParsed, decode_strings, parse_json
 from .facts import is_number, number_value, numbers_in, occurs
+from .row_lists import RowLists
 from .scripts import FUNCTION_WORDS
 from .text_records import Line, Pair, TextReading, by_word, container_keys, plain_key, records_of, says, word_of
 
@@ -170,6 +167,11 @@ class FieldTable:
         """The keys and values of a record and of those around it."""
         own, around = self._records[record]
         return [*own, *(pair for outer in around for pair in self._records[outer][0])]
+
+    @cached_property
+    def lists(self) -> RowLists:
+        """Its lists of records."""
+        return RowLists(self._records)
 
     def is_shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""

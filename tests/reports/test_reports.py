@@ -22,8 +22,7 @@ from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
 from bench.reports import FORMATS, first_line, format_of, panel_modules, rendered, report, reports
-from bench.reports.audit import audit_rendered, audit_report
-from bench.reports.audit_events import UNSEEN
+from bench.reports.audit import UNSEEN, audit_rendered, audit_report
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text
