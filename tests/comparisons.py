@@ -40,15 +40,7 @@ def _unit(metric: str) -> str:
 
 def metric_infos() -> dict[str, MetricInfo]:
     """A declaration for each of the 47 metrics."""
-    lower = (
-        "cost.",
-        "faithful.",
-        "prompt.",
-        "needed.missed",
-        "needed.refetches",
-        "loss.silent",
-        "loss.commands",
-    )
+    lower = ("cost.", "faithful.", "prompt.", "needed.missed", "needed.refetches", "loss.silent", "loss.commands")
     return {
         name: MetricInfo(
             name=name,
@@ -67,15 +59,7 @@ def policies(many: int) -> list[tuple[str, str, float, float, float]]:
     for number in range(many - len(found)):
         kind, size = ("cut", "window", "summary")[number % 3], 100 * (number + 2)
         price, missed = 0.95 - 0.018 * number + 0.13 * (number % 3), (number % 7) * 0.03
-        found.append(
-            (
-                f"{kind}_{size}",
-                f"summarizer={kind}:limit={size}",
-                max(price, 0.3),
-                missed,
-                1 - missed,
-            )
-        )
+        found.append((f"{kind}_{size}", f"summarizer={kind}:limit={size}", max(price, 0.3), missed, 1 - missed))
     return found
 
 
@@ -131,9 +115,7 @@ def comparison(
         )  # fmt: skip
         measured.append(
             MeasuredRun(
-                id=f"airline/task {number % tasks}, run {number // tasks + 1}",
-                facts=facts,
-                scores=tuple(scores),
+                id=f"airline/task {number % tasks}, run {number // tasks + 1}", facts=facts, scores=tuple(scores)
             )
         )
     totals = totals_of(measured)
@@ -211,20 +193,11 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             )
         )  # type: ignore[arg-type]
     best = next(
-        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"),
-        None,
+        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"), None
     )  # type: ignore[union-attr]
     ship = best if best is not None and certain else None
     if ship is not None:
-        ranked = [
-            msgspec.structs.replace(
-                item,
-                verdict="ship",
-            )
-            if item is ship
-            else item
-            for item in ranked
-        ]
+        ranked = [msgspec.structs.replace(item, verdict="ship") if item is ship else item for item in ranked]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no saving": 3}
     ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
     rejected = [item for item in ranked if item.verdict == "loses too much"]
@@ -313,12 +286,7 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
         masked_calls.append(ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt)))
         text = f'{{"reservation_id": "JG7FM{number}", "cabin": "business", "flights": [{{"flight_number": "HAT{number:03}", "date": "2024-05-2{number}", "price": {1859 - number}}}]}}'
         messages.append(
-            ShownMessage(
-                role="assistant",
-                kind="model",
-                step=step,
-                text=f"get_reservation_details JG7FM{number}",
-            )
+            ShownMessage(role="assistant", kind="model", step=step, text=f"get_reservation_details JG7FM{number}")
         )
         messages.append(ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0))
         masked += messages[-2:]
@@ -362,17 +330,12 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
 
 def judged(answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?") -> Compared:
     """A scenario about evaluators, stores or routers: shares with counts, and what changed."""
-    metric = {
-        "judged": "findings.agreement",
-        "stored": "loss.leaf_recall.stored",
-        "routed": "routing.selection_top1",
-    }[answers]
+    metric = {"judged": "findings.agreement", "stored": "loss.leaf_recall.stored", "routed": "routing.selection_top1"}[
+        answers
+    ]
     shares = {"recorded": 1.0, "by_function": 26 / 28, "truncate": 10 / 28, "external": 1.0}
     totals = {
-        name: {
-            metric: Number(value=share, weight=28.0),
-            "routing.accuracy": Number(value=share, weight=28.0),
-        }
+        name: {metric: Number(value=share, weight=28.0), "routing.accuracy": Number(value=share, weight=28.0)}
         for name, share in shares.items()
     }
     finding = Finding(step=7, text='{"verdict": "fail"}', was='{"verdict": "pass"}')
@@ -392,13 +355,7 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
     decided = Advice(
-        today="recorded",
-        advised="external",
-        sentence=sentence,
-        basis="quality",
-        tasks=runs,
-        runs=runs,
-        ranked=ranked,
+        today="recorded", advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked
     )
     return Compared(
         title=title,
@@ -450,11 +407,7 @@ def anything() -> Any:
                     skipped=st.dictionaries(texts, st.integers(1, 9), max_size=2), counted_tokens=st.integers(0, 99), reported_tokens=st.integers(0, 99), cache_shares=st.sampled_from(["recorded", "assumed", ""]))  # fmt: skip
     run = st.builds(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
     price = st.builds(
-        Price,
-        unit=st.sampled_from(["usd", "tokens"]),
-        per_run=st.floats(0, 1e9),
-        ratio=floats,
-        high=floats,
+        Price, unit=st.sampled_from(["usd", "tokens"]), per_run=st.floats(0, 1e9), ratio=floats, high=floats
     )
     rule = st.builds(
         RuleResult,
@@ -540,13 +493,7 @@ def anything() -> Any:
         tail=st.lists(st.integers(0, 5), max_size=4).map(tuple),
     )
     fact = st.builds(
-        MissedFact,
-        turn=steps,
-        fact=texts,
-        origin=texts,
-        origin_step=steps,
-        distance=st.integers(0, 9),
-        handle=texts,
+        MissedFact, turn=steps, fact=texts, origin=texts, origin_step=steps, distance=st.integers(0, 9), handle=texts
     )
     detail = st.builds(
         ReplayDetail,

@@ -127,8 +127,6 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-_PHONE = 220  # pixels of a plot
-
 Chart = Scatter | Range | Histogram | Plot
 
 
@@ -141,15 +139,15 @@ def centers(many: int) -> list[float]:
     return [100 * (place + 0.5) / many for place in range(many)]
 
 
-def spaced(labels: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """The labels that have room for their text on a phone, from the left.
+def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:
+    """The labels that have room for their text on a chart of so many pixels, from the left.
 
-    >>> spaced([(0, "1"), (4, "2"), (10, "3")])
+    >>> spaced([(0, "1"), (4, "2"), (10, "3")], 220)
     ((0, '1'), (10, '3'))
     """
     kept: list[tuple[float, str]] = []
     for place, text in labels:
-        room = 100 * (9 * len(text) + 8) / _PHONE
+        room = 100 * (9 * len(text) + 8) / wide
         if not kept or place - kept[-1][0] >= room:
             kept.append((place, text))
     return tuple(kept)
@@ -161,11 +159,18 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     >>> ticks(0.0, 0.16), ticks(48.0, 67.0, 4)
     ([0.0, 0.05, 0.1, 0.15], [50.0, 55.0, 60.0, 65.0])
     """
-    span = high - low
-    if not (math.isfinite(span) and span > 0):
+    if not (math.isfinite(high - low) and high > low):
         return [low]
+    width = step(high - low, most)
+    first = math.ceil(low / width - 1e-9)
+    return [round(number * width, 12) for number in range(first, math.floor(high / width + 1e-9) + 1)]
+
+
+def step(span: float, most: int) -> float:
+    """The least round width of which fewer than so many cover a span.
+
+    >>> step(0.16, 5), step(0.4, 12)
+    (0.05, 0.05)
+    """
     power = 10.0 ** math.floor(math.log10(span / most))
-    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
-    step = next((one for one in steps if span / one < most), 20 * power)
-    first = math.ceil(low / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return next((factor * power for factor in (1, 2, 2.5, 5, 10) if span / (factor * power) < most), 20 * power)

@@ -275,8 +275,4 @@ def test_a_system_message_in_the_middle_keeps_its_place():
     assert bridge.back(None) == told
     assert [
         message.text for message in Bridge(AnthropicMessages(), told).back([{"role": "user", "content": "new"}])
-    ] == [
-        "s",
-        "new",
-        "t",
-    ]
+    ] == ["s", "new", "t"]

@@ -53,9 +53,9 @@ class Counts:
 
     def is_total(self, number: str) -> bool:
         """True if a number is the sum of a column of the result."""
-        return self._own.result is not None and any(
-            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals
-        )
+        if self._own.result is None or not _NUMBER.fullmatch(number):
+            return False
+        return any(abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals)
 
     @cached_property
     def _totals(self) -> list[float]:
