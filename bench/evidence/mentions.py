@@ -77,6 +77,11 @@ class Mentions:
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
 
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The signs of currencies that the messages have."""
+        return frozenset(sign for sign in "€£¥₹$" if any(sign in text for text in self._contents))
+
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
         return moment in self._moments
