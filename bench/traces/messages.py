@@ -53,8 +53,6 @@ def is_langchain(value: Any) -> bool:
         ending = str(value["id"][-1]) if value["id"] else ""
         return ending.endswith(_ENDINGS) and isinstance(value.get("kwargs"), dict)
     kind = value.get("type")
-    if "additional_kwargs" in value and kind is None:
-        return isinstance(value.get("role"), str) and "content" in value
     known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
     return known and ("content" in value or isinstance(value.get("data"), dict)) and "event" not in value
 
