@@ -227,13 +227,15 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, decidin
 
 
 def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
-    """True if the two economies point different ways: one saves where the other does not.
+    """True if a strategy saves with the cache and not without it, or the other way round.
 
-    Looked at is the advised strategy, else the first that passes every rule but the last.
+    That is the advised strategy, else the first one that only its price refuses.
     """
-    open_ones = [
+    only_by_price = (
         item for item in ordered if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
-    ]
-    about = next((item for item in ordered if item.strategy == advised), None) or next(iter(open_ones), None)
-    prices = [about.cached, about.uncached] if about else []
-    return len({is_saving(price) for price in prices if price is not None and price.ratio is not None}) > 1
+    )
+    about = next((item for item in ordered if item.strategy == advised), None) or next(only_by_price, None)
+    if about is None:
+        return False
+    prices = [price for price in (about.cached, about.uncached) if price is not None and price.ratio is not None]
+    return len({is_saving(price) for price in prices}) > 1

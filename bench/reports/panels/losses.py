@@ -35,6 +35,7 @@ from ..reading import MISSED, Reading
 
 ORDER = 30
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
+_PHONE = 340  # pixels of the arcs on a phone
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -209,7 +210,7 @@ def _arcs(item: ReplayDetail) -> Plot:
         text = f"step {step} would miss {of(needed, 'value')}" if needed else f"result of step {step}"
         marks.append((across[step], 100.0, "rejected" if needed else "today", text))
     arcs = tuple((across[origin], across[turn], min(many, 3)) for (origin, turn), many in sorted(pairs.items()))
-    axis = spaced([(across[step], str(step)) for step in steps])
+    axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
     worst, most = Counter(turn for (_, turn), many in pairs.items() for _ in range(many)).most_common(1)[0]
     origins, turns = (of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn")))
     alt = f"Arcs from {origins} to {turns}; step {worst} would miss most, {of(most, 'value')}."
