@@ -47,7 +47,6 @@ def advise(
     strategies: Sequence[str],
     *,
     today: str = "recorded",
-    floor: str = "floor",
     specs: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
@@ -64,11 +63,7 @@ def advise(
     runs, specs = Runs(measured), specs or {}
     names = sorted({*strategies} - {today})
     answers = answers_of(specs.get(name, "") for name in names)
-    economies = economies_of(runs, today)
-    deciding: Economy = basis if basis in economies else economies[0]
-    assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
-    prices = {economy: prices_of(runs, names, today, economy) for economy in economies}
-    question = _Question(runs, today, answers, deciding, assumed, prices)
+    question = _question(runs, names, today, answers, basis)
     ranked = []
     for name in [today, *names]:
         rules = results_of(
@@ -83,7 +78,7 @@ def advise(
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if portfolio and advised is not None and answers == "savings":
         ordered = stated_apart(ordered, advised, runs, today)
-    return _advice(question, ordered, advised, floor)
+    return _advice(question, ordered, advised)
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,17 @@ class _Question:
     deciding: Economy
     assumed: bool
     prices: Mapping[Economy, Mapping[str, Price]]
+
+
+def _question(
+    runs: Runs, names: Sequence[str], today: str, answers: Answers, basis: Literal["cached", "uncached"]
+) -> _Question:
+    """The question, decided by the price of `basis` where the runs have it, else by one that they have."""
+    economies = economies_of(runs, today)
+    deciding: Economy = basis if basis in economies else economies[0]
+    assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
+    prices = {economy: prices_of(runs, names, today, economy) for economy in economies}
+    return _Question(runs, today, answers, deciding, assumed, prices)
 
 
 # ---------------------------------------------------------------- one strategy
@@ -197,10 +203,10 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     )
 
 
-def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None, floor: str) -> Advice:
+def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None) -> Advice:
     """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
-    least = runs.by_task(floor, METRICS[deciding])
+    least = runs.by_task("floor", METRICS[deciding])
     advice = Advice(
         today=question.today,
         advised=advised,
@@ -227,13 +233,15 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, decidin
 
 
 def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
-    """True if the two economies point different ways: one saves where the other does not.
+    """True if a strategy saves with the cache and not without it, or the other way round.
 
-    Looked at is the advised strategy, else the first that passes every rule but the last.
+    That is the advised strategy, else the first one that only its price refuses.
     """
-    open_ones = [
+    only_by_price = (
         item for item in ordered if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
-    ]
-    about = next((item for item in ordered if item.strategy == advised), None) or next(iter(open_ones), None)
-    prices = [about.cached, about.uncached] if about else []
-    return len({is_saving(price) for price in prices if price is not None and price.ratio is not None}) > 1
+    )
+    about = next((item for item in ordered if item.strategy == advised), None) or next(only_by_price, None)
+    if about is None:
+        return False
+    prices = [price for price in (about.cached, about.uncached) if price is not None and price.ratio is not None]
+    return len({is_saving(price) for price in prices}) > 1

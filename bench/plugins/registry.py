@@ -122,7 +122,7 @@ class Entry:
 
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
-    """An annotation that is written as text as the type that it names; the text where it names none.
+    """The type that an annotation names; an annotation in quotes that names none stays text.
 
     >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
     (tuple[int, ...] | None, 'Nothing')

@@ -19,7 +19,8 @@ from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one
 from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import Declared, Running, declared
+from .comparing import Declared, declared
+from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"

@@ -21,9 +21,10 @@ from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
-from .comparing import Declared, Progress, Running, answered, declared, metric_infos
+from .comparing import Declared, answered, declared, metric_infos
 from .executors import Workers, sharing
 from .kept import Kept
+from .measured_runs import Progress, Running
 from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]

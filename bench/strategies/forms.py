@@ -113,7 +113,10 @@ class SlotCall:
         return self.bridge.given
 
     def state(self, dialect: Callable[[], OpenAIMessages]) -> dict[str, Any]:
-        """A graph's state with the history as its messages; a router's are built when asked for."""
+        """A graph's state, with the history as its `messages`.
+
+        A router's messages are built when its function asks for them.
+        """
         if isinstance(self.first, Window):
             return {"messages": self.messages(dialect)}
 
@@ -236,14 +239,18 @@ def _form_named(kind: str, annotation: Any) -> str | None:
         forms = {_form_named(kind, item) for item in typing.get_args(annotation) if item is not type(None)}
         return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
     plain = origin or annotation
-    if not isinstance(plain, type) or plain is str or plain in (ToolResult, Record, Window, Execution):
+    if not isinstance(plain, type) or plain in (str, ToolResult, Record, Window, Execution):
         name = getattr(plain, "__name__", "")
         return name if name in known else None
     if issubclass(plain, Mapping):
         is_state = "dict" not in known or "execution_history" in getattr(plain, "__annotations__", ())
         return "state" if is_state and "state" in known else "dict"
-    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
-        return None
+    is_list = issubclass(plain, Iterable) and not issubclass(plain, bytes)
+    return _form_of_list(known, annotation) if is_list else None
+
+
+def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
+    """The form that a list's annotation names: messages where the slot has them, else the value."""
     if "openai" not in known:
         return "value"
     if Message in typing.get_args(annotation) and "Message" in known:
@@ -256,13 +263,19 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     """A parameter's declared type; None where nothing can be read."""
     if not isinstance(parameter.annotation, str):
         return None if parameter.annotation is parameter.empty else parameter.annotation
-    inner = inspect.unwrap(getattr(function, "func", function))
-    inner = inspect.unwrap(getattr(inner, "func", inner))
-    inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
-    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__  # an object that can be called
-    resolved = evaluated(parameter.annotation, getattr(inner, "__globals__", {}))
+    resolved = evaluated(parameter.annotation, _globals_of(function))
     if not isinstance(resolved, str):
         return resolved
     # a name that exists for the type checker alone
     outer = resolved.partition("[")[0].rpartition(".")[2].lower()
     return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
+
+
+def _globals_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names of the module that defines a function, a partial of one, a class, or a callable object."""
+    inner = inspect.unwrap(getattr(function, "func", function))
+    inner = inspect.unwrap(getattr(inner, "func", inner))
+    inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
+    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__
+    names: dict[str, Any] = getattr(inner, "__globals__", {})
+    return names
