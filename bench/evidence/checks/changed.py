@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
+from ...model import nested
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix, unescape_cut
+from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
 from ...text.fields import FieldTable, is_prose
 from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
@@ -97,10 +98,23 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     table = evidence.messages.table(own.message.step or 0)
     if table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
-    for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
+    for line, was in _altered(evidence, own, _lines_shown(own.text)):
         closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
         if not closed and not _is_field(line, table):
             yield Finding(own.message.step, line, was)
+
+
+def _lines_shown(text: str) -> list[str]:
+    """The lines of a text; where it is JSON, those of the texts in it.
+
+    >>> _lines_shown("a\\nb"), _lines_shown('{"a": "b\\\\nc", "d": 1}')
+    (['a', 'b'], ['b', 'c'])
+    """
+    try:
+        texts = [item for item in nested(parse_json(text)) if isinstance(item, str)]
+    except NothingParsed:
+        texts = [unfolded(text)]
+    return [line for item in texts for line in item.split("\n")]
 
 
 def _changed_scalar(own: OwnText) -> Iterator[Finding]:
