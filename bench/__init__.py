@@ -17,7 +17,6 @@ from .version import VERSION
 if TYPE_CHECKING:
     from .evidence.index import index_trace as index_trace
     from .run.audits import audit as audit
-    from .run.measuring import measure as measure
     from .run.verbs import (
         compare as compare,
         load as load,
@@ -32,7 +31,6 @@ _PLACES = {
     "compare": ".run.verbs",
     "index_trace": ".evidence.index",
     "load": ".run.verbs",
-    "measure": ".run.measuring",
     "offload": ".strategies.offloading",
     "render": ".run.verbs",
     "run_scenario": ".run.verbs",

@@ -27,7 +27,7 @@ from bench.evidence.index import index_trace
 from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.audits import audited
 from bench.run.kept import Kept
-from bench.run.measuring import Measuring, RunSession, measure
+from bench.run.measuring import Measuring, RunSession
 from bench.strategies import parse_strategy
 
 pytestmark = pytest.mark.benchmark(timer=cpu_s, group="multiples of the floor")
@@ -59,7 +59,7 @@ def measured(traces: Sequence[Trace], strategies: Sequence[str]) -> None:
     """Measure every strategy on every recording, nothing kept from before."""
     measuring = Measuring(tuple(map(parse_strategy, strategies)))
     for trace in traces:
-        measure(trace, measuring)
+        RunSession(trace, measuring).measured()
 
 
 def command(*arguments: str) -> None:

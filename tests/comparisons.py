@@ -30,10 +30,7 @@ POLICIES = (
     ("mask_1", "compactor=mask_observations:keep_last=1", 0.802, 0.148, 0.742),
 )
 HOSTILE = '"><img src=x onerror=alert(1)>|`*_\u202e\x1b[31m'
-SIGNATURE = Signature(
-    bench_version="1.0.0", traces={}, strategies={}, encodings=("o200k_base",), facts_version="3",
-    prices_date="2026-11-01", seed=0,
-)  # fmt: skip
+SIGNATURE = Signature(bench_version="1.0.0", facts_version="3", prices_date="2026-11-01", encodings={"a": "o200k_base"})
 
 
 def _unit(metric: str) -> str:

@@ -23,7 +23,7 @@ from bench.evidence.false_alarms import false_alarms
 from bench.model import ToolResult, Trace
 from bench.model.advice import RuleResult
 from bench.model.scores import MeasuredRun
-from bench.run.measuring import Measuring, measure
+from bench.run.measuring import Measuring, RunSession
 from bench.strategies import Strategy, compose, parse_strategy
 
 TODAY = "keep_all"
@@ -50,7 +50,7 @@ def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
 def measured(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> list[MeasuredRun]:
     """The runs of some traces under the strategies of some slots, and under those that change nothing."""
     measuring = Measuring(strategies(kinds))
-    return [measure(trace, measuring) for trace in traces]
+    return [RunSession(trace, measuring).measured() for trace in traces]
 
 
 def refusals(of: Iterable[MeasuredRun], kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, list[RuleResult]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from ..model.errors import BenchError, visible
 from .saying import obey
@@ -19,6 +19,7 @@ MOST = 10
 """The most annotations of one kind that GitHub shows of one step."""
 
 KINDS = {"fail": "error", "undecided": "warning", "skipped": "warning"}
+"""The kind of annotation of each outcome of a gate; one that passed has none."""
 
 
 def inside_actions() -> bool:
@@ -28,10 +29,7 @@ def inside_actions() -> bool:
 
 @contextmanager
 def quoted_output() -> Iterator[None]:
-    """Inside Actions: what is printed here is text only.
-
-    A line from a trace that looks like a workflow command is not obeyed.
-    """
+    """Inside Actions: GitHub obeys no line that is printed in the block, such as one of a trace."""
     if not inside_actions():
         yield
         return
@@ -43,98 +41,51 @@ def quoted_output() -> Iterator[None]:
         obey(f"::{token}::")
 
 
-def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | None]) -> list[str]:
-    """A workflow command for each gate that failed (an error), or was skipped or could not be
-    judged (a warning), on its scenario's file.
+def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | None]) -> Iterator[str]:
+    """A workflow command for each gate that did not pass, on the file of its scenario.
 
-    At most ten of a kind, which is what GitHub shows; the last of more says how many are left out.
-    One that measured nothing is an error.
+    One that failed is an error, one that was skipped or is undecided a warning; nothing measured is
+    an error too. At most ten of a kind: the last of more says how many are left out.
     """
+    for kind in ("error", "warning"):
+        commands = [text for comparison, file in zip(comparisons, files, strict=True)
+                    for text in _annotations(comparison, file, kind)]  # fmt: skip
+        if len(commands) > MOST:
+            left_out = len(commands) - MOST + 1
+            commands = [*commands[: MOST - 1], _command(kind, None, "bench", f"and {left_out} more, see the log")]
+        yield from commands
+
+
+def _annotations(comparison: Compared, file: Path | None, kind: str) -> Iterator[str]:
+    """The annotations of one kind of a comparison."""
     from ..comparison.gates import is_measured
     from ..reports.junit import message
     from ..reports.reading import Reading
 
-    by_level: dict[str, list[str]] = {"error": [], "warning": []}
-    for comparison, file in zip(comparisons, files, strict=True):
-        if not is_measured(comparison):
-            by_level["error"].append(_command("error", file, comparison.title, "nothing was measured"))
-        reading = Reading(comparison)
-        for gate in comparison.gates:
-            kind = KINDS.get(gate.outcome)
-            if kind is not None:
-                by_level[kind].append(
-                    _command(
-                        kind,
-                        file,
-                        f"bench: {gate.rule.metric or 'baseline'}",
-                        f"{gate.strategy}: {message(reading, gate)}",
-                    )
-                )
-    lines = []
-    for kind, commands in by_level.items():
-        lines += commands if len(commands) <= MOST else commands[: MOST - 1]
-        if len(commands) > MOST:
-            lines.append(_command(kind, None, "bench", f"and {len(commands) - MOST + 1} more, see the log"))
-    return lines
+    if kind == "error" and not is_measured(comparison):
+        yield _command(kind, file, comparison.title, "nothing was measured")
+    reading = Reading(comparison)
+    for gate in comparison.gates:
+        if KINDS.get(gate.outcome) == kind:
+            title = f"bench: {gate.rule.metric or 'baseline'}"
+            yield _command(kind, file, title, f"{gate.strategy}: {message(reading, gate)}")
 
 
-def summary_files() -> dict[Path, str]:
-    """The file that the summary of the job is added to, with what it is; none outside Actions, and
-    where there is none.
-    """
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    return {Path(path): "the summary of this job"} if path and inside_actions() else {}
-
-
-@contextmanager
-def opened_summary() -> Iterator[TextIO | None]:
-    """The summary of the job, open to be added to: None where there is none.
-
-    Raises BenchError where it cannot be, before anything is written.
-    """
-    file = next(iter(summary_files()), None)
-    if file is None:
-        yield None
-        return
-    try:
-        descriptor = _without_waiting(file)
-    except (OSError, ValueError) as error:
-        raise _unwritten(file, error) from None
-    summary = os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
-    try:
-        yield summary
-    finally:
-        with suppress(OSError):  # a full disk was reported where it was written to
-            summary.close()
-
-
-def append_summary(summary: TextIO | None, comparisons: Sequence[Compared], sentence: str) -> None:
-    """Add the Markdown report to the job's summary, where there is one.
+def append_summary(comparisons: Sequence[Compared], sentence: str) -> None:
+    """Add the Markdown report and a sentence to the job's summary; outside Actions nothing.
 
     Raises BenchError where that file cannot be written.
     """
-    if summary is None:
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path or not inside_actions():
         return
     from ..reports import rendered
 
     try:
-        summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")
-        summary.flush()
-    except OSError as error:
-        raise _unwritten(next(iter(summary_files())), error) from None
-
-
-def _unwritten(file: Path, error: OSError | ValueError) -> BenchError:
-    return BenchError(f"GITHUB_STEP_SUMMARY: {file}: {getattr(error, 'strerror', None) or error}")
-
-
-def _without_waiting(path: Path) -> int:
-    """Opens a file to be added to; a pipe that nobody reads is an OSError, not a wait for somebody."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags, 0o666)
-    if hasattr(os, "O_NONBLOCK"):
-        os.set_blocking(descriptor, True)
-    return descriptor
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as summary:
+            summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")
+    except (OSError, ValueError) as error:
+        raise BenchError(f"GITHUB_STEP_SUMMARY: {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _command(kind: str, file: Path | None, title: str, message: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,26 +68,22 @@ of_model = click.option(
 # ---------------------------------------------------------------- outputs that are no inputs
 
 
-def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], growing: Mapping[Path, str] | None = None) -> None:  # fmt: skip
-    """Raise BenchError where a file to be written is one that is read, by whatever name, or a link
-    or pipe itself.
+def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]]) -> None:
+    """Raise BenchError where a file to be written is one that is read, or a link or pipe.
 
-    `inputs` are the files that are read, each with what it is; `growing` those that are added to in
-    their place, which may be links.
+    `inputs` are the files that are read, each with what it is.
 
     >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
     Traceback (most recent call last):
     bench.model.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
-    growing = growing or {}
     for path in outputs:
         if outputs.count(path) > 1:
             raise BenchError(f"{path}: is given twice as an output — leave one out")
     outputs = [path for path in outputs if path != Path("-")]
     read = {os.path.realpath(path): what for path, what in inputs}
-    added_to = {os.path.realpath(path): what for path, what in growing.items()}
-    for path, taken in (*((path, read | added_to) for path in outputs), *((path, read) for path in growing)):
-        what = taken.get(os.path.realpath(path))
+    for path in outputs:
+        what = read.get(os.path.realpath(path))
         if what is not None:
             raise BenchError(f"{path}: is {what}, which writing it would destroy — give another file")
     require_place(outputs)

@@ -1,18 +1,16 @@
-"""The end of every command that judges: print, write, annotate, and exit with the code of the
-gates.
-"""
+"""The end of a command that judges: print, write, annotate, exit with the code of the gates."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .github import append_summary, inside_actions, opened_summary, quoted_output, workflow_commands
+from .github import append_summary, inside_actions, quoted_output, workflow_commands
 from .saying import Show, obey, progress_bar, say
 
 if TYPE_CHECKING:
@@ -26,9 +24,7 @@ STREAM = Path("-")
 
 
 class Concluded(SystemExit):
-    """The end of a command that judged: the one way to exit codes 0 and 1 that a gate stands
-    behind.
-    """
+    """The end of a command that judged, with the exit code of the gates."""
 
 
 def finish(
@@ -42,14 +38,12 @@ def finish(
     verbose: bool = False,
     allow_undecided: bool = False,
 ) -> None:
-    """Print the comparisons, write the reports, and end the process with the exit code of the
-    gates.
+    """Print the comparisons, write the reports, and end the process with the exit code of the gates.
 
-    Everything is made, and the summary of the job is open, before anything is written, and what is
-    written is written together: the reports, and `beside` (baselines that were accepted). `lines`
-    are about these. `files` are where the comparisons were declared, for annotations; `form` the
-    format of reports, whatever their endings. A report on standard output is all that is printed
-    there.
+    The reports and `beside` (baselines that were accepted) are made before any is written, and
+    written together. `lines` are about these. `files` are where the comparisons were declared, for
+    annotations; `form` the format of reports, whatever their endings. A report on standard output
+    is all that is printed there.
     """
     from ..comparison.gates import exit_code
     from ..reports import first_line
@@ -58,62 +52,47 @@ def finish(
     code = exit_code(comparisons, allow_undecided=allow_undecided)
     sentence = first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
-    with opened_summary() as summary:
-        with ExitStack() as placed, progress_bar("writing reports, kB", after="") as progress:
-            text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
-            streamed = placed.enter_context(written_reports(comparisons, outputs, form, beside, progress))
-        if streamed is not None:
-            print_report(streamed, sentence)
-            raise Concluded(code)
-        for line in lines:
-            say(line)
-        for output in outputs:
-            say(f"wrote {output}")
-        for note in dict.fromkeys(note for item in comparisons for note in item.notes):
-            say(f"note: {note}", err=True)
-        with quoted_output():
-            say(text.rstrip("\n"), coloured=True)
-        if inside_actions():
-            for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
-                obey(line)
-            append_summary(summary, comparisons, sentence)
+    with progress_bar("writing reports, kB", after="") as progress:
+        text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
+        streamed = write_reports(comparisons, outputs, form, beside, progress)
+    if streamed is not None:
+        print_report(streamed, sentence)
+        raise Concluded(code)
+    for line in (*lines, *(f"wrote {output}" for output in outputs)):
+        say(line)
+    for note in dict.fromkeys(note for item in comparisons for note in item.notes):
+        say(f"note: {note}", err=True)
+    with quoted_output():
+        say(text.rstrip("\n"), coloured=True)
+    if inside_actions():
+        for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
+            obey(line)
+        append_summary(comparisons, sentence)
     if len(comparisons) > 1 or comparisons[0].gates:
         say(gates_line(comparisons, code))
     raise Concluded(code)
 
 
 def gates_line(comparisons: Sequence[Compared], code: int) -> str:
-    """The gates of some comparisons in one line: how many passed, failed, could not be decided,
-    were skipped.
-    """
-    outcomes = [gate.outcome for item in comparisons for gate in item.gates]
-    counts = {
-        word: outcomes.count(outcome)  # type: ignore[arg-type]
-        for outcome, word in (
-            ("fail", "failed"),
-            ("undecided", "undecided"),
-            ("pass", "passed"),
-            ("skipped", "skipped"),
-        )
-    }
-    counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"Gates: {counted or 'none declared'} (exit {code})"
+    """The gates of some comparisons in one line: the number of each outcome."""
+    outcomes: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
+    words = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
+    counts = [f"{outcomes[outcome]} {word}" for outcome, word in words.items() if outcomes[outcome]]
+    return f"Gates: {', '.join(counts) or 'none declared'} (exit {code})"
 
 
-@contextmanager
-def written_reports(
+def write_reports(
     comparisons: Sequence[Compared],
     outputs: Sequence[Path],
     form: str | None,
     beside: Mapping[Path, bytes] | None = None,
     progress: Show | None = None,
-) -> Iterator[bytes | None]:
-    """The reports, and `beside`, complete before a block and in their places after it; gives the
-    report to be printed, None for none.
+) -> bytes | None:
+    """Write the reports, and `beside`; gives the report that is to be printed, None for none.
 
     `progress` is called with the kB written.
     """
-    from ..files.writing import written_together
+    from ..files.writing import write_together
     from ..reports import format_of, pieces
 
     done = 0
@@ -129,8 +108,8 @@ def written_reports(
 
     reports = {output: encoded(pieces(comparisons, format_of(output, form))) for output in outputs}
     streamed = reports.pop(STREAM, None)
-    with written_together({**(beside or {}), **reports}):
-        yield None if streamed is None else b"".join(streamed)
+    write_together({**(beside or {}), **reports})
+    return None if streamed is None else b"".join(streamed)
 
 
 def print_report(report: bytes, sentence: str) -> None:
@@ -143,7 +122,5 @@ def print_report(report: bytes, sentence: str) -> None:
 
 
 def _in_colour() -> bool:
-    """True if what is printed goes to somebody who sees colours and has not said otherwise
-    (https://no-color.org).
-    """
+    """True if standard output is a terminal that shows colours, and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -14,7 +14,7 @@ import click
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError, TraceError
-from .github import summary_files
+from .github import inside_actions
 from .options import FILE, inputs_of, of_model, require_apart, user_limits, warn_unlisted
 from .outcome import finish
 from .saying import progress_bar
@@ -114,18 +114,16 @@ def run(
     for name in dict.fromkeys(plan.model for plan in plans):
         warn_unlisted(name)
     _require_sense(model, bool(scenarios), accept=accept, required=required, against=against)
-    growing = summary_files()
-    require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
+    require_apart(outputs, inputs_of(plans, outputs))
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    shown = {format_of(path, form) for path in outputs} or growing or verbose
     settings: dict[str, Any] = {
         "limits": user_limits(),
         "kept": kept_here(),
         "against": against,
         "accepting": accept,
         "require_baseline": required and not accept,
-        "details": bool(shown),
+        "details": bool(outputs) or verbose or inside_actions(),
     }
     with progress_bar("runs") as progress, _workers(engine, jobs or os.cpu_count() or 1) as workers:
         comparisons = [run_scenario(plan, progress, jobs=workers, **settings) for plan in plans]

@@ -13,8 +13,8 @@ import msgspec
 
 from ..model.advice import Advice, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.scores import FalseAlarms, MeasuredRun, Rule
-from .certainty import cannot_rule_out
-from .prices import METRICS, economies_of, prices_of, stated_apart
+from .certainty import EQUAL, cannot_rule_out
+from .prices import METRICS, economies_of, preference, prices_of, stated_apart
 from .rules import filled, finite, results_of, unchecked, verdict_of
 from .sentence import Answers, Economy, is_saving, price_of, sentence_of
 from .totals import Runs
@@ -79,7 +79,8 @@ def advise(
     if ranked[0].verdict == "invalid" and answers == "savings":  # nothing to be cheaper than
         ranked[1:] = map(_without_today, ranked[1:])
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
-    advised = next((item.strategy for item in ordered if item.verdict == "ship"), None)
+    advised = _advised(ordered, question)
+    ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if portfolio and advised is not None and answers == "savings":
         ordered = stated_apart(ordered, advised, runs, today)
     return _advice(question, ordered, advised, floor)
@@ -172,7 +173,17 @@ def _without_today(item: Ranked) -> Ranked:
 # ---------------------------------------------------------------- all strategies
 
 
-def _place(item: Ranked, question: _Question) -> tuple[int, float, float, float, int, str]:
+def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
+    """The first strategy that may be shipped; of those that are equally cheap the preferred one."""
+    ships = [item for item in ordered if item.verdict == "ship"]
+    ratios = {item.strategy: price.ratio for item in ships if (price := price_of(item, question.deciding)) is not None}
+    least = ratios.get(ships[0].strategy) if ships else None
+    if question.answers != "savings" or least is None:
+        return ships[0].strategy if ships else None
+    return min((item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL), key=preference).strategy
+
+
+def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     """The place in the table: by verdict, quality where that is asked, price; of equals what loses
     less, then the simpler.
     """
@@ -183,9 +194,7 @@ def _place(item: Ranked, question: _Question) -> tuple[int, float, float, float,
         get_args(Verdict).index(item.verdict),
         0.0 if quality is None else -quality,
         float(f"{finite(price.per_run if price else None):.9g}"),
-        item.missed_turns or 0.0,
-        len(filled(item.spec)),
-        item.strategy,
+        *preference(item),
     )
 
 

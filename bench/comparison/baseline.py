@@ -103,7 +103,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     """The reason why a metric of then does not compare with now; empty where it does.
 
-    >>> fixed = {"bench_version": "1", "traces": {}, "strategies": {}, "encodings": ("a",), "facts_version": "1", "seed": 0}
+    >>> fixed = {"bench_version": "1", "facts_version": "1"}
     >>> old, new = (Signature(prices_date=date, **fixed) for date in ("2026-01-01", "2026-02-01"))
     >>> price, count = (MetricInfo(name="cost", unit=unit, better="lower", aggregate="sum") for unit in ("usd", "facts"))
     >>> stale(new, old, price), stale(new, old, count)
@@ -124,7 +124,7 @@ def _conditions(now: Signature, then: Signature, info: MetricInfo) -> Iterator[t
     if info.unit in ("tokens", "usd", "prompts"):
         yield "calibration of token counts", then.calibration, now.calibration
         yield "model of traces that name none", then.model or "none", now.model or "none"
-        both = sorted(then.case_encodings.keys() & now.case_encodings.keys())
-        yield "encoding", [then.case_encodings[run] for run in both], [now.case_encodings[run] for run in both]
+        both = sorted(then.encodings.keys() & now.encodings.keys())
+        yield "encoding", [then.encodings[run] for run in both], [now.encodings[run] for run in both]
     if info.unit == "usd":
         yield "price tables", then.prices_date, now.prices_date

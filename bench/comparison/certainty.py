@@ -23,6 +23,8 @@ ALPHA = 0.025
 """The level of each one-sided test."""
 FEWEST = 6
 """Fewer tasks than this are never certain."""
+EQUAL = 0.01
+"""Prices are equal that differ by so much of what today's strategy costs, or less."""
 _RISK = 0.05
 
 
@@ -92,21 +94,25 @@ def cannot_rule_out(tasks: int) -> float | None:
     return 1 - _RISK ** (1 / tasks) if tasks else None
 
 
-def leave_one_out(costs: Mapping[str, Sequence[float]], today: Sequence[float]) -> float | None:
+def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> float | None:
     """The ratio of totals if the cheapest had been chosen on all other tasks, for each task; None
     for fewer than two.
 
-    The best of many looks too good on the tasks that it was chosen on; this does not. Of equals the
-    first by name is chosen.
+    The best of many looks too good on the tasks that it was chosen on; this does not. Of those
+    whose prices are equal (`EQUAL`) the first is chosen.
 
-    >>> round(leave_one_out({"a": [1.0, 3.0], "b": [3.0, 1.0]}, [4.0, 4.0]), 2)
+    >>> round(leave_one_out([[1.0, 3.0], [3.0, 1.0]], [4.0, 4.0]), 2)
     0.75
     """
     total = math.fsum(today)
     if len(today) < 2 or not costs or total <= 0:
         return None
-    sums = {name: math.fsum(values) for name, values in sorted(costs.items())}
-    paid = [costs[min(sums, key=lambda name: (sums[name] - costs[name][at], name))][at] for at in range(len(today))]
+    sums = [math.fsum(values) for values in costs]
+    paid: list[float] = []
+    for at, here in enumerate(today):
+        others = [of_all - values[at] for of_all, values in zip(sums, costs, strict=True)]
+        chosen = next(n for n, price in enumerate(others) if price <= min(others) + EQUAL * (total - here))
+        paid.append(costs[chosen][at])
     return math.fsum(paid) / total
 
 

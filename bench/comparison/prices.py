@@ -10,6 +10,7 @@ import msgspec
 
 from ..model.advice import Price, Ranked
 from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
+from .rules import filled
 from .sentence import NOISE, Economy, price_of
 from .totals import Runs
 
@@ -59,12 +60,13 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str)
     """The table with the leave-one-task-out price of the advised strategy: it was chosen among many
     on these tasks.
     """
-    able = [item.strategy for item in ranked if item.strategy != today and all(r.passed for r in item.rules[:-1])]
+    open_ones = (item for item in ranked if item.strategy != today and all(r.passed for r in item.rules[:-1]))
+    able = [item.strategy for item in sorted(open_ones, key=preference)]
     by_name = {item.strategy: item for item in ranked}
     changes: dict[str, Price] = {}
     for economy in economies_of(runs, today):
         here = runs.by_task(today, METRICS[economy])
-        costs = {name: values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None}
+        costs = [values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None]
         ratio = None if here is None else leave_one_out(costs, here)
         price, base = (price_of(by_name[name], economy) for name in (advised, today))
         if ratio is None or price is None or not price.ratio or base is None:
@@ -73,3 +75,10 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str)
         stated = msgspec.structs.replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)
         changes |= dict.fromkeys(("cached", "uncached") if economy == "tokens" else (economy,), stated)
     return tuple(msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ranked)
+
+
+def preference(item: Ranked) -> tuple[float, int, str]:
+    """The place of a strategy among equally cheap ones: what loses less goes first, then what is
+    simpler.
+    """
+    return item.missed_turns or 0.0, len(filled(item.spec)), item.strategy

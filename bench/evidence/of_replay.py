@@ -15,6 +15,7 @@ from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from .contents import TraceContents
+from .failures import failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .mentions import Mentions
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
@@ -24,6 +25,7 @@ from .prices import Pricing
 from .records import RecordValues
 from .refetch import Fetch, fetches_of
 from .repeats import Repeat, repeats_of
+from .result_counts import ResultCounts, result_counts
 from .result_facts import ResultFacts
 from .walk import Walked, walk
 
@@ -49,12 +51,17 @@ class TraceSession:
         self.notices: dict[int, str | None] = {}
         """The words of its own in a strategy's message that is a cut result, as far as they were asked for."""
 
+        self.strange: dict[tuple[int, frozenset[str], tuple[str, ...]], str] = {}
+        """What nothing had said in a text that shows a result, by its number, the strategy's wording and handles in it."""
+
         self._lines: dict[int | None, frozenset[str]] = {}
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
         self._result_lines: dict[int, ResultLines] = {}
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
+        self._result_counts: dict[int, ResultCounts] = {}
+        self._failed: dict[int, bool] = {}
         self._omissions: dict[tuple[int, str], bool] = {}
 
     def excuse(self, recorded: ReplayEvidence) -> None:
@@ -107,6 +114,20 @@ class TraceSession:
         if key not in self._omissions:
             self._omissions[key] = bool(says_omission(text, result.text))
         return self._omissions[key]
+
+    def result_counts(self, result: ToolResult) -> ResultCounts:
+        """What may be counted of a result and of the messages that show it."""
+        if result.index not in self._result_counts:
+            numbers = {self.index.full[result.index], self.index.seen[result.index]}
+            texts = (self.messages.messages[number].text for number in sorted(numbers))
+            self._result_counts[result.index] = result_counts(result, texts)
+        return self._result_counts[result.index]
+
+    def failed(self, result: ToolResult) -> bool:
+        """True if a result failed."""
+        if result.index not in self._failed:
+            self._failed[result.index] = failed(result)
+        return self._failed[result.index]
 
     @cached_property
     def repeats(self) -> list[Repeat]:

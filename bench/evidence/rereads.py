@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
 from ..model import ModelTurn, ToolResult, lines_of
 from ..model.audit import Reread
+from ..text.reading import without_number
 from .calls import answered_calls, asked
 from .of_replay import ReplayEvidence
 
@@ -16,7 +16,6 @@ SHARE = 0.8
 """The share of its lines that a result must have from earlier ones to count as read again."""
 
 FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
-_NUMBERED = re.compile(r"^\s*\d+\s*(?:[→|:]|\t)\s?")
 
 
 def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
@@ -103,5 +102,5 @@ class _Reader:
 
 def _lines(text: str) -> frozenset[str]:
     """The distinct lines of a text that say something, without numbers before them."""
-    stripped = (_NUMBERED.sub("", line).strip() for line in lines_of(text))
+    stripped = (without_number(line).strip() for line in lines_of(text))
     return frozenset(line for line in stripped if len(line) >= _SHORTEST_CHARS)

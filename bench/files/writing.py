@@ -1,6 +1,7 @@
-"""The one way files are written: each whole or not at all, and never in the place of what is no plain file.
+"""The one way files are written: complete or not at all, and never in the place of what is no plain file.
 
-A file is written beside its place under a name of this process's own, then moved there. Nothing is removed that this process did not make.
+A file is written beside its place under a name of this process's own, then moved there. Nothing is
+removed that this process did not make.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MOST_CHARS = 40
 
 
 def require_place(paths: Iterable[Path]) -> None:
-    """Raise BenchError for a path where a file would take the place of a link, a pipe, a device or a socket, and for an address.
+    """Raise BenchError for an address, and for the path of a link, a pipe, a device or a socket.
 
     Folders, and what cannot be looked at, are left to whoever writes.
     """
@@ -40,49 +41,34 @@ def require_place(paths: Iterable[Path]) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader finds the old one or the whole new one.
+    """Write a file so that a reader finds the old one or the complete new one.
 
-    Its folder is made; its permissions are those of the old file, else what the umask says. Raises BenchError where
-    that is not possible, and as `require_place` does.
+    Its folder is made; its permissions are those of the old file, else what the umask says. Raises
+    BenchError where that is not possible, and as `require_place` does.
     """
     write_together({path: data})
 
 
 def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files: none of them before all are complete. Else as `write_atomically`."""
-    with written_together(files):
-        pass
-
-
-@contextlib.contextmanager
-def written_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> Iterator[None]:
-    """Several files around a block: complete before it begins, in their places once it has ended well, else removed.
-
-    Raises BenchError as `write_atomically` does.
-    """
+    """Write several files, each as `write_atomically` does: none of them before all are complete."""
     require_place(files)
     temporary: dict[Path, str] = {}
     path = Path()
     try:
-        try:
-            for path, data in files.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                if path.is_dir():
-                    raise IsADirectoryError(0, "is a folder")
-                prefix = f".{path.name[:_MOST_CHARS]}.bench-"
-                descriptor, temporary[path] = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-                with os.fdopen(descriptor, "wb") as file:
-                    file.writelines([data] if isinstance(data, bytes) else data)
-                os.chmod(temporary[path], _mode(path))
-        except OSError as error:
-            raise _refused(path, error) from None
-        yield
-        try:
-            for path in files:
-                os.replace(temporary[path], path)
-                del temporary[path]
-        except OSError as error:
-            raise _refused(path, error) from None
+        for path, data in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(0, "is a folder")
+            prefix = f".{path.name[:_MOST_CHARS]}.bench-"
+            descriptor, temporary[path] = tempfile.mkstemp(dir=path.parent, prefix=prefix)
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines([data] if isinstance(data, bytes) else data)
+            os.chmod(temporary[path], _mode(path))
+        for path in files:
+            os.replace(temporary[path], path)
+            del temporary[path]
+    except OSError as error:
+        raise _refused(path, error) from None
     finally:
         for name in temporary.values():
             Path(name).unlink(missing_ok=True)
@@ -90,9 +76,9 @@ def written_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> Iterator[
 
 @contextlib.contextmanager
 def folder_in_place(folder: Path) -> Iterator[Path]:
-    """An empty folder whose files take their places below `folder` once the block has ended well; else it goes.
+    """An empty folder, whose files are moved to their places below `folder` at the end of the block.
 
-    Raises BenchError where they cannot.
+    Where the block raises, it is removed with its files. Raises BenchError where they cannot be moved.
     """
     near = next(above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir())
     stage = Path(tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_MOST_CHARS]}.bench-"))
@@ -100,23 +86,36 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
         yield stage
         files = {folder / file.relative_to(stage): file for file in sorted(stage.rglob("*")) if file.is_file()}
         require_place(files)
-        path = folder
-        try:
-            if folder.is_dir():
-                for path in files:
-                    if path.is_dir():
-                        raise IsADirectoryError(0, "Is a directory")
-                for path, file in files.items():
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    os.replace(file, path)
-            elif files:
-                folder.parent.mkdir(parents=True, exist_ok=True)
-                stage.chmod(0o777 & ~_umask())
-                os.rename(stage, folder)
-        except OSError as error:
-            raise _refused(path, error) from None
+        if folder.is_dir():
+            _moved_into(files)
+        elif files:
+            _become(folder, stage)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _moved_into(files: Mapping[Path, Path]) -> None:
+    """Move files to their places, or none of them where a folder has one of the places."""
+    path = Path()
+    try:
+        for path in files:
+            if path.is_dir():
+                raise IsADirectoryError(0, "Is a directory")
+        for path, file in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, path)
+    except OSError as error:
+        raise _refused(path, error) from None
+
+
+def _become(folder: Path, stage: Path) -> None:
+    """Give a finished folder its name, and the permissions of a new one."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        stage.chmod(0o777 & ~_umask())
+        os.rename(stage, folder)
+    except OSError as error:
+        raise _refused(folder, error) from None
 
 
 def _refused(path: Path, error: OSError) -> BenchError:

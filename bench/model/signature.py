@@ -12,23 +12,17 @@ from .base import Value
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks
-    of them, `case_encodings` the encodings that count their tokens. `calibration` is the version of
-    how counts of tokens are fitted on recorded usage, "off" where they are not; `model` is that of
-    traces which name none (`""`: not given).
+    `calibration` is the version of how counts of tokens are fitted on recorded usage, "off" where
+    they are not; `model` is that of traces which name none (`""`: not given). `encodings` count the
+    tokens, by run.
     """
 
     bench_version: str
-    traces: dict[str, str]
-    strategies: dict[str, str]
-    encodings: tuple[str, ...]
     facts_version: str
     prices_date: str
-    seed: int
-    questions: dict[str, str] = {}
     calibration: str = "off"
     model: str = ""
-    case_encodings: dict[str, tuple[str, ...]] = {}
+    encodings: dict[str, str] = {}
 
 
 Over = Literal["all", "worst_run"]

@@ -15,11 +15,8 @@ import msgspec
 from ..model import Message, Record, Reply
 from ..model.outcome import Amount
 from ..strategies import Edits, Summary, Written
-from .answers import decision_of, edits_of, findings_of, record_of, reply_of, summary_of, texts
+from .answers import decision_of, edits_of, findings_of, record_of, reply_of, summary_of
 from .plain import plain_data
-
-GROWING = ("execution_history", "step_evaluation_history")
-"""The lists of a router's state that only grow: of each the new items cross."""
 
 
 class Change(NamedTuple):
@@ -67,7 +64,6 @@ class NumberedEdits(msgspec.Struct, omit_defaults=True):
     replace: list[tuple[int, int | None]] = []
     append: list[int] = []
     written: list[tuple[list[int], str]] = []
-    notes: tuple[str, ...] = ()
     parts: dict[str, int] = {}
 
 
@@ -78,7 +74,6 @@ def numbered(edits: Edits, number: Callable[[Any], int]) -> NumberedEdits:
         replace=[(number(old), None if new is None else number(new)) for old, new in edits.replace.items()],
         append=[*map(number, edits.append)],
         written=[([*map(number, item.read)], plain_data(item.text)) for item in edits.written],
-        notes=texts(edits.notes),
         parts=plain_data(dict(edits.parts)),
     )
 
@@ -94,7 +89,6 @@ def edits_from(given: NumberedEdits, messages: Sequence[Message]) -> Edits:
         replace={messages[old]: None if new is None else messages[new] for old, new in given.replace},
         append=several(given.append),
         written=[Written(several(read), text) for read, text in given.written],
-        notes=given.notes,
         parts=given.parts,
     )
 

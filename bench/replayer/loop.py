@@ -261,7 +261,6 @@ class Loop:
             for written in () if asked else edits.written:  # a model that was asked is charged
                 read = sum(self.numbers.count(item) - item.reasoning_tokens for item in written.read)
                 self.charge(read, self.numbers.count(written.text), None)
-            self._note("compactor", tuple(edits.notes))
 
     def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
         """Let the routers of a decision point decide, on both sides."""

@@ -18,7 +18,7 @@ from ..plugins.worker import NoAnswer, Session
 from ..strategies import Strategy, Window
 from ..strategies.offloading import offload
 from ..tokens.counting import TokenCounter
-from .crossing import GROWING, KINDS, Answer, Change, NumberedEdits, Request, edits_from
+from .crossing import KINDS, Answer, Change, NumberedEdits, Request, edits_from
 from .serving import ServedStrategy, open_strategy
 from .thread import alike
 
@@ -136,7 +136,6 @@ class _Instance:
     def __init__(self, remote: RemoteStrategy, request: Request, kind: str) -> None:
         self._remote, self._request, self._kind = remote, request, kind
         self._prompt: list[Message] = []
-        self._grown = dict.fromkeys(GROWING, 0)
 
     def __call__(self, *given: Any) -> Any:
         change = None
@@ -147,7 +146,7 @@ class _Instance:
         elif self._kind == "router":
             state = dict(given[0])
             change = self._remote.change(self._prompt, state.pop("prompt", []), lambda message: None)
-            given = (self._with_new_items(state), "prompt" in given[0])
+            given = (state, "prompt" in given[0])
         value = self._remote.ask(self._request._replace(given=given, messages=change))
         answer = read(lambda item: item, value, KINDS[self._kind].type)
         return self._remote.edits(answer) if isinstance(answer, NumberedEdits) else answer
@@ -155,13 +154,6 @@ class _Instance:
     def resolve(self, handle: str) -> Any:
         """The value behind a handle of a store."""
         return self._remote.ask(self._request._replace(handle=handle))
-
-    def _with_new_items(self, state: dict[str, Any]) -> dict[str, Any]:
-        for name in GROWING:
-            if name in state:
-                items, crossed = state[name], self._grown[name]
-                state[name], self._grown[name] = items[crossed:], len(items)
-        return state
 
 
 def _without_messages(window: Window) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..strategies.offloading import offloaded_to
 from ..strategies.sandboxed import Place, Ready, prepared
 from ..tokens.counting import TokenCounter
 from .cassettes import go_offline, refused
-from .crossing import GROWING, KINDS, Answer, Change, Charge, Request, numbered
+from .crossing import KINDS, Answer, Change, Charge, Request, numbered
 from .outcomes import reason_of
 from .plain import plain_data, plain_struct
 
@@ -114,7 +114,6 @@ class ServedInstance:
         self._served = weakref.proxy(served)  # no cycle, so that a program ends with its replay
         self._instance, self._call, self._kind = instance, call, kind
         self._prompt: list[Message] = []
-        self._grown: dict[str, list[Any]] = {name: [] for name in GROWING}
 
     def answer(self, request: Request) -> Any:
         """The answer to one call, as plain data. Raises StrategyError where the code edited what it was given."""
@@ -146,10 +145,6 @@ class ServedInstance:
         return Window(messages=messages, added=messages[seen:], count=self._served.count, **fields)
 
     def _state(self, change: Change | None, state: dict[str, Any], has_prompt: bool) -> dict[str, Any]:
-        for name, items in self._grown.items():
-            if name in state:
-                items += state[name]
-                state[name] = list(items)
         prompt = self._changed(change)
         return {**state, "prompt": prompt} if has_prompt else state
 

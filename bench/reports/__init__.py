@@ -100,8 +100,8 @@ def _footer(reading: Reading) -> str:
     """The versions behind the numbers in one line."""
     signature = reading.compared.signature
     prices = [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    versions = [f"bench {signature.bench_version}", *signature.encodings, *prices]
-    return " · ".join([*versions, f"facts {signature.facts_version}", f"seed {signature.seed}"])
+    versions = [f"bench {signature.bench_version}", *sorted({*signature.encodings.values()}), *prices]
+    return " · ".join([*versions, f"facts {signature.facts_version}"])
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:

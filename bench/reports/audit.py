@@ -12,9 +12,9 @@ from ..model.base import json_bytes
 from ..model.compared import Skipped
 from ..model.errors import BenchError, nearest
 from .audit_costs import cost, dearest, parts, turns
-from .audit_events import breaks, rereads, shortened, trust
+from .audit_events import breaks, rereads, shortenings, trust
 from .blocks import Report, Section
-from .numbers import listed, of
+from .numbers import listed, of, shortened
 from .sessions import Sessions
 
 FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
@@ -26,7 +26,7 @@ _SECTIONS = (
     ("contents", "Prompts", "Parts of the prompts", parts),
     ("dearest", "Dearest results", "The ten dearest results", dearest),
     ("cache", "Cache breaks", "Cache breaks", breaks),
-    ("shortened", "Shortened", "What was shortened or cut", shortened),
+    ("shortened", "Shortened", "What was shortened or cut", shortenings),
     ("rereads", "Read twice", "Results that were read twice", rereads),
     ("trust", "Trust", "Trust", trust),
 )
@@ -55,7 +55,7 @@ def require_form(form: str) -> str:
 def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
     """The audit of some sessions as a report; without any, the files that could not be read."""
     sessions = Sessions(tuple(audits), tuple(skipped))
-    subject = audits[0].id if len(audits) == 1 else of(len(audits), "session")
+    subject = shortened(audits[0].id, 40) if len(audits) == 1 else of(len(audits), "session")
     formats = sorted({one.format for one in audits if one.format})
     models = sorted({one.model for one in audits if one.model})
     about = [listed(formats, 3), listed(models, 3), of(sessions.calls, "model call")]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from ..model.audit import Shortening
 from .blocks import Block, Cell, Prose, Span, code, columns, number, table
-from .numbers import count, dollars, listed, of, percent, shortened as on_one_line
+from .numbers import count, dollars, listed, of, percent, shortened
+from .panels.trust import files_not_read, not_understood
 from .sessions import Sessions
 
 UNSEEN = {
@@ -60,7 +61,7 @@ def _duration(seconds: float) -> str:
     return of(round(seconds / 60), "minute") if seconds >= 120 else of(round(seconds), "second")
 
 
-def shortened(sessions: Sessions) -> Iterator[Block]:
+def shortenings(sessions: Sessions) -> Iterator[Block]:
     """Yields compactions, clearings and maskings, the rules that went, the results that were cut."""
     if events := sessions.each("shortenings"):
         rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
@@ -81,7 +82,7 @@ def shortened(sessions: Sessions) -> Iterator[Block]:
         cut_rows = [
             (
                 Cell(sessions.place(one, item.step), item.function),
-                code(on_one_line(item.marker)) if item.marker else "full text recorded",
+                code(shortened(item.marker)) if item.marker else "full text recorded",
                 _arrow(item.characters, item.seen_characters),
                 _bad(item.needed),
             )
@@ -106,7 +107,7 @@ def rereads(sessions: Sessions) -> Iterator[Block]:
     rows = [
         (
             sessions.place(one, item.step),
-            code(on_one_line(item.asked)),
+            code(shortened(item.asked)),
             f"step {item.earlier_step}",
             f"{count(item.lines_same)} of {count(item.lines)}",
             _EARLIER[item.why],
@@ -121,12 +122,15 @@ def rereads(sessions: Sessions) -> Iterator[Block]:
 
 def trust(sessions: Sessions) -> Iterator[Block]:
     """Yields what was reported, stated and left out."""
-    for text in (*_counted(sessions), *_left_out(sessions)):
+    for text in _counted(sessions):
         yield Prose(text)
+    left_out = [*not_understood(one.skipped for one in sessions.all)]
+    if sessions.all and not any(one.shortenings or one.cuts for one in sessions.all):
+        yield Prose("No history was shortened, and no result is known to have been cut.")
+    if left_out or not sessions.skipped:
+        yield Prose(left_out[0] if left_out else "Nothing was left out.")
     if sessions.skipped:
-        rows = [(code(item.path), item.reason) for item in sessions.skipped]
-        heads = columns("file not read", "reason")
-        yield table("Files not read", heads, rows, look="plain", most=_MOST, noun="file")
+        yield files_not_read(sessions.skipped)
 
 
 def _counted(sessions: Sessions) -> Iterator[str]:
@@ -144,20 +148,6 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         yield f"{of(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
     if sessions.all and not sessions.priced:
         yield "A model of these sessions has no listed price, so tokens stand for dollars."
-
-
-def _left_out(sessions: Sessions) -> Iterator[str]:
-    """Yields what the recorder or the reader left out."""
-    if sessions.all and not any(one.shortenings or one.cuts for one in sessions.all):
-        yield "No history was shortened, and no result is known to have been cut."
-    kinds = Counter[str]()
-    for one in sessions.all:
-        kinds.update(one.skipped)
-    names = [f"{count(many)} × {kind}" for kind, many in kinds.most_common(8)]
-    if names:
-        yield f"Not understood and left out: {listed(names)}."
-    elif not sessions.skipped:
-        yield "Nothing was left out."
 
 
 def _arrow(before: int | None, after: int | None) -> str:

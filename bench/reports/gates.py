@@ -1,4 +1,4 @@
-"""Gates in words: the condition, the forbidden side of the limit, the ones that failed."""
+"""Gates in words: the condition, the values before and now, the ones that failed."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ _SETTINGS = {
 _SAME = {"max_drop": "no less than before", "max_increase": "no more than before"}
 
 
+def name_of(reading: Reading, metric: str) -> str:
+    """The short name of a metric, to begin a line with."""
+    return sentence_case(label(metric, reading.info(metric)))
+
+
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """The number of gates that failed, and the first of them in words."""
-    failed = reading.failed
-    first = failed[0]
-    name = label(first.rule.metric, reading.info(first.rule.metric))
-    unit = reading.unit(first.rule.metric)
-    head = f"{count(len(failed))} of {of(len(reading.decided), 'gate')} failed."
+    first = reading.failed[0]
+    metric, unit = first.rule.metric, reading.unit(first.rule.metric)
+    head = f"{count(len(reading.failed))} of {of(len(reading.decided), 'gate')} failed."
     if first.value is None:
-        return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
-    now = quantity(first.value, unit)
-    if first.before is None or first.before == first.value:
-        moved = f"is {now}"
-    else:
+        return head, f"{name_of(reading, metric)} of {first.strategy}: {first.reason or 'not measured'}."
+    moved = f"is {quantity(first.value, unit)}"
+    if first.before is not None and first.before != first.value:
         verb = "rose" if first.value > first.before else "fell"
-        moved = f"{verb} from {quantity(first.before, unit)} to {now}"
+        moved = f"{verb} from {quantity(first.before, unit)} to {quantity(first.value, unit)}"
     basis = f" ({first.basis})" if first.basis else ""
-    limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
-    return head, f"{first.strategy}: {name} {moved}{basis}{limit}."
+    name = label(metric, reading.info(metric))
+    return head, f"{first.strategy}: {name} {moved}{basis}; allowed: {condition(first, unit)}."
 
 
 def condition(gate: GateResult, unit: str) -> str:
@@ -46,11 +47,9 @@ def condition(gate: GateResult, unit: str) -> str:
     >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
     'at least 90%'
     """
-    parts = [_setting(name, value, unit) for name, value in gate.rule.settings.items()]
-    words = " and ".join(filter(None, parts))
-    if not words and gate.limit is not None:
-        words = f"limit {quantity(gate.limit, unit)}"
-    return words or gate.rule.gate
+    words = [_setting(name, value, unit) for name, value in gate.rule.settings.items()]
+    limit = "" if gate.limit is None else f"limit {quantity(gate.limit, unit)}"
+    return " and ".join(filter(None, words)) or limit or gate.rule.gate
 
 
 def _setting(name: str, value: Any, unit: str) -> str:

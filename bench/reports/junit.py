@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from ..model.compared import Compared, GateResult
 from ..model.errors import visible
@@ -21,17 +21,17 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
 
     No gate: an empty suite.
     """
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+    suites = ET.Element("testsuites")
     for compared in comparisons:
-        reading = Reading(compared)
-        failures = len(reading.failed)
-        skipped = len(compared.gates) - len(reading.decided)
-        counts = f'tests="{len(compared.gates)}" failures="{failures}" errors="0" skipped="{skipped}"'
-        yield f"<testsuite name={_quoted(compared.title or 'comparison')} {counts}>\n"
-        for gate in compared.gates:
-            yield _case(reading, gate)
-        yield "</testsuite>\n"
-    yield "</testsuites>\n"
+        reading, gates = Reading(compared), compared.gates
+        counts = {"tests": len(gates), "failures": len(reading.failed), "errors": 0}
+        counts["skipped"] = len(gates) - len(reading.decided)
+        suite = ET.SubElement(suites, "testsuite", name=_legal(compared.title or "comparison"))
+        suite.attrib.update({name: str(value) for name, value in counts.items()})
+        for gate in gates:
+            _add_case(suite, reading, gate)
+    ET.indent(suites, "")
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, "unicode")}\n'
 
 
 def message(reading: Reading, gate: GateResult) -> str:
@@ -43,23 +43,16 @@ def message(reading: Reading, gate: GateResult) -> str:
     return f"{label(gate.rule.metric, reading.info(gate.rule.metric))}: {'; '.join(filter(None, parts))}"
 
 
-def _case(reading: Reading, gate: GateResult) -> str:
+def _add_case(suite: ET.Element, reading: Reading, gate: GateResult) -> None:
     number = f"gate {gate.rule.number}" if gate.rule.number else ""
-    asks = condition(gate, reading.unit(gate.rule.metric))
-    name = " ".join(filter(None, [number, gate.rule.metric, asks]))
-    head = f"<testcase classname={_quoted(gate.strategy)} name={_quoted(name)}"
-    text = message(reading, gate)
-    if gate.outcome == "pass":
-        return f"{head}/>\n"
+    name = " ".join(filter(None, [number, gate.rule.metric, condition(gate, reading.unit(gate.rule.metric))]))
+    case = ET.SubElement(suite, "testcase", classname=_legal(gate.strategy), name=_legal(name))
+    text = _legal(message(reading, gate))
     if gate.outcome == "skipped":
-        return f"{head}><skipped message={_quoted(gate.reason or text)}/></testcase>\n"
-    failure = f"<failure type={_quoted(gate.outcome)} message={_quoted(text)}>{_legal(escape(text))}</failure>"
-    return f"{head}>{failure}</testcase>\n"
-
-
-def _quoted(text: str) -> str:
-    return _legal(quoteattr(visible(text)))
+        ET.SubElement(case, "skipped", message=_legal(gate.reason) or text)
+    elif gate.outcome != "pass":
+        ET.SubElement(case, "failure", type=gate.outcome, message=text).text = text
 
 
 def _legal(text: str) -> str:
-    return _ILLEGAL.sub("�", text)
+    return _ILLEGAL.sub("�", visible(text))

@@ -24,6 +24,7 @@ from .numbers import count, of, shortened, value_of
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
+_INACTIVE = 3  # more strategies that changed nothing than this are folded
 MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
 
 
@@ -52,10 +53,16 @@ class Reading:
         return {item.strategy: item for item in self.ranked}
 
     @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The strategies that changed nothing, where they are many: the table folds them."""
+        names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
+        return names if len(names) > _INACTIVE else ()
+
+    @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row in the table; those that changed nothing come last."""
-        ordered = sorted(self.ranked, key=lambda item: "inactive" in item.marks)
-        return {item.strategy: place for place, item in enumerate(ordered, 1)}
+        """The number of each strategy's row in the table; the folded ones come last."""
+        names = [item.strategy for item in self.ranked if item.strategy not in self.folded]
+        return {name: place for place, name in enumerate((*names, *self.folded), 1)}
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
@@ -95,9 +102,14 @@ class Reading:
         return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies else "")
 
     @property
+    def noun(self) -> str:
+        """The thing that certainty counts: a task, or a run where each is a task of its own."""
+        return "task" if self.tasks < len(self.runs) else "run"
+
+    @property
     def sample(self) -> str:
         """The number of tasks, or of runs where each is a task of its own."""
-        return of(self.tasks, "task" if self.tasks < len(self.runs) else "run")
+        return of(self.tasks, self.noun)
 
     def scenario_line(self, strategy: str) -> str:
         """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
@@ -208,6 +220,14 @@ class Reading:
         tried = [item.strategy for item in self.ranked]
         known = (name for name in names if any(self.value(one, name) is not None for one in tried))
         return next(known, "")
+
+    @cached_property
+    def measured(self) -> list[tuple[str, float]]:
+        """Each strategy's value of such a scenario, best first; of equals the advised one, today last."""
+        order = ("advised", "other", "rejected", "today")
+        names = sorted((item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name)))
+        values = [(name, value) for name in names if (value := self.value(name, self.measure)) is not None]
+        return sorted(values, key=lambda pair: -pair[1])
 
     @cached_property
     def measures(self) -> tuple[str, ...]:

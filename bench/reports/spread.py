@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..model.advice import Price, Ranked
-from .blocks import Block, Fold, Gallery, Picture, Prose, Section
+from .blocks import Gallery, Picture, Prose, Section
 from .charts import Histogram, Mark, Plot, centers, spaced, ticks
 from .numbers import change, count, listed, of, percent
 from .reading import REFUSED, Reading
 
 _WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _BINS = 12
-_OPEN = 8  # histograms; more are folded
+_MOST = 8  # histograms, of the strategies that rank first
 _FEWEST = 4  # runs; with fewer the table says it all
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
@@ -30,15 +30,11 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
     width, first, bins = _scale([value for values in by_name.values() for value in values if value])
-    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in by_name.items())
+    ranges = list(by_name.items())[:_MOST]
+    items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in ranges)
     name = reading.advice.advised or next(iter(by_name))
-    lead = _in_words(name, by_name[name]) + " " if name in by_name else ""
-    bars = f"Bars are {percent(width).removesuffix('%')} points wide; runs whose price stays equal have no bar."
-    blocks: list[Block] = [Prose(lead + bars), Gallery(items[:_OPEN])]
-    if items[_OPEN:]:
-        title = of(len(items) - _OPEN, "more strategy", "more strategies")
-        blocks.append(Fold(title, (Gallery(items[_OPEN:]),)))
-    yield Section("runs", "Per run", "Change per run", tuple(blocks))
+    lead = [Prose(_in_words(name, by_name[name]))] if name in by_name else []
+    yield Section("runs", "Per run", "Change per run", (*lead, Gallery(items)))
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
@@ -170,9 +166,10 @@ def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: fl
     def down(value: float) -> float:
         return 100 * (high - value) / (high - low)
 
+    words = (lambda value: change(1 + value)) if name == "today" else percent
     places = centers(len(values))
     marks = tuple(
-        (place, down(value), mark, f"{setting}: {percent(value)}")
+        (place, down(value), mark, f"{setting}: {words(value)}")
         for place, (setting, value, mark) in zip(places, values, strict=True)
         if value is not None
     )
@@ -181,7 +178,7 @@ def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: fl
         marks,
         spaced([(place, setting) for place, (setting, *_) in zip(places, values, strict=True)]),
         title.partition(" over ")[2].split(" of ")[0],
-        tuple((down(value), percent(value)) for value in ticks(low, high, 3)),
+        tuple((down(value), words(value)) for value in ticks(low, high, 3)),
         None if line is None else (down(line), name, name != "today"),
         joined=True,
     )

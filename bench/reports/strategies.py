@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..comparison.certainty import FEWEST
+from ..comparison.certainty import EQUAL, FEWEST
 from ..comparison.rules import filled
 from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
@@ -23,21 +23,18 @@ _NUMBERED = 8
 """With more strategies rows are numbered: where a chart has no room for a name, it shows the
 number.
 """
-_INACTIVE = 3  # more rows that changed nothing than this are folded
 
 
 def strategies(reading: Reading, name: str, numbers: Numbers, *, verdicts: bool = True) -> Iterator[Table | Fold]:
     """The table; where many strategies changed nothing, they stand folded below it."""
-    rows = [(item, _row(reading, item, numbers, verdicts)) for item in reading.ranked]
-    inactive = [row for item, row in rows if "inactive" in item.marks]
-    if len(inactive) <= _INACTIVE or not verdicts:
-        inactive = []
+    folded = reading.folded if verdicts else ()
+    rows = {item.strategy: _row(reading, item, numbers, verdicts) for item in reading.ranked}
     verdict = [Column("verdict", card=" ")] if verdicts else []
     heads = columns("strategy", *(column for column, _ in numbers), *verdict)
-    yield table(name, heads, [row for _, row in rows if row not in inactive])
-    if inactive:
-        title = f"{of(len(inactive), 'strategy', 'strategies')} changed nothing on these runs"
-        yield Fold(title, (table(title, heads, inactive),))
+    yield table(name, heads, [row for strategy, row in rows.items() if strategy not in folded])
+    if folded:
+        title = f"{of(len(folded), 'strategy', 'strategies')} changed nothing on these runs"
+        yield Fold(title, (table(title, heads, [rows[strategy] for strategy in folded]),))
 
 
 def _row(reading: Reading, item: Ranked, numbers: Numbers, verdicts: bool) -> Row:
@@ -80,8 +77,16 @@ def reason(reading: Reading, item: Ranked) -> str:
         others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
     if item.verdict == "ship" and advised not in (None, item.strategy):
-        others = [f"saves less than {advised}"] if reading.compared.answers == "savings" else []
+        others = [_beside(reading, item, advised)] if reading.compared.answers == "savings" else []
     return "; ".join([*others, *item.marks])
+
+
+def _beside(reading: Reading, item: Ranked, advised: str) -> str:
+    """The reason why a strategy that may be shipped is not the one that is advised."""
+    best = next((reading.price(one) for one in reading.ranked if one.strategy == advised), None)
+    price = reading.price(item)
+    is_near = price and best and price.ratio and best.ratio and price.ratio <= best.ratio + EQUAL
+    return f"about as cheap as {advised}" if is_near else f"saves less than {advised}"
 
 
 def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:
@@ -90,12 +95,12 @@ def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:
     if price is not None and price.ratio is not None and not is_saving(price):
         return f"costs {change_in_words(price)}"
     if reading.tasks < FEWEST:
-        return f"needs at least {FEWEST} tasks"
+        return f"needs {of(FEWEST, reading.noun)}"
     if cheaper.value is None:
         return "not priced"
     if cheaper.value > 1:
         return f"may cost up to {change(cheaper.value).lstrip('+')} more"
-    return f"too small to be certain among {count(len(reading.ranked) - 1)}"
+    return f"may be chance: one of {count(len(reading.ranked) - 1)} tried"
 
 
 def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:

@@ -13,11 +13,14 @@ from typing import Literal
 from ..model.compared import Compared
 from ..model.errors import visible
 from .blocks import Block, Cell, Code, Column, Fold, Heading, Prose, Report, Table, muted, plain
+from .numbers import of
 from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
 _HEAD = 9  # columns of a line of a head, where its cells are shorter
-_NAME = 26  # columns of a name or a number that is never broken
+_GAP = 3  # columns between two columns of a table
+_FEWEST = 12  # columns of a word that may be broken
+_NAME = 30  # columns of a name or a number that is never broken
 
 
 def render(reports: Sequence[Report]) -> Iterator[str]:
@@ -98,31 +101,37 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """The table as rich lays it out, without the columns that only a page draws."""
+    """The table as rich lays it out, without the columns that only a page draws or has room for."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
     keep = table.in_texts
-    columns = [table.columns[at] for at in keep]
     rows = [[_cell(row.cells[at], table.columns[at].number, at == keep[0]) for at in keep] for row in table.rows]
+    widths = []
+    for place, at in enumerate(keep):
+        texts = [row[place] for row in rows] + ([row.group for row in table.rows] if place == 0 else [])
+        fixed = place == 0 or table.columns[at].number
+        widths.append(_width(table.columns[at], texts) if fixed else None)
+    least = [one or (_FEWEST if place else _NAME) for place, one in enumerate(widths)]
+    while len(widths) > 2 and sum(least[: len(widths)]) + _GAP * (len(widths) - 1) > width:
+        widths.pop()
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for place, column in enumerate(columns):
-        justify: Literal["left", "right"] = "right" if column.number else "left"
-        texts = [row[place] for row in rows]
-        texts += [row.group for row in table.rows] if place == 0 else []
-        fixed = _width(column, texts) if place == 0 or column.number else None
-        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
+    for at, fixed_width in zip(keep, widths, strict=False):
+        justify: Literal["left", "right"] = "right" if table.columns[at].number else "left"
+        drawn.add_column(RichText(table.columns[at].title), justify=justify, overflow="fold", width=fixed_width)
     for row, cells in zip(table.rows, rows, strict=True):
         if row.group:
             drawn.add_row(RichText(row.group))
-        drawn.add_row(*map(RichText, cells))
+        drawn.add_row(*map(RichText, cells[: len(widths)]))
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={})
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
-    yield from _wrapped(table.caption, width)
+    more = len(keep) - len(widths)
+    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
+    yield from _wrapped(note + table.caption, width)
 
 
 def _width(column: Column, texts: Sequence[str]) -> int | None:

@@ -297,19 +297,13 @@ def _died(measuring: Measuring, task: _Task, problem: str) -> tuple[MeasuredRun,
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
-    encodings = {run.id: run.facts.encoding for run in runs if run.facts.encoding}
     return Signature(
         bench_version=VERSION,
-        traces={run.id: run.facts.sha256 for run in runs},
-        questions={run.id: run.questions_sha256 for run in runs if run.questions_sha256},
-        strategies={item.name: str(item) for item in measuring.strategies},
-        encodings=tuple(sorted({*encodings.values()})),
-        case_encodings={run: (encoding,) for run, encoding in encodings.items()},
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
-        seed=0,
         calibration=CALIBRATION_VERSION if measuring.calibrate else "off",
         model=measuring.model or "",
+        encodings={run.id: run.facts.encoding for run in runs if run.facts.encoding},
     )
 
 

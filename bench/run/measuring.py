@@ -255,24 +255,3 @@ class RunSession:
             value = make()
             self._keep(about, value)
         return value
-
-
-def measure(
-    trace: Trace,
-    measuring: Measuring,
-    labels: Mapping[str, Any] | None = None,
-    kept: Kept | None = None,
-    *,
-    twice: bool = True,
-) -> MeasuredRun:
-    """One recording under every strategy; with `twice` user code is replayed a second time, and must answer the same.
-
-    `labels` are what a scenario adds to those of the trace (routes, probes): they change what is
-    asked of a recording, not the recording. `kept` has what earlier runs gave.
-
-    >>> from bench.metrics import example
-    >>> run = measure(example().trace, Measuring((parse_strategy("keep_all"),)))
-    >>> [(score.strategy, score.numbers["needed.recall"].value) for score in run.scores]
-    [('keep_all', 1.0)]
-    """
-    return RunSession(trace, measuring, kept, labels=labels, twice=twice).measured()

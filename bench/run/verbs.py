@@ -133,13 +133,15 @@ def run_scenario(
     `against` names a git revision, whose scenario with its own files is replayed too and is the
     baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is about
     to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates
-    that compare with one fail where there is none, and so does what was loosened or is gone since.
-    Other settings are those of `compare`.
+    that compare with one fail where there is none, and so does what was loosened or is gone since;
+    nothing that earlier runs kept is read, as the code that is judged may have written it. Other
+    settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     missing: Sequence[str] = ()
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
-        running = Running(workers, limits or Limits(), progress, kept, details=details)
+        trusted = None if require_baseline else kept
+        running = Running(workers, limits or Limits(), progress, trusted, details=details)
         then: Earlier | None = None
         if against is None:
             scores = _baseline_of(plan, accepting)

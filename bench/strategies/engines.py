@@ -13,7 +13,7 @@ from ..model import Message, ToolCall
 from ..plugins.registry import build
 from . import Edits, Window, Written
 from .histories import callers, summary_message, with_text, without_inputs
-from .settings import Count, Share, Turns
+from .settings import Count, Share
 
 PromptMessages = list[Message] | None
 """The answer of a view: the messages of this prompt, or None for the full history."""
@@ -95,61 +95,32 @@ def _example_line(message: Message) -> str:
 # ---------------------------------------------------------------- when it acts
 
 
-class Boundary(Compactor):
-    """Base of a compactor whose boundary moves at every `every`-th prompt only.
-
-    In between the prefix that a provider has cached holds.
-    """
-
-    every: Turns = 1
-    _prompts: int = state(int)
-
-    def due(self) -> bool:
-        """True if the boundary moves at this prompt. Call it once a prompt."""
-        self._prompts += 1
-        return self._prompts % self.every == 0
-
-
-class Batched(Boundary):
-    """Base of a boundary that edits the history when it moves."""
+class Editing(Compactor):
+    """Base of a compactor that edits the history."""
 
     @abstractmethod
     def edits(self, window: Window) -> Edits | None:
-        """The edits of a prompt at which the boundary moves."""
+        """The edits of a history; None for no change."""
 
-    def compact(self, window: Window) -> Edits | None:
-        return self.edits(window) if self.due() else None
+    def compact(self, window: Window) -> Edits | PromptMessages:
+        return self.edits(window)
 
 
-class View(Boundary):
-    """Base of a boundary that is computed from the full history at every move.
-
-    Between two moves a prompt is the last view and all messages that joined since.
+class View(Editing):
+    """Base of a compactor that is computed from the full history at every prompt.
 
     >>> class Newest(Sliding, View):
     ...     def divided(self, window):
     ...         return [], window.messages[:-1], window.messages[-1:]
-    >>> view = Newest(every=2)
-    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> windows = [Window(n, "main", history[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
-    >>> [[message.text for message in view.compact(window) or []] for window in windows]
-    [[], ['b'], ['b', 'c']]
+    >>> Newest().tried("user: 0", "user: 1")
+    ['user: 1']
     """
 
     mode = "per_call"
-    _last: PromptMessages = state(lambda: None)
-    _seen: int = state(int)  # the length of the history at the last move
-
-    @abstractmethod
-    def edits(self, window: Window) -> Edits | None:
-        """The edits of the full history at a move of the boundary."""
 
     def compact(self, window: Window) -> PromptMessages:
-        if self.due():
-            edits, self._seen = self.edits(window), len(window.messages)
-            self._last = None if edits is None else edited(window.messages, edits)
-            return self._last
-        return None if self._last is None else [*self._last, *window.messages[self._seen :]]
+        edits = self.edits(window)
+        return None if edits is None else edited(window.messages, edits)
 
 
 class AtShare(Compactor):
@@ -166,8 +137,8 @@ class AtShare(Compactor):
 # ---------------------------------------------------------------- what it does
 
 
-class Mask(Compactor):
-    """The engine of masks, with View or Batched: `old` gives what goes, `text` what stands there.
+class Mask(Editing):
+    """The engine of masks: `old` gives the results that go, `text` what stands in their place.
 
     With `clear_tool_inputs` the calls of these results lose their arguments too.
     """
@@ -202,8 +173,8 @@ Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
 """A history in parts: its head, what is old, and its end."""
 
 
-class Sliding(Compactor):
-    """The engine of sliding windows, with View or Batched: the head and the end stay."""
+class Sliding(Editing):
+    """The engine of sliding windows: the head and the end stay."""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:
@@ -213,8 +184,8 @@ class Sliding(Compactor):
         parts = self.divided(window)
         if parts is None or not parts[1]:
             return None
-        head, old, end = parts
-        return Edits(messages=[*head, *end], notes=(f"{len(old)} messages went",))
+        head, _, end = parts
+        return Edits(messages=[*head, *end])
 
 
 class Summarising(Compactor):
@@ -258,5 +229,4 @@ class Summary(Summarising):
         if not old:
             return Edits(messages=[*before, self.message(self.unread), *after])
         written = self.write(old, window)
-        note = f"{window.tokens} tokens: {len(old)} messages summarised"
-        return Edits(messages=[*before, self.message(written.text), *after], written=(written,), notes=(note,))
+        return Edits(messages=[*before, self.message(written.text), *after], written=(written,))

@@ -32,16 +32,14 @@ class Written:
 class Edits:
     """A compactor's answer: the new history as `messages`, or what to `replace`; then `append`.
 
-    `replace` has a new message for an old one, or None to remove it.     Old messages are
-    recognised by identity. `written` are the summaries made on the way; `parts` token counts to
-    keep by name.
+    `replace` has a new message for an old one, or None to remove it; old messages are recognised
+    by identity. `written` are the summaries made on the way, `parts` token counts to keep by name.
     """
 
     messages: Sequence[Message] | None = None
     replace: Mapping[Message, Message | None] = field(default_factory=dict)
     append: Sequence[Message] = ()
     written: Sequence[Written] = ()
-    notes: Sequence[str] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -40,13 +40,16 @@ def without_halves(kept: str, untruncated: str) -> str:
 def between_ends(kept: str, untruncated: str) -> tuple[int, int]:
     """The part of a text between what it shows of the beginning and of the end of another one, as (start, end).
 
-    >>> [between_ends(text, "[3, 1250, 4417]") for text in ("[3, 12", "[3, … 17]", "4417]", "none")]
-    [(6, 6), (4, 5), (0, 0), (0, 4)]
+    So few characters that they may be an accident are none of these.
+
+    >>> [between_ends(text, "[3, 1250, 4417]") for text in ("[3, 1250", "[3, 1250 … 17]", "[17] 1250, 4417]", "[3]")]
+    [(8, 8), (8, 14), (0, 4), (0, 3)]
     """
     size = min(len(kept), len(untruncated))
-    start = _most(size, lambda number: untruncated.startswith(kept[:number]))
-    at_end = _most(size - start, lambda number: untruncated.endswith(kept[-number:]))
-    return start, len(kept) - at_end
+    at_start = _most(size, lambda number: untruncated.startswith(kept[:number]))
+    at_start *= at_start >= _SURE_CHARS
+    at_end = _most(size - at_start, lambda number: untruncated.endswith(kept[-number:]))
+    return at_start, len(kept) - at_end * (at_end >= _SURE_CHARS)
 
 
 def _without_half(kept: str, untruncated: str, token_start: Callable[[int], int]) -> str:

@@ -30,7 +30,8 @@ _COLUMN = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w/-]+|\[\d+\])*)\s+(\S
 """A path, or a key alone, with its value behind blanks."""
 
 _DASHES = re.compile(r"(?:[-*•]\s+)+")
-_NUMBERED = re.compile(r"[ \t]*(\d+)[:|→\t] ?")
+_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|→\t] ?|  )")
+
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"([\w.-]+)=\"([^\"]*)\"")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
@@ -75,6 +76,16 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += _xml_values(rest)
     values += _pair_values("\n".join([unfolded(rest), *paths]), frozenset(columns))
     return [_plain(value) for value in values], rest
+
+
+def without_number(line: str) -> str:
+    """A line without the number that `cat -n` and readers of files write in front of it.
+
+    >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
+    ('def main():', 'ls: no file', '12 files')
+    """
+    match = _NUMBERED.match(line)
+    return line[match.end() :] if match else line
 
 
 def _without_numbers(text: str) -> str:

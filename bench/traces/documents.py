@@ -14,7 +14,7 @@ from ..files.limits import limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
 from .decoded import NotJson, as_dict, decode, dicts
-from .unpacked import ZipEntries, is_packed, is_zip, unpacked
+from .unpacked import is_packed, unpacked
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
@@ -103,11 +103,6 @@ class Document:
         """The first bytes as text, to recognise a format by; `""` where the file cannot be read."""
         data = b"" if isinstance(self._expanded, TraceError) else self._expanded
         return data[:size].decode("utf-8", "replace").replace("\r\n", "\n")
-
-    @functools.cached_property
-    def entries(self) -> ZipEntries | None:
-        """The entries of a zip file; None for any other file."""
-        return ZipEntries(self.disk_bytes, self.name) if is_zip(self.disk_bytes) else None
 
     # ---------------------------------------------------------------- values
 

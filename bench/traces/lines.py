@@ -71,14 +71,17 @@ def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.jso
 
 def decode_trace(data: bytes) -> Trace:
     """The trace that `encode_trace` wrote."""
-    header, *steps = (_decoded(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines()))
+    header, *steps = (typed(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines()))
     return trace_of(header, steps)
 
 
-def _decoded(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """The value on a line, of a decoder's type. Raises msgspec.ValidationError for one of another."""
     try:
         return decoder.decode(line)
-    except msgspec.DecodeError:  # a lone surrogate
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # merely rare: a lone surrogate
         return msgspec.convert(json.loads(line), decoder.type)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -24,12 +24,10 @@ from .reader import Confidence, PartOf, Reader
 @dataclass(frozen=True)
 class Loaded:
     """The result of `load`: the traces in order, the files that were left out, each with the
-    reason, those of them that are `damaged` (a recording may be lost), and the sha256 of the file
-    that each trace (by id) was read from."""
+    reason, and those of them that are `damaged` (a recording may be lost)."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
-    sha256s: dict[str, str] = field(default_factory=dict)
     damaged: tuple[str, ...] = ()
 
 
@@ -51,17 +49,15 @@ def load(
     one line with the place and what to do.
     """
     source = TraceSource(paths, base, strict=strict, limits=limits)
-    traces = tuple(source)
-    return Loaded(traces, tuple(source.skipped), source.sha256s, tuple(source.damaged))
+    return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))
 
 
 class TraceSource:
     """The traces of some paths, read one file at a time while they are iterated: memory holds one
     file.
 
-    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s`
-    (trace id to the sha256 of its file) grow as the iteration goes on and are complete at its end;
-    each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
+    `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow as
+    the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
     unknown format before anything is read. With `still` a file that changes before it is read is an
     error.
     """
@@ -79,10 +75,9 @@ class TraceSource:
         self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
-        self.sha256s: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Trace]:
-        self.skipped, self.damaged, self.sha256s = [], [], {}
+        self.skipped, self.damaged = [], []
         readers = _Readers(self.base, self.limits)
         try:
             yield from self._each(readers)
@@ -97,7 +92,7 @@ class TraceSource:
         states = {file.path: _state(file.path) for file in files} if self.still else {}
         known = _Known()
         for given in everything:
-            skipped, traces = len(self.skipped), len(self.sha256s)
+            skipped, traces = len(self.skipped), known.count
             for file, document in _documents(given):
                 if file.path in states and _state(file.path) != states[file.path]:
                     what = "was changed by what was measured before it"
@@ -105,13 +100,12 @@ class TraceSource:
                 for read in self._read(document, given, readers, alone=len(files) == 1):
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
-                        self.sha256s[trace.id] = document.sha256
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            if len(self.sha256s) == traces and not given.named:
+            if known.count == traces and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
-        if self.paths and not self.sha256s:
+        if self.paths and not known.count:
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool) -> list[Trace]:
@@ -227,6 +221,11 @@ class _Known:
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
         self._outlines: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        """The number of runs."""
+        return len(self._outlines)
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace under the id that it has among the others, and why it is to be left out (`""`: it

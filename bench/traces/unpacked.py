@@ -15,7 +15,7 @@ from typing import Any
 from ..files.limits import LIMITS, joined, limit, raised
 from ..model.errors import TraceError, one_line
 
-_GZIP, _ZSTD, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """The beginning of a frame of zstd that holds something else, such as a seek table."""
 _EXPANDS, _SMALL = 200, 20_000_000  # a file may expand so many times, or to so many bytes
@@ -31,11 +31,6 @@ password."""
 def is_packed(raw: bytes) -> bool:
     """True if bytes begin as gzip or zstd do."""
     return raw.startswith((_GZIP, _ZSTD)) or bool(_SKIPPED.match(raw))
-
-
-def is_zip(raw: bytes) -> bool:
-    """True if bytes begin as zip files do."""
-    return raw.startswith(_ZIP)
 
 
 def unpacked(raw: bytes, name: str) -> bytes:

@@ -54,10 +54,7 @@ def priced(today: Sequence[float], shares: Any = "recorded", **others: Sequence[
     return runs
 
 
-SIGNED = Signature(
-    bench_version="1", traces={}, strategies={}, encodings=("o200k_base",), facts_version="1", prices_date="2026-01-01",
-    seed=0,
-)  # fmt: skip
+SIGNED = Signature(bench_version="1", facts_version="1", prices_date="2026-01-01")
 
 
 def compared(runs: Sequence[MeasuredRun], **more: Any) -> Compared:

@@ -183,8 +183,18 @@ def test_without_prices_tokens_decide() -> None:
     assert (advice.basis, advice.advised, of(advice, "mine").cached) == ("tokens", "mine", of(advice, "mine").uncached)
 
 
+@pytest.mark.parametrize(("shares", "advised"), [((0.70, 0.705), "safe"), ((0.70, 0.72), "bold")])
+def test_of_equally_cheap_strategies_the_one_that_loses_less_is_advised(
+    shares: tuple[float, float], advised: str
+) -> None:
+    bold = [{"usd": cost * shares[0], "missed": 0.01} for cost in TODAY]
+    safe = [{"usd": cost * shares[1], "missed": 0.0} for cost in TODAY]
+    advice = decided(priced(TODAY, bold=bold, safe=safe))
+    assert (advice.advised, advice.ranked[0].strategy) == (advised, advised)
+
+
 def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
-    draws = random.Random(3)
+    draws = random.Random(6)
     many = {f"s{at:02}": [cost * draws.lognormvariate(-0.4, 0.3) for cost in TODAY * 2] for at in range(12)}
     runs = priced(TODAY * 2, **many)
     plain, apart = decided(runs), decided(runs, portfolio=True)

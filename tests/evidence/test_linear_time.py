@@ -8,7 +8,7 @@ import pytest
 from handmade import opened, result
 
 from bench.model import ModelTurn
-from bench.run.measuring import Measuring, measure
+from bench.run.measuring import Measuring, RunSession
 from bench.strategies import compose
 
 CHARS = 100_000
@@ -43,5 +43,5 @@ def test_a_long_own_text_is_checked_in_seconds(repeated: str) -> None:
         ModelTurn(index=3, content="it is 4711 in /data/1.csv"),
     ]
     began = time.process_time()
-    measure(opened(steps), Measuring((compose("own", {"summarizer": lambda request: text}),)))
+    RunSession(opened(steps), Measuring((compose("own", {"summarizer": lambda request: text}),))).measured()
     assert time.process_time() - began < 10

@@ -17,7 +17,7 @@ from bench.model.errors import BenchError
 from bench.replayer.replaying import replay
 from bench.run.executors import Workers
 from bench.run.kept import Kept, key_of, replay_digest
-from bench.run.measuring import Measuring, RunSession, measure
+from bench.run.measuring import Measuring, RunSession
 from bench.strategies import strategy_of
 
 
@@ -99,11 +99,9 @@ def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
 def test_code_of_a_user_is_replayed_each_time(tmp_path):
     kept, texts = Kept(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
     scores = [
-        measure(
-            example().trace,
-            Measuring((strategy_of({"summarizer": lambda result, text=text: text}, "mine"),)),
-            kept=kept,
-        )
+        RunSession(
+            example().trace, Measuring((strategy_of({"summarizer": lambda result, text=text: text}, "mine"),)), kept
+        ).measured()
         for text in (*texts, *texts)
     ]
     assert scores[:2] == scores[2:]

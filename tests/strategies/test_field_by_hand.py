@@ -33,7 +33,7 @@ HANDMADE = [
     ("inspect clears all but three", "inspect.edit:threshold=0.01", SIX, 100, "0-2 3~ 4 5~ 6 7~ 8-14"),
     ("inspect's summary has no tail", "inspect.summary:max_tokens=400", session(12), WIDE, "0-1 user"),
     ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
-    ("gemini compresses up to a user message", "gemini.compress:max_tokens=100,writer=empty", TALK, WIDE, "user assistant 16-20"),
+    ("gemini compresses up to a user message", "gemini.compress:max_tokens=100", TALK, WIDE, "user assistant 16-20"),
     ("gemini masks", "gemini.mask:protect_tokens=500,min_prunable_tokens=300",
      session(12, "z" * 800), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~ 14 15~ 16 17~ 18 19~ 20-25"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
@@ -70,7 +70,7 @@ APART = [*session(4, "word " * 500), user("now this", 50), *session(5, "word " *
 YS = [*session(1, "y" * 900), says("ok", 9)]
 WORDS = [
     ("codex:writer=spied,threshold=0.01", OFTEN, 1000, 3, "SUMMARY OF system:You help.|user:go|model:|result:0: word"),
-    ("codex:threshold=0.01,writer=empty", OFTEN, 100, -1, "(no summary)"),
+    ('codex:threshold=0.01,writer="extractive:max_chars=0"', OFTEN, 100, -1, "(no summary)"),
     ("codex:threshold=0.01,user_tokens=15", [user("b" * 40, 1), user("c" * 40, 2)], 100, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
     ("openhands.mask:window=4", session(4), WIDE, 3, "<MASKED>"),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
@@ -121,12 +121,12 @@ def test_triggers_are_exact() -> None:
 
 # ---------------------------------------------------------------- call after call
 
-REPLACED = ("[tool result cleared]", "Old environment", "<tool_output_masked>")
+REPLACED = ("[tool result cleared]", "[tool result left out", "Old environment", "<tool_output_masked>")
 
 
 SEQUENCES = [
     ("clear_tool_uses:trigger=1,keep=1", session(6), [0, 0, 1, 2, 3, 4, 5]),
-    ("clear_tool_uses:trigger=1,keep=1,every=3", session(6), [0, 0, 1, 1, 1, 4, 4]),
+    ("mask_observations:keep_last=1,every=3", session(6), [0, 0, 1, 1, 1, 4, 4]),
     ("swe_agent.last_n:n=2,polling=4", session(14), [0, 0, 0, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]),
     ("gemini.mask:protect_tokens=500,min_prunable_tokens=300", session(12, "z" * 800), [0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8]),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -152,12 +153,11 @@ def test_a_writer_that_fails_leaves_the_last_messages() -> None:
         raise StrategyError("no answer")
 
     replayed = run(40, "max_tokens=2000,writer=failing_of_deployed")
-    first = next(prompt for prompt in replayed.prompts if prompt.step == replayed.notes[0].step)
-    prompt = prompts_of(replayed)[replayed.prompts.index(first)]
+    prompts = prompts_of(replayed)
+    prompt = next(later for one, later in pairwise(prompts) if len(later) < len(one))
     assert [message.kind for message in prompt] == ["system", *["model", "result"] * 4, "made"]
     assert prompt[-1].text.endswith("showing last 20)")  # no command message stands, so the prompt gets one again
     assert replayed.own_calls == ()
-    assert "the writer failed: the last 8 messages stay (no answer)" in replayed.notes[0].text
 
 
 # ---------------------------------------------------------------- command messages

@@ -128,15 +128,7 @@ def pi(path: Path) -> Counts:
 
 
 def opencode(path: Path) -> Counts:
-    head = next(lines(path))
-    if "messages" in head:
-        parts = [part for message in head["messages"] for part in message["parts"]]
-    else:
-        storage = path.parents[2]
-        names = sorted((storage / "message" / head["id"]).iterdir())
-        parts = [
-            json.loads(part.read_text()) for name in names for part in sorted((storage / "part" / name.stem).iterdir())
-        ]
+    parts = [part for message in next(lines(path))["messages"] for part in message["parts"]]
     finished = [part["tokens"] for part in parts if part["type"] == "step-finish"]
     tools = [part for part in parts if part["type"] == "tool"]
     return {
@@ -204,48 +196,3 @@ def test_published_sessions_count_the_same(count: Callable[[Path], Counts], patt
     paths = sorted(shared_traces.glob(pattern))
     assert paths
     assert [counted(load([str(path)]).traces[0]) for path in paths] == [count(path) for path in paths]
-
-
-def harbor(path: Path) -> dict[str, Any]:
-    """A Claude Code session as Harbor converts it: an observation says the shown text, then the tool's own record of its run."""
-    steps: dict[str, dict[str, Any]] = {}
-    step_of: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(lines(path)):
-        message = line.get("message", {})
-        content = message.get("content")
-        blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-        if line.get("type") == "assistant":
-            step = steps.setdefault(
-                message["id"], {"source": "agent", "message": "", "tool_calls": [], "observation": {"results": []}}
-            )
-            for block in blocks:
-                if block["type"] == "tool_use":
-                    call = {"tool_call_id": block["id"], "function_name": block["name"], "arguments": block["input"]}
-                    step["tool_calls"].append(call)
-                    step_of[block["id"]] = step
-                step["message"] += block.get("text", "")
-        for block in blocks if line.get("type") == "user" else []:
-            if block["type"] == "text":
-                steps[f"user {number}"] = {"source": "user", "message": block["text"]}
-            elif block["type"] == "tool_result":
-                record = line.get("toolUseResult")
-                metadata = {"tool_use_result": record, "raw_tool_result": block}
-                told = f"{json.dumps(block['content'])}\n\n[metadata] {json.dumps(record)}"
-                result = {
-                    "source_call_id": block["tool_use_id"],
-                    "content": told,
-                    "extra": {"tool_result_metadata": metadata},
-                }
-                step_of[block["tool_use_id"]]["observation"]["results"].append(result)
-    agent = {"name": "claude-code", "version": "2.1"}
-    return {"schema_version": "ATIF-v1.7", "agent": agent, "steps": list(steps.values())}
-
-
-@pytest.mark.slow
-def test_harbors_conversion_shows_what_the_session_showed(shared_traces: Path, tmp_path: Path) -> None:
-    for path in sorted(shared_traces.glob("pool/claude-code/*.jsonl")):
-        (session,) = load([str(path)]).traces
-        (tmp_path / "run.json").write_text(json.dumps(harbor(path)), encoding="utf-8")
-        (converted,) = load([str(tmp_path / "run.json")]).traces
-        shown = {result.call_id: (result.seen, result.full, result.success) for result in session.results}
-        assert {result.call_id: (result.seen, result.full, result.success) for result in converted.results} == shown

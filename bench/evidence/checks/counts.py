@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
 
-from ...model import as_text
 from ...text.decode import decode_strings
+from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
+from ..result_counts import counts_of, texts_in
 from .own import OwnText
 
 _NOTICE_CHARS = 200
@@ -23,26 +23,19 @@ class Counts:
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own = evidence, own
-        self._exact: set[int] = set()
         self._between: list[tuple[int, int]] = []
-        own_text = own.text
-        self._add(own_text)
-        if own.result is not None:
-            texts = {
-                m.text for m in evidence.messages.messages[: evidence.messages.recorded] if m.step == own.result.index
-            }
-            value = own.result.data if own.result.data is not None else own.result.text
-            parts = [own_text, *self._strings(decode_strings(own_text))]
-            for text in texts.union(self._strings(decode_strings(value))):
-                self._add(text)
-                lines = len(text.split("\n"))
-                self._between.append((lines - _NEAR, lines))
-                for part in parts:
-                    if part is own_text or part[:_SAME_START] == text[:_SAME_START]:
-                        self._left_out(text, part)
-            self._add(as_text(own.result.value))
-        else:
+        text = own.text
+        self._exact = counts_of(text)
+        if own.result is None:
             self._messages(evidence, own)
+            return
+        sizes = evidence.session.result_counts(own.result)
+        strings, inner = texts_in(decode_strings(text))
+        self._exact |= sizes.exact | inner
+        for untruncated, lines in sizes.texts.items():
+            self._between.append((lines - _NEAR, lines))
+            for part in (text, *(item for item in strings if item[:_SAME_START] == untruncated[:_SAME_START])):
+                self._left_out(untruncated, lines, part)
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""
@@ -68,33 +61,16 @@ class Counts:
     def _result_tokens(self) -> int:
         return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
-    def _add(self, text: str) -> None:
-        self._exact |= {len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines(text)}
-
-    def _left_out(self, untruncated: str, own_text: str) -> None:
+    def _left_out(self, untruncated: str, lines: int, own_text: str) -> None:
         chars = len(untruncated) - len(own_text)
         self._between.append((chars, chars + _NOTICE_CHARS))
-        known = set(untruncated.split("\n"))
-        kept = sum(line in known for line in own_text.split("\n"))
-        lines = len(untruncated.split("\n")) - kept
-        self._between.append((lines - _NEAR, lines + _NEAR))
-
-    def _strings(self, value: object) -> Iterator[str]:
-        """Yield the texts of several lines in a value; the lengths of its containers are exact counts."""
-        waiting = [value]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, str):
-                if "\n" in item:
-                    yield item
-            elif isinstance(item, dict | list):
-                self._exact.add(len(item))
-                waiting.extend(item.values() if isinstance(item, dict) else item)
+        left = lines - _lines_in(own_text, untruncated)
+        self._between.append((left - _NEAR, left + _NEAR))
 
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
         """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
         recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
-        self._exact.update(len(message.text) for message in recorded_messages)
+        self._exact |= {len(message.text) for message in recorded_messages}
         first = min(stay.first for stay in evidence.walked.stays[own.number])
         call = evidence.walked.calls[first]
         steps = {s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step}
@@ -105,7 +81,9 @@ class Counts:
             self._between.append((count - _NEAR, count + _NEAR))
 
 
-def _lines(text: str) -> tuple[int, int]:
-    """The lines of a text, all and those that are not blank."""
-    lines = text.split("\n")
-    return len(lines), sum(map(bool, map(str.strip, lines)))
+def _lines_in(text: str, untruncated: str) -> int:
+    """The number of lines of a text that another one has too, numbers in front of them left out."""
+    if "\n" not in text:
+        return f"\n{text}\n" in f"\n{untruncated}\n"
+    known = set(untruncated.split("\n"))
+    return sum(line in known or without_number(line) in known for line in text.split("\n"))

@@ -56,12 +56,26 @@ def invented(evidence: ReplayEvidence) -> Check:
         lines = new_lines(evidence, own)
         of += bool(lines)
         summaries += bool(lines) and own.result is None
-        strange = next(_strange(evidence, own, lines, wording, handles), "") if lines else ""
+        strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
         if not strange and lines and own.result is None and repeats_others(evidence, own):
             strange = next(unsaid_quotes(evidence, own), "")
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
+
+
+def _first_strange(
+    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
+) -> str:
+    """The first thing of an own text that nothing had said; "" for none. A text that shows a result is read once."""
+    if own.result is not None:
+        in_text = tuple(handle for handle in handles if handle in own.text)
+        key = own.number, wording.intersection(map(str.strip, lines)), in_text
+        memo = evidence.session.strange
+        if key not in memo:
+            memo[key] = next(_strange(evidence, own, lines, wording, in_text), "")
+        return memo[key]
+    return next(_strange(evidence, own, lines, wording, handles), "")
 
 
 def _strange(

@@ -98,10 +98,12 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
 def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.mentions.verbatim
-    text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-    text = text if own.result is None else expanded(text)
-    if own.result is not None and own.result.text:
-        text = text.replace(own.result.text, "\n")
+    text = notice_of_cut(evidence, own)
+    if text is None:
+        text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
+        text = text if own.result is None else expanded(text)
+        if own.result is not None and own.result.text:
+            text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
     for line in text.split("\n"):
         if line in known or ("&" in line and unescape_html(line) in known):

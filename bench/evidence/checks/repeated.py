@@ -27,8 +27,7 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """
     if own.result is None:
         return
-    claims = len(own.text) <= _NOTICE_CHARS and _SAME.search(own.text) and not _SAME.search(own.result.text)
-    if claims and not _has_line(evidence, own) and not _came_before(evidence, own):
+    if claims_repetition(own) and not _has_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
     if notice_of_cut(evidence, own) is not None:
         return
@@ -47,6 +46,13 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
                 yield Finding(own.message.step, f"{count} × {text}", f"{lines[line]} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(evidence, own)
+
+
+def claims_repetition(own: OwnText) -> bool:
+    """True if a text says, in place of a result, that it is the same as another."""
+    if own.result is None or len(own.text) > _NOTICE_CHARS:
+        return False
+    return bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
 
 
 def _has_line(evidence: ReplayEvidence, own: OwnText) -> bool:

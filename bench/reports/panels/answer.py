@@ -146,19 +146,15 @@ def _rejected(reading: Reading) -> Figure:
 def _measured(reading: Reading) -> Iterator[Figure]:
     """Best, today and lowest of a scenario about stores, evaluators or routers."""
     metric, today = reading.measure, reading.compared.today
-    name, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
-    order = ("advised", "other", "rejected", "today")
-    values = [(value, one.strategy) for one in reading.ranked if (value := reading.value(one.strategy, metric)) is not None]  # fmt: skip
-    values.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
-    (_, best), (_, worst) = values[0], values[-1]
-    titles = {best: f"Best: {reading.title(best)}", today: "Today", worst: f"Lowest: {worst}"}
-    if best == today:
-        titles[best] = "Best: today"
-    for value, strategy in values:
-        if title := titles.get(strategy, ""):
-            tone = TONE_OF[reading.mark(strategy)]
-            yield Figure(title, quantity(value, unit), tone, name, reading.counts(strategy, metric))
-    if len({best, worst} | {strategy for _, strategy in values if strategy == today}) < 3:
+    line, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
+    (best, _), (lowest, _) = reading.measured[0], reading.measured[-1]
+    titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {lowest}"}
+    titles.setdefault(today, "Today")
+    for name, value in reading.measured:
+        if name in titles:
+            tone = TONE_OF[reading.mark(name)]
+            yield Figure(titles[name], quantity(value, unit), tone, line, reading.counts(name, metric))
+    if len(titles) < 3:
         tried = [item for item in reading.ranked if item.strategy != today]
         kept = sum(item.verdict not in REFUSED for item in tried)
         yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")

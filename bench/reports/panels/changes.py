@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ...model.compared import GateResult, Move, RunMove
+from ...comparison.sentence import change as change_in_words
+from ...model.compared import GateResult, Move
 from ..blocks import (
     Block,
     Cell,
@@ -28,9 +29,8 @@ from ..blocks import (
     table,
 )
 from ..charts import Mark, Range
-from ..gates import bad_side, condition, failed_sentence
-from ..labels import label, sentence_case
-from ..numbers import change, count, difference, listed, of, quantity
+from ..gates import bad_side, condition, failed_sentence, name_of
+from ..numbers import count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
 ORDER = 20
@@ -44,11 +44,10 @@ def order(reading: Reading) -> int:
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The gates, the moves, the runs that got worse; nothing without gates and baseline."""
-    compared = reading.compared
-    if not reading.decided and not compared.against:
+    if not reading.decided and not reading.compared.against:
         return
     yield Section("gates", "Gates", "" if reading.failed else "Gates", tuple(_gates(reading)))
-    if compared.moves:
+    if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
     if worse := tuple(_worse_runs(reading)):
         yield Section("worse", "Runs", "Runs that got worse", worse)
@@ -64,7 +63,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         head, rest = failed_sentence(reading)
         yield Sentence((Span(head, "bad", strong=True), f" {rest}"))
-        yield Figures(tuple(_figures(reading))[:3])
+        yield Figures(tuple(_figures(reading)))
     else:
         yield Prose(tuple(_all_well(reading, len(passed))))
     yield from _changed_specs(reading)
@@ -83,31 +82,42 @@ def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
         yield f"Nothing moved against {reading.compared.against}."
 
 
+def _figures(reading: Reading) -> Iterator[Figure]:
+    """The first failed gate, the runs in which its value moved, the gates that pass."""
+    first = reading.failed[0]
+    unit, metric = reading.unit(first.rule.metric), first.rule.metric
+    values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
+    strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
+    yield Figure(name_of(reading, metric), " → ".join(values) or "not measured", "bad", allowed, strategy)
+    if (move := reading.move(first.strategy, metric)) is not None:
+        line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
+        yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, strategy)
+    passed = len(reading.decided) - len(reading.failed)
+    yield Figure("Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size)
+
+
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
-    """A row by gate: before, now and limit as numbers and on a line, and the runs that got worse."""
+    """A row by gate: before, now and limit as numbers and on a line, and the runs that moved."""
     rows: list[Cells] = []
     for gate in gates:
-        metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
-        passed = gate.outcome == "pass"
+        metric, unit, passed = gate.rule.metric, reading.unit(gate.rule.metric), gate.outcome == "pass"
         sign = Span("✓ " if passed else "✕ ", "good" if passed else "bad", strong=True)
         move = reading.move(gate.strategy, metric)
         runs = f"{count(move.regressed_runs)} worse, {count(move.improved_runs)} better" if move else ""
         asked, limit = condition(gate, unit), quantity(gate.limit, unit)
         rows.append(
             (
-                Cell((sign, sentence_case(label(metric, reading.info(metric)))), metric),
+                Cell((sign, name_of(reading, metric)), metric),
                 gate.strategy,
                 "–" if gate.before is None else quantity(gate.before, unit),
                 Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
                 Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
                 Cell("", chart=_gauge(reading, gate)),
-                runs or (f"worst run {reading.name(gate.run)}" if gate.run else "–"),
+                runs or (f"worst run {reading.name(gate.run)}" if gate.run and not passed else "–"),
             )
         )
-    heads = columns(
-        "gate", "strategy", number("before"), number("now"), "limit", Column("before → now", card="-"), "runs"
-    )
-    return table(name, heads, rows)
+    drawn = Column("before → now", card="-")
+    return table(name, columns("gate", "strategy", number("before"), number("now"), "limit", drawn, "runs"), rows)
 
 
 def _gauge(reading: Reading, gate: GateResult) -> Range | None:
@@ -116,52 +126,21 @@ def _gauge(reading: Reading, gate: GateResult) -> Range | None:
     if gate.value is None or len(values) < 2 or not all(map(math.isfinite, values)):
         return None
     room = (max(values) - min(values)) * 0.25 or abs(max(values)) * 0.2 or 1.0
-    before = gate.value if gate.before is None else gate.before
+    ends = sorted((gate.value if gate.before is None else gate.before, gate.value))
     unit = reading.unit(gate.rule.metric)
     names = (("before", gate.before), ("now", gate.value), ("limit", gate.limit))
     alt = ", ".join(f"{name} {quantity(value, unit)}" for name, value in names if value is not None)
-    ends = (min(before, gate.value), max(before, gate.value))
     mark: Mark = "advised" if gate.outcome == "pass" else "rejected"
     scale = (min(values) - room, max(values) + room)
-    return Range(alt, gate.value, ends, scale, mark, gate.limit, bad_side(reading, gate))
-
-
-def _figures(reading: Reading) -> Iterator[Figure]:
-    """The first failed gate, the runs it moved in, the second, the price, the gates that pass."""
-    first, *others = reading.failed
-    yield _figure(reading, first)
-    if (move := reading.move(first.strategy, first.rule.metric)) is not None:
-        line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
-        yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, f"strategy {first.strategy}")
-    if others:
-        yield _figure(reading, others[0])
-    price = reading.move(first.strategy, "cost.usd") or reading.move(first.strategy, "cost.prompt_tokens")
-    if price is not None and price.before and price.after is not None:
-        unit, name = reading.unit(price.metric), sentence_case(label(price.metric))
-        line = f"{quantity(price.before, unit)} → {quantity(price.after, unit)}, {reading.size}"
-        value = difference(price.before, price.after, unit)
-        yield Figure(name, value, _tone(price.better), line, f"strategy {first.strategy}")
-    passed = len(reading.decided) - len(reading.failed)
-    yield Figure("Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size)
-
-
-def _figure(reading: Reading, gate: GateResult) -> Figure:
-    unit, metric = reading.unit(gate.rule.metric), gate.rule.metric
-    value, before = quantity(gate.value, unit), quantity(gate.before, unit)
-    if value.endswith("%"):
-        before = before.removesuffix("%")
-    text = value if gate.before is None else f"{before} → {value}"
-    name = sentence_case(label(metric, reading.info(metric)))
-    return Figure(name, text, "bad", f"allowed: {condition(gate, unit)}", f"strategy {gate.strategy}")
+    return Range(alt, gate.value, (ends[0], ends[1]), scale, mark, gate.limit, bad_side(reading, gate))
 
 
 def _changed_specs(reading: Reading) -> Iterator[Block]:
     """The strategies of the scenario that differ from the baseline's."""
     now, before = reading.compared.specs, reading.compared.specs_before
-    names = dict.fromkeys((*before, *now)) if before else {}
     rows = [
         (name, code(before.get(name, ""), "bad"), code(now.get(name, ""), "good"))
-        for name in names
+        for name in (dict.fromkeys((*before, *now)) if before else ())
         if before.get(name) != now.get(name)
     ]
     if rows:
@@ -198,7 +177,7 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
         unit = reading.unit(move.metric)
         rows.append(
             (
-                Cell(_name(reading, move), move.strategy if several else move.metric),
+                Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
                 quantity(move.before, unit),
                 quantity(move.after, unit),
                 (Span(difference(move.before, move.after, unit) or "–", _tone(move.better), strong=True),),
@@ -209,10 +188,6 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
         )
     names = ("before", "now", "change", "runs better", "unchanged", "runs worse")
     return table("Everything that moved", columns("number", *map(number, names)), rows)
-
-
-def _name(reading: Reading, move: Move) -> str:
-    return sentence_case(label(move.metric, reading.info(move.metric)))
 
 
 def _tone(better: bool | None) -> Tone:
@@ -229,41 +204,29 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
     move = next((move for move in moves if move.metric == MISSED), moves[0])
     unit, info = reading.unit(move.metric), reading.info(move.metric)
     lower = info is None or info.better == "lower"
-    worse = [run for run in move.runs if run.after != run.before and (run.after > run.before) == lower]
-    if not worse:
-        return
-    scale = (0.0, max(1e-9, *(max(run.before, run.after) for run in worse)))
     rows = [
         (
             reading.name(run.run),
             quantity(run.before, unit),
             (Span(quantity(run.after, unit), "bad", strong=True),),
             (Span(difference(run.before, run.after, unit), "bad"),),
-            _run_line(run, unit, scale),
         )
-        for run in worse
+        for run in move.runs
+        if run.after != run.before and (run.after > run.before) == lower
     ]
-    yield Heading(f"{_name(reading, move)}, {move.strategy}")
-    numbers = map(number, ("before", "now", "change"))
-    heads = columns("run", *numbers, Column("before → now", card="-"))
-    yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
-
-
-def _run_line(run: RunMove, unit: str, scale: tuple[float, float]) -> Cell:
-    """The value of a run now, with a line from the value before."""
-    ends = (min(run.before, run.after), max(run.before, run.after))
-    alt = f"{quantity(run.before, unit)} → {quantity(run.after, unit)}"
-    return Cell("", chart=Range(alt, run.after, ends, scale, "rejected", 0.0))
+    if rows:
+        heads = columns("run", *map(number, ("before", "now", "change")))
+        yield Heading(f"{name_of(reading, move.metric)}, {move.strategy}")
+        yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
 
 
 def _next(reading: Reading) -> Iterator[Block]:
     """The two ways on: keep the gate, or accept the loss."""
-    failed = {gate.strategy for gate in reading.failed}
     advised = reading.by_name.get(reading.advice.advised or "")
     keep = "Take the change back, or change the strategy until every gate passes."
-    if advised is not None and advised.strategy not in failed:
+    if advised is not None and advised.strategy not in {gate.strategy for gate in reading.failed}:
         price = reading.price(advised)
-        cost = f" and costs {change(price.ratio)} against today" if price and price.ratio else ""
+        cost = f" and costs {change_in_words(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
     yield from (Heading("Keep the gate"), Prose(keep))
     yield from (Heading("Accept the loss"), Prose("Raise the limits in the scenario, then store the new values:"))

@@ -24,6 +24,7 @@ from ..blocks import (
     code,
     columns,
     muted,
+    number,
     table,
 )
 from ..charts import Mark, Plot, spaced
@@ -33,7 +34,7 @@ from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 ORDER = 30
-_RUNS, _STRATEGIES, _SAFE, _ROWS, _VALUES, _EACH = 12, 10, 3, 10, 8, 2
+_RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
 """The rules whose findings are texts; what the others find is in the heat table."""
@@ -70,8 +71,9 @@ def _heat(reading: Reading) -> Iterator[Block]:
     yield Heading("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most")
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
-    least = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - min(_SAFE, len(safe))]
-    across = [name for name in names if name in (*safe[:_SAFE], *least)]
+    first = reading.candidate.strategy if reading.candidate else ""
+    most = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - (first in safe)]
+    across = [name for name in names if name in (first, *most)]
     yield _heat_table(reading, missed, across)
 
 
@@ -95,7 +97,13 @@ def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Se
     rows.append(("runs that miss any", *sums, count(len(missed))))
     more = len(losing) - _RUNS
     note = f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
-    return table("Missed turns by run and strategy", columns("run", *names, "turns"), rows, look="grid", note=note)
+    return table(
+        "Missed turns by run and strategy",
+        columns("run", *map(number, (*names, "turns"))),
+        rows,
+        look="grid",
+        note=note,
+    )
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...model.advice import RuleResult
+from ...model.compared import Skipped
 from ...model.scores import Rule
 from ..blocks import Block, Cell, Fold, Heading, Prose, Section, Table, code, columns, number, table
 from ..labels import RULES, rule_value, sentence_case
@@ -24,7 +25,9 @@ _FILES, _TEXTS = 10, 12
 def sections(reading: Reading) -> Iterator[Section]:
     """Always something: the limit of replay at least."""
     blocks: list[Block] = [Heading("Limits"), *(Prose(text) for text in _limits(reading))]
-    blocks += [Heading("Read"), Prose(_read(reading)), *_left_out(reading)]
+    blocks += [Heading("Read"), Prose(_read(reading))]
+    if files := reading.compared.skipped:
+        blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
     if assumed := _assumed(reading):
         blocks += [Heading("Assumed"), Prose(assumed)]
     if any(item.rules for item in reading.ranked):
@@ -35,37 +38,42 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _read(reading: Reading) -> str:
     """The size of the data, and what is not in it."""
-    facts = [run.facts for run in reading.runs]
+    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
     if not facts:
         return "No recording."
     turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
-    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
-    return " ".join([size, *(list(_missing(reading)) or ["Nothing was left out."])])
-
-
-def _missing(reading: Reading) -> Iterator[str]:
-    """Yields a sentence for each way in which something is missing."""
-    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
-    skipped: Counter[str] = Counter()
-    for item in facts:
-        skipped.update(item.skipped)
-    if skipped:
-        kinds = [f"{count(many)} × {kind}" for kind, many in skipped.most_common(6)]
-        yield f"Not understood and left out: {listed(kinds)}."
+    missing = [*not_understood(item.skipped for item in facts)]
     if files:
         damaged = sum(item.damaged for item in files)
-        verb = "was" if len(files) == 1 else "were"
         some = f", {count(damaged)} of them damaged" if damaged else ""
-        yield f"{of(len(files), 'file')} {verb} not read{some}."
+        missing.append(f"{of(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}.")
     if cut := sum(item.cut for item in facts):
-        yield f"{of(cut, 'result')} had been cut in the recording; what was cut is not known."
+        missing.append(f"{of(cut, 'result')} had been cut in the recording; what was cut is not known.")
     if unknown := sum(not item.prompts_known for item in facts):
-        yield f"Of {of(unknown, 'run')} the recorded prompts are not known."
+        missing.append(f"Of {of(unknown, 'run')} the recorded prompts are not known.")
+    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
+    return " ".join([size, *(missing or ["Nothing was left out."])])
+
+
+def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
+    """Yields a sentence on what readers of recordings did not understand; nothing where there is none."""
+    kinds: Counter[str] = Counter()
+    for item in skipped:
+        kinds.update(item)
+    if kinds:
+        names = [f"{count(many)} × {kind}" for kind, many in kinds.most_common(6)]
+        yield f"Not understood and left out: {listed(names)}."
+
+
+def files_not_read(files: Sequence[Skipped]) -> Table:
+    """The files that were not read, with the reasons."""
+    rows = [(code(item.path), item.reason) for item in files]
+    return table("Files not read", columns("file not read", "reason"), rows, look="plain", most=_FILES, noun="file")
 
 
 def _assumed(reading: Reading) -> str:
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
-    encodings = sorted({item.encoding for item in facts if item.encoding} or set(signature.encodings))
+    encodings = sorted({*signature.encodings.values()})
     shares = {item.cache_shares for item in facts}
     parts = []
     if encodings:
@@ -92,13 +100,6 @@ def _limits(reading: Reading) -> Iterator[str]:
     if unchecked:
         yield f"Some texts of {listed(unchecked)} could not be read, so they were not checked."
     yield from reading.compared.notes
-
-
-def _left_out(reading: Reading) -> Iterator[Block]:
-    if files := reading.compared.skipped:
-        rows = [(code(item.path), item.reason) for item in files]
-        files_table = table("Files not read", columns("file", "reason"), rows, look="plain", most=_FILES, noun="file")
-        yield Fold(f"{of(len(files), 'file')} not read", (files_table,))
 
 
 def _rules(reading: Reading) -> Table:

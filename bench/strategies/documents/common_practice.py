@@ -15,16 +15,17 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
-from ..engines import Batched, Boundary, Compactor, Parts, Sliding, state
+from ..engines import Compactor, Parts, Sliding, state
 from ..histories import safe_cut, system_count, with_text
-from ..settings import Count
+from ..settings import Count, Turns
 
 
 @register("compactor", "mask_observations")
-class MaskObservations(Boundary):
+class MaskObservations(Compactor):
     """The last `keep_last` tool results; of each older one a line that says how long it was.
 
-    A placeholder keeps role, call and step of the result it stands for.
+    A placeholder keeps role, call and step of the result it stands for. Results are masked at every
+    `every`-th prompt only: in between the prefix that a provider has cached holds.
 
     Source: common practice of coding agents; arXiv 2508.21433 "The Complexity Trap" §3
 
@@ -33,11 +34,14 @@ class MaskObservations(Boundary):
     """
 
     keep_last: Count = 10
+    every: Turns = 1
     _verbatim: deque[Message] = state(deque)
+    _prompts: int = state(int)
 
     def compact(self, window: Window) -> Edits | None:
         self._verbatim.extend(message for message in window.added if message.kind == "result")
-        if not self.due():
+        self._prompts += 1
+        if self._prompts % self.every:
             return None
         old = [self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))]
         return Edits(replace={message: _left_out(message) for message in old}) if old else None
@@ -81,7 +85,7 @@ class Repeats(Compactor):
 
 
 @register("compactor", "sliding_window")
-class SlidingWindow(Sliding, Batched):
+class SlidingWindow(Sliding):
     """The system messages at the start and the last `keep_last` messages, calls with their results.
 
     Where the cut would fall between a call and one of its results, it moves back to the call, so a

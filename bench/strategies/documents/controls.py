@@ -56,21 +56,6 @@ def drop_all(window: Window) -> Edits:
     return Edits(replace={message: None for message in window.added if message.kind != "system"})
 
 
-@register("writer", "empty")
-def empty(messages: Sequence[Message]) -> str:
-    """A summary that says nothing: the empty text, for any messages.
-
-    The difference to another writer is the worth of its text. What it would have read is charged as
-    with any writer.
-
-    Source: the control of an ablation: the same policy without the summary's text
-
-    >>> empty([Message(role="user", text="Count the rows.", kind="user")])
-    ''
-    """
-    return ""
-
-
 @register("evaluator", "final_only")
 def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
     """Nothing per step: the run is judged at its end alone.

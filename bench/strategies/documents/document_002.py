@@ -142,16 +142,14 @@ class SeparateCommands(AtShare, Summarising):
         earlier = self._last_history
         conversation = window.tokens - total(window.count, earlier)
         self._last_history = self._formatted(window) if self._triggered else ()
-        notes: tuple[str, ...] = ()
         if conversation + total(window.count, self._last_history) >= self.limit(window):
             messages = [message for message in window.messages if message not in earlier]
             system, old, recent = split_old(messages, self.keep_last)
             if worth_summarising(old):
                 self._triggered, self._last_history = True, self._formatted(window)
                 return self._compacted(window, conversation, system, old, recent)
-            notes = (f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",)
         parts = parts_of(window, conversation, self._last_history)
-        return Edits(replace=dict.fromkeys(earlier), append=self._last_history, notes=notes, parts=parts)
+        return Edits(replace=dict.fromkeys(earlier), append=self._last_history, parts=parts)
 
     def _compacted(
         self, window: Window, conversation: int, system: list[Message], old: list[Message], recent: list[Message]
@@ -160,11 +158,9 @@ class SeparateCommands(AtShare, Summarising):
         written = (self.write(talk, window),) if worth_summarising(talk) else ()
         summary = [summary_message(item.text) for item in written] or [m for m in talk if m.kind == "made"]
         conversation += total(window.count, summary) - total(window.count, old)
-        summarised = len(talk) if written else 0
         return Edits(
             messages=[*system, *summary, *recent, *self._last_history],
             written=written,
-            notes=(f"{window.tokens} tokens: {len(old)} old messages left, {summarised} of them summarised",),
             parts=parts_of(window, conversation, self._last_history),
         )
 
@@ -202,7 +198,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
 
     A result that comes without the mark `Command result:` is conversation (`is_command`). Where the
     writer fails, the system messages and the last `keep_last` stay; where it fails on the commands
-    alone, these are gone; a note says why. While any message says "Command History", as the agent
+    alone, these are gone. While any message says "Command History", as the agent
     itself may, no command message is added. A tool call can be cut from its result. Token counts
     are kept as parts.
 
@@ -249,18 +245,15 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     def _compacted(self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]) -> Edits:
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
-        notes = [f"{window.tokens} tokens: {len(talk)} messages and {len(older)} commands summarised"]
         written: list[Written] = []
         try:
             written.append(self.write([cut_to(message, self.message_chars) for message in talk], window))
-        except StrategyError as error:
-            failed = f"the writer failed: the last {self.keep_last} messages stay ({error})"
-            notes = [f"{window.tokens} tokens, but {failed}"]
+        except StrategyError:
             self._standing = tuple(message for message in self._standing if message in recent)
             self._appended = () if self._standing else self._formatted(entries, self.last)
             messages = [*system, *recent, *self._appended]
         else:
-            of_older = self._of_older(older, window, written, notes)
+            of_older = self._of_older(older, window, written)
             of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
             messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
             self._standing, self._appended = (*of_older, *of_last), ()
@@ -268,19 +261,16 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (message for message in messages if message not in commands))
         parts = parts_of(window, conversation, commands)
-        return Edits(messages=messages, written=written, notes=notes, parts=parts)
+        return Edits(messages=messages, written=written, parts=parts)
 
-    def _of_older(
-        self, older: list[Executed], window: Window, written: list[Written], notes: list[str]
-    ) -> list[Message]:
+    def _of_older(self, older: list[Executed], window: Window, written: list[Written]) -> list[Message]:
         """The summary of the older commands; nothing where there are none, or the writer fails."""
         if not older:
             return []
         texts = [entry.text(self.old_result_chars, always_dots=False) for entry in older]
         try:
             written.append(self.write([Message(role="user", kind="result", text=text) for text in texts], window))
-        except StrategyError as error:
-            notes.append(f"the writer failed on {len(older)} commands: they are gone ({error})")
+        except StrategyError:
             return []
         return [summary_message(written[-1].text)]
 

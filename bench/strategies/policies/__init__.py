@@ -3,6 +3,5 @@
 They are presets of mask, sliding window and summary.
 
 Each follows its source, under its own name, with its own way of counting tokens. A *view* is
-computed from the full history at every call; any other policy rewrites the history. `every` above 1
-moves the boundary at every `every`-th prompt only, which no original offers.
+computed from the full history at every call; any other policy rewrites the history.
 """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..engines import Batched, Parts, Sliding, Summary
+from ..engines import Editing, Parts, Sliding, Summary
 from ..histories import assistant_message, older
 from ..messages import arguments_mapping, own_calls
 from ..settings import Count
@@ -18,7 +18,7 @@ Group = tuple[Message, ...]
 
 
 @register("compactor", "agent_framework.sliding_window")
-class AgentFrameworkSlidingWindow(Sliding, Batched):
+class AgentFrameworkSlidingWindow(Sliding):
     """The system groups and the last `keep_last_groups` others; the original has no default number.
 
     A session of one request loses it once it is older than that: no message of a user is left, and
@@ -41,7 +41,7 @@ class AgentFrameworkSlidingWindow(Sliding, Batched):
 
 
 @register("compactor", "agent_framework.tool_result")
-class AgentFrameworkToolResult(Batched):
+class AgentFrameworkToolResult(Editing):
     """The last `keep_last_tool_call_groups` calls; of an older one an assistant line of its results.
 
     The line is `[Tool results: name: text; …]`, of at most 4,096 characters.

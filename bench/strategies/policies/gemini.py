@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import AtShare, Batched, Mask, Parts, Summary, state
+from ..engines import AtShare, Mask, Parts, Summary, state
 from ..histories import Calls, assistant_message, callers, system_count, tool_name
 from ..settings import Count, Portion, Share
 
 
 @register("compactor", "gemini.mask")
-class GeminiMask(Mask, Batched):
+class GeminiMask(Mask):
     """The newest `protect_tokens` of tool results; older ones as a preview and a file's name.
 
     It acts once `min_prunable_tokens` can go; the result that crosses the border goes too. The

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import AtShare, Batched, Mask, Parts, Summary
+from ..engines import AtShare, Mask, Parts, Summary
 from ..histories import older, results_of
 from ..settings import Count
 
 
 @register("compactor", "inspect.edit")
-class InspectEdit(Mask, Batched, AtShare):
+class InspectEdit(Mask, AtShare):
     """The last `keep_tool_uses` results; above `threshold` of the window older ones are removed.
 
     A tool use is a call with a result; those of `exclude_tools` are not cleared and do not count.

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Batched, Compactor, Mask, Parts, Sliding, Summary
+from ..engines import Compactor, Mask, Parts, Sliding, Summary
 from ..histories import callers, older, safe_cut, system_count, tool_name
 from ..messages import arguments_mapping, own_calls
 from ..settings import Count
 
 
 @register("compactor", "pydantic_ai.clear")
-class PydanticAiClear(Mask, Batched):
+class PydanticAiClear(Mask):
     """The last `keep_pairs` tool results; above `max_tokens` the older ones are cleared.
 
     Where that would free fewer than `min_clear_tokens` nothing is cleared. Results of
@@ -79,7 +79,7 @@ class RequestWindow(Compactor):
 
 
 @register("compactor", "pydantic_ai.sliding")
-class PydanticAiSliding(RequestWindow, Sliding, Batched):
+class PydanticAiSliding(RequestWindow, Sliding):
     """The first request, and above `max_messages` requests the last `keep_messages` of them.
 
     `max_tokens` triggers it too. More stay where a call would be parted from a result. The original

@@ -90,15 +90,13 @@ class _Session(Steps):
     def lines_of_session(self, document: Document) -> list[tuple[dict[str, Any], str]]:
         """The lines of a session and its sub-agents, each with its thread, in the order they
         happened: a sub-agent's come before the result that they led to. PartOf for the file of one
-        where its session's is given too. The sha256 of each sub-agent's file is in `meta`."""
+        where its session's is given too."""
         lines = objects_of(document, self.unread)
         session = session_id(lines)
         if all(line.get("isSidechain") is True for line in lines if "message" in line):
             refuse_part(document, session)
             return [(line, MAIN) for line in lines]
         agents = {agent.path.stem.removeprefix("agent-"): agent for agent in agent_files(document, session)}
-        if agents:
-            self.meta["files"] = {agent.path.name: agent.sha256 for agent in agents.values()}
         ordered: list[tuple[dict[str, Any], str]] = []
         for line, thread in threads(lines):
             name = str(dict_in(line, "toolUseResult").get("agentId"))

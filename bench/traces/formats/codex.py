@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, text_of
-from .. import Confidence, Document, Traces, certain_if, register
-from ..codex_runs import ENDS, tool_run
+from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
+from .. import Confidence, Document, Traces, as_dict, certain_if, register, strict_json
+from ..markers import cut_in
 from ..messages import answer_of_items, is_item, messages
 from ..records import dict_in, fields_of, filled, objects_of, text, time_of
-from ..steps import ReadMessage, Steps
+from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
+_ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
+"""Events that say how a tool's run ended."""
+_CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)
+_TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
+_BODY = re.compile(r"^Output:\n", re.MULTILINE)
 _MIRRORS = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
     "context_compacted", "web_search_end", "view_image_tool_call", "image_generation_end", "entered_review_mode",
     "exited_review_mode", "task_started", "task_complete", "turn_started", "turn_complete", "thread_name_updated",
-    "item_completed", "thread_settings_applied", "turn_aborted", *ENDS,
+    "item_completed", "thread_settings_applied", "turn_aborted", *_ENDS,
 }  # fmt: skip
 """Events that say again what an item says, or nothing that is in a prompt."""
 _META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", "agent_nickname", "agent_role",
@@ -74,7 +80,7 @@ class _Rollout(Steps):
         lines = [{"payload": {}, **fields_of(value, _LINE, self.unread)} for value in objects]
         self.counts_first = _counts_first(lines)
         events = [line["payload"] for line in lines if line.get("type") == "event_msg"]
-        self.ends = {str(event.get("call_id")): event for event in events if event.get("type") in ENDS}
+        self.ends = {str(event.get("call_id")): event for event in events if event.get("type") in _ENDS}
         for line in lines:
             self._add(line, line["payload"], time_of(line.get("timestamp"), self.unread))
         self._end_answer()
@@ -117,7 +123,7 @@ class _Rollout(Steps):
             item = {"type": "message", "role": "user", "name": item.get("author"), "content": item.get("content")}
         for message in messages([item], self.unread):
             if message.role == "tool":
-                self.ran[message.call_id] = tool_run(message.text, self.ends.get(message.call_id, {}))
+                self.ran[message.call_id] = _tool_run(message.text, self.ends.get(message.call_id, {}))
             self.say(message, agent=message.name if message.role == "user" and message.name else "agent", t=t)
 
     def _end_answer(self) -> None:
@@ -213,3 +219,39 @@ def _counts_first(lines: list[Line]) -> bool:
             order.append(None)
     around = [(before, after) for before, at, after in zip(order, order[1:], order[2:], strict=False) if at is None]
     return around.count((False, True)) > sum(before is True for before, _ in around)
+
+
+def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
+    """A tool's run by its output and the event of its end (`{}` without one): exit code, time,
+    structured value, and the whole output where it was cut."""
+    envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
+    metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
+    head = body.end() if body else 0
+    stated, wall = _CODE.search(seen, 0, head), _TOOK.search(seen, 0, head)
+    code = int(stated.group(1)) if stated else metadata.get("exit_code")
+    code = code if end.get("exit_code") is None else end["exit_code"]
+    took = float(wall.group(1)) if wall else metadata.get("duration_seconds")
+    result = dict_in(end, "result", "Ok")
+    error = text(dict_in(end, "result").get("Err"))
+    broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
+    output, full = text(end.get("aggregated_output")), None
+    if output and len(output) > len(seen) - head and cut_in(seen) and not cut_in(output):
+        full = compact_json({**envelope, "output": output}) if envelope else seen[:head] + output
+    return Ran(
+        data=result.get("structuredContent") or result.get("structured_content"),
+        full=full,
+        failed=broken or code not in (0, None) or error is not None,
+        error=error,
+        duration_s=_seconds(end.get("duration"), took),
+    )
+
+
+def _seconds(*values: Any) -> float | None:
+    """The first of some durations that can be read: seconds, or whole seconds and nanoseconds."""
+    for value in values:
+        if type(value) in (int, float):
+            return float(value)
+        seconds, nanos = dict_in(value).get("secs"), dict_in(value).get("nanos")
+        if type(seconds) is int and type(nanos) is int:
+            return float(seconds + nanos / 1e9)
+    return None

@@ -15,6 +15,7 @@ from ..messages import message
 from ..prompts import Prompts
 from ..records import filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
+from ..unpacked import ZipEntries
 from ..usage import usage_in
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
@@ -28,7 +29,7 @@ _MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call
 _GRADES = {"C": (True, 1.0), "I": (False, 0.0), "P": (None, 0.5), "N": (False, 0.0)}
 _HEADERS = ("header.json", "_journal/start.json")
 _ENTRY = re.compile(r"samples/.*\.json")
-_REFERENCE = "attachment://"
+_REFERENCE, _ZIP = "attachment://", b"PK\x03\x04"
 
 
 @register("reader", "inspect")
@@ -51,21 +52,20 @@ class Inspect:
 
     def sniff(self, document: Document) -> Confidence:
         try:
-            names = document.entries.names if document.entries else []
+            packed = _packed(document)
         except TraceError:
             return Confidence.NO
-        if names:
-            return certain_if(any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names))
+        if packed is not None:
+            return certain_if(any(name in _HEADERS or _ENTRY.fullmatch(name) for name in packed.names))
         head = as_dict(document.head)
         evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "eval"} <= head.keys()
         return certain_if(evaluation and stated)
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
-        if document.entries:
-            names = document.entries.names
-            header = next((_entry(document, name) for name in _HEADERS if name in names), {})
-            listed = [_entry(document, name) for name in names if _ENTRY.fullmatch(name)]
+        if (packed := _packed(document)) is not None:
+            header = next((_entry(document, packed, name) for name in _HEADERS if name in packed.names), {})
+            listed = [_entry(document, packed, name) for name in packed.names if _ENTRY.fullmatch(name)]
             samples = sorted(listed, key=_order)
         else:
             header = as_dict(document.json)
@@ -80,10 +80,15 @@ class Inspect:
             yield _trace(document, header, sample, run)
 
 
-def _entry(document: Document, name: str) -> dict[str, Any]:
+def _packed(document: Document) -> ZipEntries | None:
+    """The entries of a zip file; None for any other file. TraceError for a damaged one."""
+    raw = document.disk_bytes
+    return ZipEntries(raw, document.name) if raw.startswith(_ZIP) else None
+
+
+def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
     """The object in an entry of a zip file; complaints name the file and the entry."""
-    inside = Document(document.path, f"{document.name}:{name}")
-    return as_dict(inside.decode(document.entries.data(name))) if document.entries else {}
+    return as_dict(Document(document.path, f"{document.name}:{name}").decode(packed.data(name)))
 
 
 def _order(sample: dict[str, Any]) -> tuple[str, int, str]:

@@ -3,16 +3,15 @@ LangChain's."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, as_dict, dicts, register
-from ..commands import calls_in, is_observation, observation
+from ..commands import is_observation
 from ..exchange import instructions_in, tools_in
 from ..messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
 from ..records import objects_of, text
-from ..steps import ReadMessage, Steps
+from ..steps import Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
@@ -30,7 +29,7 @@ class Messages:
 
     Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's
     with content blocks, or LangChain's in any dump; `system`, `tools` and `model` may stand around
-    them. A command in a fence is a call where its output is the next message.
+    them.
 
     Not kept: the untruncated result but for LangChain's artifacts, how the run ended: a
     conversation has none of these.
@@ -89,16 +88,4 @@ def _read(steps: Steps, frame: dict[str, Any]) -> None:
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
     steps.model = text(frame.get("model"))
-    listed = messages(frame["messages"], steps.unread)
-    waiting: list[Any] = []  # commands, written in text, that still wait for their output
-    for at, message in enumerate(listed):
-        if message.role == "user" and waiting and is_observation(message.text):
-            steps.say(observation(waiting.pop(0), message.text))
-            continue
-        reply = listed[at + 1] if at + 1 < len(listed) else ReadMessage("system")
-        waiting = []
-        if message.role == "assistant" and not message.calls and reply.role == "user" and is_observation(reply.text):
-            # a command block is a call only if its output follows: a chat may merely show one
-            waiting = list(calls_in(message.text, steps.index, reply.text))
-            message = replace(message, calls=tuple(waiting))
-        steps.say(message)
+    steps.tell(messages(frame["messages"], steps.unread))

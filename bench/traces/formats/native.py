@@ -17,7 +17,7 @@ from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Traces, certain_if, register
-from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of
+from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of, typed
 from ..unpacked import optional_zstandard
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -87,12 +87,7 @@ def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.D
     """The value on a line, checked against its type; TraceError with the place of a misfit."""
     document.decode(line, number)  # its limits, and what a decoder of types does not tell
     try:
-        try:
-            return decoder.decode(line)
-        except msgspec.ValidationError:
-            raise
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # broken, or merely rare (a lone surrogate)
-            return msgspec.convert(document.decode(line, number), decoder.type)
+        return typed(line, decoder)
     except msgspec.ValidationError as error:
         raise _misfit(document, number, error) from None
     except UnicodeEncodeError:

@@ -1,0 +1,35 @@
+"""Failures of tools: the words that tell one, and the results that are one."""
+
+from __future__ import annotations
+
+import re
+
+from ..model import ToolResult
+from ..text.exit_codes import exit_codes
+
+FAILURE = re.compile(
+    r"\b(?:errors?|fail(?:ed|s|ure|ing)?|exceptions?|traceback|denied|declined|refused|rejected|invalid|fatal|panic"
+    r"|aborted|unable|unsuccessful|timed? ?out|timeout|missing|no such|cannot|can['’]t|could ?n[o']t|not (?:found|allowed|"
+    r"possible|permitted|available|supported|exist|a valid)|unknown|unexpected|undefined|forbidden|unauthori[sz]ed)\b"
+    r"|[A-Z]\w*(?:Error|Exception)\b|[❌✗✘]|\b(?:is_)?success[\"']?\s*[:=]\s*false\b|\bexit(?:ed)?\b.{0,12}[1-9]",
+    re.IGNORECASE,
+)
+"""Words that tell a failure."""
+
+_BRIEF_CHARS = 400
+"""A result without a flag is a failure where it is so short and says so."""
+
+
+def failed(result: ToolResult) -> bool:
+    """True if a result failed: by its exit code, its flag, or a short text that says so.
+
+    >>> texts = "Error: user not found", "2 rows", "<returncode>1</returncode>"
+    >>> [failed(ToolResult(index=0, call_id="a", function="f", seen=text)) for text in texts]
+    [True, False, True]
+    """
+    codes = exit_codes(result.text)
+    if codes and not result.error:
+        return codes[0] != 0
+    if not result.success or result.error:
+        return True
+    return len(result.text) < _BRIEF_CHARS and bool(FAILURE.match(result.text.lstrip("{[\"' ")))
