@@ -5,11 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from .facts import is_number, is_spelled, number_value
 from .scripts import FUNCTION_WORDS
-from .text_records import Record
+from .text_records import Record, word_of
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
@@ -52,17 +54,32 @@ class Fields:
 
     def __getitem__(self, number: int) -> Field:
         record = bisect_right(self._starts, number) - 1
-        return self.of_record(record)[number - self._starts[record]]
+        at, own = number - self._starts[record], self._records[record]
+        if self._all_fields(record):
+            return Field(own.keys[at], own.texts[at], record, number)
+        return self.of_record(record)[at]
 
     def __iter__(self) -> Iterator[Field]:
         return chain.from_iterable(map(self.of_record, range(len(self._records))))
 
     def of_record(self, record: int) -> list[Field]:
         """Those of one record."""
-        pairs, start = list(self._records[record].pairs), self._starts[record]
-        if len(pairs) != self._starts[record + 1] - start:  # not each of them is a field
-            pairs = [(key, text) for key, text in pairs if key and text.strip() and not is_prose(text)]
+        pairs, start = self._records[record].pairs, self._starts[record]
+        if not self._all_fields(record):
+            pairs = ((key, text) for key, text in pairs if key and text.strip() and not is_prose(text))
         return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
+
+    def texts(self) -> Iterator[tuple[str, int]]:
+        """Yield the text of each with its number."""
+        for number, record in enumerate(self._records):
+            if self._all_fields(number):
+                yield from zip(record.texts, range(self._starts[number], self._starts[number + 1]), strict=True)
+            else:
+                yield from ((item.text, item.number) for item in self.of_record(number))
+
+    def _all_fields(self, record: int) -> bool:
+        """True if each value of a record is a field."""
+        return len(self._records[record].texts) == self._starts[record + 1] - self._starts[record]
 
 
 def is_prose(text: str) -> bool:
@@ -120,3 +137,19 @@ def fields_of_records(fields: Sequence[Field], records: Sequence[int]) -> Iterat
         while at < len(fields) and fields[at].record == record:
             yield fields[at]
             at += 1
+
+
+@lru_cache(maxsize=65536)
+def fact_of_field(text: str) -> str:
+    """The text of a field as a fact: its number where it is one, else itself."""
+    if not text.lstrip("+-$€£.,")[:1].isdigit():
+        return text
+    number = number_value(text)
+    return number if is_number(number) else text
+
+
+def word_of_field(text: str) -> str:
+    """The word under which what a field says is looked up."""
+    if text.isidentifier():
+        return text.casefold()
+    return text if is_spelled(text) else word_of(fact_of_field(text))

@@ -19,8 +19,17 @@ from .decode import (
     decode_strings,
     parse_json,
 )
-from .facts import is_number, is_spelled, number_value, numbers_in, occurs
-from .field_list import Field, Fields, Numbers, fields_of_records, listed, numbers_by_text
+from .facts import is_number, numbers_in, occurs
+from .field_list import (
+    Field,
+    Fields,
+    Numbers,
+    fact_of_field,
+    fields_of_records,
+    listed,
+    numbers_by_text,
+    word_of_field,
+)
 from .scripts import FUNCTION_WORDS
 from .text_records import (
     Line,
@@ -35,11 +44,10 @@ from .text_records import (
     word_of,
     words_in,
 )
-from .texts import Remembered
 
 _STEM_CHARS = 5
-_FEW_QUESTIONS = 30
-"""So many facts are looked for in every field; who asks more often is worth an index."""
+_LARGE, _FEW_QUESTIONS = 50_000, 30
+"""Of so many fields, so many facts are looked for in each one; who asks more often is worth an index of all words."""
 
 _IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
 _TOKEN = re.compile(r"\w+")
@@ -50,22 +58,17 @@ class FactFields:
 
     def __init__(self, table: FieldTable, fields: list[Field]) -> None:
         self.fields = fields
-        self._table = table
         by_key = grouped((item.key, item) for item in fields)
         self.by_key: dict[str, FactFields] = {
             key: self if len(by_key) == 1 else FactFields(table, items) for key, items in by_key.items()
         }
         """Those under each key."""
 
-    @cached_property
-    def alone(self) -> list[Field]:
+        self.alone = [item for item in fields if not table.is_shared(item)]
         """Those of which the value alone says whose it is."""
-        return [item for item in self.fields if not self._table.is_shared(item)]
 
-    @cached_property
-    def nameless(self) -> list[Field]:
+        self.nameless = [item for item in fields if table.is_nameless(item)]
         """Those of records that nothing else tells from the others."""
-        return [item for item in self.fields if self._table.is_nameless(item)]
 
     def of_records(self, records: Sequence[int]) -> Iterator[Field]:
         """Yield those that belong to some records."""
@@ -101,56 +104,56 @@ class FieldTable:
         self.prose = self.fields.prose
         """The values that are texts and no fields."""
 
-        self.identity = Remembered(self._find_identity)
-        """By record the values that tell it from the others, in small letters."""
-
         self._asked = 0
-        self._own_identity = Remembered(self._find_own_identity)
-        self._plain_pairs = Remembered(self._find_plain_pairs)
+        self._identities: dict[int, set[str]] = {}
+        self._plain_pairs: dict[int, frozenset[Pair]] = {}
         self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
         self._saying: dict[str, FactFields] = {}
-        self._of_word = Remembered(self._find_of_word)
+        self._of_word: dict[str, dict[str, FactFields]] = {}
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:
         """The keys and values that several records have."""
-        seen: set[Pair] = set()
-        shared: set[Pair] = set()
-        for record in self._records:
-            pairs = {*record.pairs}
-            shared |= seen & pairs
-            seen |= pairs
-        return shared
+        counts = Counter(chain.from_iterable({*record.pairs} for record in self._records))
+        return {pair for pair, count in counts.items() if count > 1}
 
-    def _find_own_identity(self, number: int) -> frozenset[str]:
+    def _own_identity(self, number: int) -> set[str]:
         """The values that tell a record from the others, without those of the records around it. The name of a key is none."""
-        return frozenset(
+        shared, names = self._shared_pairs, self._plain_keys
+        return {
             plain
-            for key, text in self._records[number].pairs
-            if _identifies(key, text, alone=(key, text) not in self._shared_pairs)
-            and (plain := text.casefold()) not in self._plain_keys
-        )
+            for pair in self._records[number].pairs
+            if _identifies(pair, alone=pair not in shared) and (plain := pair[1].casefold()) not in names
+        }
 
-    def _find_identity(self, number: int) -> frozenset[str]:
-        around = self._records[number].around
-        return self._find_own_identity(number).union(*map(self._own_identity, around))
+    def identity(self, record: int) -> set[str]:
+        """The values that tell a record from the others, those of the records around it too, in small letters."""
+        if record not in self._identities:
+            around = self._records[record].around
+            self._identities[record] = self._own_identity(record).union(*map(self._own_identity, around))
+        return self._identities[record]
 
     @cached_property
     def records_of_identity(self) -> Numbers:
         """The numbers of the records that each identity tells from the others, or that stand in one of these."""
-        numbers = range(len(self._records))
-        return numbers_by_text((item, number) for number in numbers for item in self._find_identity(number))
+        outer = {*chain.from_iterable({record.around for record in self._records})}
+        of_outer = {number: self._own_identity(number) for number in outer}
+        return numbers_by_text(
+            (identity, number)
+            for number, record in enumerate(self._records)
+            for identity in self._own_identity(number).union(*map(of_outer.__getitem__, record.around))
+        )
 
     @cached_property
     def _by_word(self) -> Numbers:
         """The numbers of the fields by the words and numbers in them."""
-        return numbers_by_text((word, item.number) for item in self.fields for word in words_in(item.text))
+        return numbers_by_text((word, number) for text, number in self.fields.texts() for word in words_in(text))
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact, in order."""
-        self._asked += 1
-        word = word_of(fact)
-        if self._asked > _FEW_QUESTIONS:
+        word, is_large = word_of(fact), len(self.fields) > _LARGE
+        self._asked += is_large
+        if not is_large or self._asked > _FEW_QUESTIONS:
             fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
             return [item for item in fields if says(item.text, fact)]
         part = sure_part(word)
@@ -178,7 +181,9 @@ class FieldTable:
 
     def kept_in(self, reading: TextReading) -> frozenset[int]:
         """The numbers of the fields that a text says as those fields."""
-        facts = (item for word in self._fields_of_word.keys() & reading.words for item in self._of_word(word).items())
+        facts = (
+            item for word in self._fields_of_word.keys() & reading.words for item in self._facts_of_word(word).items()
+        )
         return frozenset(item.number for fact, sources in facts for item in self._kept(reading, fact, sources))
 
     @property
@@ -252,7 +257,7 @@ class FieldTable:
         texts = around.union(text for _, text in distinct)
         identities = texts & self.records_of_identity.keys()
         named = {number for identity in identities for number in listed(self.records_of_identity.get(identity))}
-        agreeing = Counter({number: len(distinct & self._plain_pairs(number)) for number in named})
+        agreeing = Counter({number: len(distinct & self._pairs_compared(number)) for number in named})
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
@@ -269,27 +274,32 @@ class FieldTable:
 
     @cached_property
     def _values(self) -> frozenset[str]:
-        return frozenset(item.text.casefold() for item in self.fields)
+        return frozenset(text.casefold() for text, _ in self.fields.texts())
 
-    def _find_plain_pairs(self, number: int) -> frozenset[Pair]:
+    def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record as they are compared."""
-        return frozenset((plain_key(key), text.casefold()) for key, text in self._records[number].pairs)
+        if number not in self._plain_pairs:
+            pairs = self._records[number].pairs
+            self._plain_pairs[number] = frozenset((plain_key(key), text.casefold()) for key, text in pairs)
+        return self._plain_pairs[number]
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
         numbers = range(len(self._records))
-        return grouped((pair, number) for number in numbers for pair in self._find_plain_pairs(number))
+        return grouped((pair, number) for number in numbers for pair in self._pairs_compared(number))
 
     @cached_property
     def _fields_of_word(self) -> Numbers:
         """The numbers of the fields by the word under which what they say is looked up."""
-        return numbers_by_text((_word_of_field(item.text), item.number) for item in self.fields)
+        return numbers_by_text((word_of_field(text), number) for text, number in self.fields.texts())
 
-    def _find_of_word(self, word: str) -> dict[str, FactFields]:
+    def _facts_of_word(self, word: str) -> dict[str, FactFields]:
         """The fields that are looked up under a word, by the fact that each is."""
-        fields = map(self.fields.__getitem__, listed(self._fields_of_word.get(word)))
-        by_fact = grouped((_fact_of(item.text), item) for item in fields)
-        return {fact: FactFields(self, items) for fact, items in by_fact.items()}
+        if word not in self._of_word:
+            fields = map(self.fields.__getitem__, listed(self._fields_of_word.get(word)))
+            by_fact = grouped((fact_of_field(item.text), item) for item in fields)
+            self._of_word[word] = {fact: FactFields(self, items) for fact, items in by_fact.items()}
+        return self._of_word[word]
 
     def _kept(self, reading: TextReading, fact: str, sources: FactFields) -> Iterator[Field]:
         """Yield the fields of a fact that a text says as those fields, some of them twice."""
@@ -366,8 +376,9 @@ def _next(places: list[tuple[int, str]], at: int) -> int | None:
     return next((place for place, _ in places if place > at), None)
 
 
-def _identifies(key: str, text: str, *, alone: bool) -> bool:
+def _identifies(pair: Pair, *, alone: bool) -> bool:
     """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
+    key, text = pair
     if not 2 <= len(text) <= 80:
         return False
     return _is_identity_key(key) or (alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
@@ -389,22 +400,6 @@ def _stems(text: str) -> frozenset[str]:
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
         stems.update(part.casefold() for part in parts)
     return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
-
-
-@lru_cache(maxsize=65536)
-def _fact_of(text: str) -> str:
-    """The text of a field as a fact: its number where it is one, else itself."""
-    if not text.lstrip("+-$€£.,")[:1].isdigit():
-        return text
-    number = number_value(text)
-    return number if is_number(number) else text
-
-
-def _word_of_field(text: str) -> str:
-    """The word under which what a field says is looked up."""
-    if text.isidentifier():
-        return text.casefold()
-    return text if is_spelled(text) else word_of(_fact_of(text))
 
 
 @lru_cache(maxsize=1 << 14)
