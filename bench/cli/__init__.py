@@ -37,8 +37,9 @@ class _Unheard(BaseException):
 
 
 class _Group(click.Group):
-    """A group that tells a pipe nobody reads from other ends: click makes it exit code 1, which
-    says that a gate failed.
+    """A group of commands that ends quietly where nobody reads what it prints.
+
+    Click would exit with 1, which says that a gate failed.
     """
 
     def make_context(self, *given: Any, **named: Any) -> click.Context:
@@ -60,9 +61,7 @@ class _Group(click.Group):
 @click.version_option(__version__, prog_name="bench")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Replay recorded agent runs through alternative memory strategies; measure cost, loss and
-    routing; gate changes.
-    """
+    """Replay recorded agent runs through memory strategies; measure cost and loss; gate changes."""
     if context.invoked_subcommand is None:
         say(context.get_help())
 
@@ -72,8 +71,7 @@ for command in (run, audit, init, list_, import_, show):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console entry point: runs the command line and turns every error into one line and an
-    exit code.
+    """Run the command line, and turn every error into one line and an exit code.
 
     A thread that code left behind does not keep this process from ending; what such code raises
     where nobody can catch it is one line.
@@ -91,8 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _unraisable(raised: Any) -> None:
-    """Code raised in a thread, in `__del__`, or when the process ended: it changes no row and no
-    exit code.
+    """Print one line on an error that nobody can catch: of a thread, or of `__del__`.
+
+    It changes no result and no exit code.
     """
     error = raised.exc_value
     if os.environ.get(DEBUG):
@@ -104,6 +103,7 @@ def _unraisable(raised: Any) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> None:
+    """Run a command, and end the process with its exit code."""
     prepare_streams()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)

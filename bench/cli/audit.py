@@ -16,8 +16,7 @@ from .saying import progress_bar, say
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
 @of_model
 def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None) -> None:
-    """Say what happened in recorded sessions: what they cost, what was shortened, cut and read
-    twice, where the cache broke.
+    """Say what recorded sessions cost, what was cut or read twice, and where the cache broke.
 
     PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format
     that is read. No strategy is needed.

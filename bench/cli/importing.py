@@ -109,8 +109,10 @@ def _is_there(target: Path, trace: Trace) -> bool:
 
 
 def _file_name(run: str) -> str:
-    """A run's id as a path below the output: folders stay, what leads out of it, hides in it or
-    that a file system refuses does not.
+    """A run's id as a path below the output folder.
+
+    What leads out of that folder, is hidden, or is refused by a file system is replaced or left
+    out.
 
     >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name(".."), _file_name(".git/x")
     ('runs/r2', 'etc/x', 'a_b_1', 'trace', 'git/x')
@@ -123,9 +125,9 @@ def _file_name(run: str) -> str:
 
 
 def _own_name(name: str, taken: set[str]) -> str:
-    """A name that no trace before has, with a number where one has: ids that differ may give one
-    name, and a file system may not tell two apart that do (by capitals, by how an accent is
-    written).
+    """The name with a number behind it where an earlier trace has it already.
+
+    Names that differ only by capitals, or by how an accent is written, count as the same.
 
     >>> taken = set()
     >>> [_own_name(name, taken) for name in ("a_b", "A_b", "a_b", "a_b-2")]

@@ -82,9 +82,7 @@ def _summary(entry: Any) -> str:
 
 
 def _placeholders(entry: Any) -> str:
-    """The places in the name of a metric, `.shown|stored|end`, or `[.far]` where it may have none;
-    "" for other plug-ins.
-    """
+    """The ending of a metric that has several places, such as `.shown|stored|end`; else `""`."""
     places = entry.meta.get("places", ()) if entry.kind == "number" else ()
     named = f".{'|'.join(filter(None, places))}" if any(places) else ""
     return f"[{named}]" if named and "" in places else named

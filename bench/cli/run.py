@@ -90,8 +90,9 @@ def run(
     verbose: bool,
     allow_inconclusive: bool,
 ) -> None:  # fmt: skip
-    """Replay scenarios (TOML files), or recordings under every --strategy; print what to run, and
-    judge the gates.
+    """Replay recordings under strategies, print what to run, and judge the gates.
+
+    PATHS are scenarios (TOML files), or recordings, which are replayed under every --strategy.
 
     TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
 
@@ -149,8 +150,9 @@ def run(
 def _plans(
     scenarios: Sequence[Path], traces: tuple[str, ...], strategies: Sequence[str], changed: Mapping[str, Any]
 ) -> list[Scenario]:
-    """The scenarios of the files, or the one of the traces and strategies, with some settings
-    changed.
+    """The scenarios of the files, or one scenario of the traces and strategies.
+
+    `changed` are settings that the command line gives.
 
     Raises ScenarioError for neither or both.
     """
@@ -235,8 +237,9 @@ def _workers(engine: str, jobs: int) -> Workers:
 
 
 def _require_sense(model: str | None, named: bool, *, accept: bool, required: bool, against: str | None) -> None:
-    """Raise ScenarioError for a baseline without a scenario file (`named`), or that the scenario
-    alone would not give again.
+    """Raise ScenarioError for options about a baseline that contradict each other.
+
+    `named`: a scenario file is given, beside which a baseline is kept.
     """
     if accept and model:
         raise ScenarioError("--update-baseline with --model: write it into the scenario, then accept")
@@ -250,8 +253,9 @@ def _require_sense(model: str | None, named: bool, *, accept: bool, required: bo
 def _accepted(
     plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
 ) -> list[Compared]:
-    """The comparisons held against themselves as their baselines, which go into `beside`; what
-    moved is said.
+    """The comparisons, each judged against itself as its new baseline.
+
+    The baselines go into `beside`, and into `lines` a line on each gated number that moved.
     """
     from ..comparison.gates import accepted
 

@@ -28,15 +28,15 @@ def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
 
 
 def obey(command: str) -> None:
-    """Print what is our own exactly as it is: a workflow command that GitHub is to obey, a script
-    for a shell.
-    """
+    """Print a workflow command that GitHub is to obey, exactly as it is."""
     click.echo(command)
 
 
 def prepare_streams() -> None:
-    """From here on there are standard output and standard error, whatever was closed, and a
-    character that the terminal's encoding lacks is printed as its escape, and raises nothing.
+    """Make sure that printing never raises.
+
+    A stream that was closed goes nowhere, and a character that the encoding lacks is printed as its
+    escape.
 
     What is closed is opened to nowhere: else the next file that is opened would get its number, and
     what is printed.
@@ -59,9 +59,7 @@ def _nowhere() -> TextIO:
 
 
 def hush() -> None:
-    """From here on what cannot be printed any more, to a full disk or to nobody, is dropped: the
-    process has said so, and ends with its exit code.
-    """
+    """From here on drop what cannot be printed any more, to a full disk or to nobody."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -23,9 +23,7 @@ WIDTH = 70
 @click.option("--step", "index", type=int, metavar="N", help="Print one step in full, by its number.")
 @click.option("--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one.")
 def show(trace: str, index: int | None, run: str | None) -> None:
-    """Print the steps of a run (or of every run of a folder) with their tokens, or one step in
-    full.
-    """
+    """Print the steps of a run (or of all runs of a folder) with their tokens, or one in full."""
     from ..model.errors import visible
     from ..traces import load
     from ..traces.summary import summary_of
@@ -49,8 +47,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
 
 
 def step_lines(trace: Trace) -> Iterator[str]:
-    """The lines that show one trace: a head, one line a step with the tokens of its text, and the
-    total.
+    """The lines that show one trace: a head, a line for each step with its tokens, the total.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, content="list the walls"),))
@@ -87,9 +84,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
 
 
 def texts_of(step: AnyStep) -> Iterator[str]:
-    """The texts of a step that a prompt may hold: content, calls, the untruncated result, the
-    tools.
-    """
+    """The texts of a step that a prompt may hold: content, calls, the result, the tools."""
     from .. import model
     from ..model.trace import as_text, compact_json
 
@@ -139,8 +134,7 @@ def _before(step: AnyStep) -> str:
 
 
 def step_in_full(trace: Trace, index: int) -> Iterator[str]:
-    """The lines of one step with everything that it holds: a head, then each field that says
-    something, long ones below their name.
+    """The lines that show one step in full: a head, then each field that is not empty.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=4, content="list\\nthe walls"),))

@@ -38,8 +38,9 @@ _FILES = {
               help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
-    """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub
-    workflow into DIR, and run it once.
+    """Write a scenario, a strategy of your own and a GitHub workflow into DIR, and run it once.
+
+    Its traces and an accepted baseline are written too.
 
     With --traces the scenario is about your own recordings, and holds the policy that is advised
     for them.
@@ -78,30 +79,14 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The files of a scenario about somebody's recordings, with the policy that is advised for
-    them, or the best other one.
+    """The files of a scenario about somebody's recordings, with the policy that is best for them.
 
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
-    from .. import compare
     from ..plugins.spec import split_top
-    from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
-    compared = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here())
-    advice = compared.advice
-    if advice is None:
-        raise BenchError(f"{traces[0]}: nothing was measured")
-    say(advice.sentence)
-    passing = [
-        item.strategy
-        for item in advice.ranked
-        if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO
-    ]
-    named = next(iter(passing), None)
-    if named is None:
-        what = f"{traces[0]}: no policy is advised for these recordings"
-        raise BenchError(f"{what} — write a scenario of your own with `bench init`")
+    named = _best_policy(traces)
     paths = [
         _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix()) for text in traces
     ]
@@ -118,6 +103,26 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     return {ADVISED: text.encode(), **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)}}
 
 
+def _best_policy(traces: Sequence[str]) -> str:
+    """The best policy of the portfolio on some recordings; prints what is advised for them.
+
+    Raises BenchError where none qualifies.
+    """
+    from .. import compare
+    from ..run.kept import kept_here
+    from ..strategies.portfolio import PORTFOLIO
+
+    advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here()).advice
+    if advice is None:
+        raise BenchError(f"{traces[0]}: nothing was measured")
+    say(advice.sentence)
+    for item in advice.ranked:
+        if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO:
+            return item.strategy
+    what = f"{traces[0]}: no policy is advised for these recordings"
+    raise BenchError(f"{what} — write a scenario of your own with `bench init`")
+
+
 def _placed(text: str, place: Callable[[str], str]) -> str:
     """A path of traces as it is found from elsewhere, its format in front."""
     head, colon, path = text.rpartition(":")
@@ -131,9 +136,7 @@ def starter() -> dict[str, bytes]:
 
 
 def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) -> None:
-    """Raise BenchError where a file is there already, is not what would be written, and `force` is
-    not given.
-    """
+    """Raise BenchError where another file is there already, unless `force` is given."""
     for name, data in contents.items():
         place = folder / name
         if os.path.lexists(place) and not force and not (place.is_file() and place.read_bytes() == data):
@@ -141,9 +144,7 @@ def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) ->
 
 
 def requirement() -> str:
-    """The requirement that makes pip install this bench: the git commit that it comes from, its
-    checkout, else its version.
-    """
+    """The requirement by which pip installs this bench: its git commit, checkout or version."""
     import importlib.metadata
 
     try:

@@ -150,8 +150,9 @@ def _verdict(
     own: Mapping[Economy, Price | None],
     marks: Sequence[Mark],
 ) -> Verdict:
-    """The verdict of the first rule that refuses; of what no rule but the last refuses, by its
-    price. What changed nothing loses nothing, measured or not.
+    """The verdict of the first rule that refuses; where only the price is left, by the price.
+
+    A strategy that changed nothing loses nothing, measured or not.
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
     if "inactive" in marks and refused != "invalid":
@@ -184,9 +185,7 @@ def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
 
 
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
-    """The place in the table: by verdict, quality where that is asked, price; of equals what loses
-    less, then the simpler.
-    """
+    """The place in the table: by verdict, then quality where that is asked, then price."""
     price = price_of(item, question.deciding)
     asked = _QUALITY.get(question.answers)
     quality = next((rule.value for rule in item.rules if rule.rule == asked), None)
@@ -199,6 +198,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 
 
 def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None, floor: str) -> Advice:
+    """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task(floor, METRICS[deciding])
     advice = Advice(
@@ -227,13 +227,15 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, decidin
 
 
 def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
-    """True if the two economies point different ways: one saves where the other does not.
+    """True if a strategy saves with the cache and not without it, or the other way round.
 
-    Looked at is the advised strategy, else the first that passes every rule but the last.
+    That is the advised strategy, else the first one that only its price refuses.
     """
-    open_ones = [
+    only_by_price = (
         item for item in ordered if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
-    ]
-    about = next((item for item in ordered if item.strategy == advised), None) or next(iter(open_ones), None)
-    prices = [about.cached, about.uncached] if about else []
-    return len({is_saving(price) for price in prices if price is not None and price.ratio is not None}) > 1
+    )
+    about = next((item for item in ordered if item.strategy == advised), None) or next(only_by_price, None)
+    if about is None:
+        return False
+    prices = [price for price in (about.cached, about.uncached) if price is not None and price.ratio is not None]
+    return len({is_saving(price) for price in prices}) > 1

@@ -20,16 +20,15 @@ from .totals import Runs
 
 
 def shared_runs(now: Runs, then: Runs) -> set[str]:
-    """The runs that both sides have: the same recording, under the same name, asked the same
-    questions.
-    """
+    """The ids of the runs that both sides have: the same recording, asked the same questions."""
     known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
     return {run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)}
 
 
 def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
-    """The runs of now that both sides have, under the tasks of then: another label is no other
-    weight.
+    """The runs of now that both sides have, each with its task of then.
+
+    Another label of a task must not change the weight of a run.
     """
     tasks = {run.id: run.facts.task for run in then.all}
     return Runs(
@@ -43,9 +42,7 @@ def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
 
 
 def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
-    """Every number of a declared strategy that differs from the baseline on the runs that both
-    have.
-    """
+    """Every number of a declared strategy that differs from the baseline, on the shared runs."""
     now, then = Runs(compared.runs), Runs(base.runs)
     both = shared_runs(now, then)
     here, there = as_then(now, then, both), then.only(both)
@@ -87,9 +84,7 @@ def moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str
 
 
 def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
-    """A clause on each gate that is gone or allows more, each run that is gone, and each judged
-    strategy that is gone or runs other code.
-    """
+    """A clause on each gate, run and judged strategy that is gone or was loosened."""
     judged: dict[str, None] = {}
     for rule in base.rules:
         same = [

@@ -33,13 +33,10 @@ class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA_VERSION
 
 
-class _Several(msgspec.Struct, frozen=True):
-    comparisons: tuple[msgspec.Raw, ...]
-
-
 def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
-    """The score file of a comparison with some metrics (None: those of its gates), of the declared
-    strategies and gated references.
+    """The score file of a comparison, with some metrics (None: those of its gates).
+
+    It holds the declared strategies, and references that have a gate.
     """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
     names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}
@@ -84,17 +81,13 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     again = "accept a new one with --update-baseline" if accepted else "write one with `bench run -o FILE.json`"
     try:
         data = read_result(path)
-        parts = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-        if "comparisons" in parts:
-            several = msgspec.json.decode(data, type=_Several).comparisons
-            files = {file.title: file for file in (msgspec.json.decode(part, type=ScoreFile) for part in several)}
-            if title not in files and len(files) != 1:
-                raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
-            scores = files.get(title) or next(iter(files.values()))
-        else:
-            scores = msgspec.json.decode(data, type=ScoreFile)
+        read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
+    files = {file.title: file for file in (read if isinstance(read, tuple) else [read])}
+    if len(files) != 1 and title not in files:
+        raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
+    scores = files.get(title) or next(iter(files.values()))
     if scores.schema != SCHEMA_VERSION:
         raise ResultsError(f"{path}: schema {scores.schema}, this bench reads {SCHEMA_VERSION} — {again}")
     return scores

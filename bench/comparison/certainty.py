@@ -29,8 +29,9 @@ _RISK = 0.05
 
 
 class Ratio(Value, frozen=True):
-    """A ratio of two totals, the upper end of its one-sided 97.5 % interval, and the p-value of "it
-    is 1 or more".
+    """A ratio of two totals, with its certainty.
+
+    `high` is the upper end of its one-sided 97.5 % interval, `p` the p-value of "it is 1 or more".
 
     Fewer than two tasks, or a total of nothing, have no interval: `high` is infinite and `p` is 1.
     """
@@ -41,8 +42,7 @@ class Ratio(Value, frozen=True):
 
 
 def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | None:
-    """The ratio of the totals of two lists of the same tasks; None where today's total is not
-    positive.
+    """The ratio of the totals of two lists of the same tasks; None without a positive total.
 
     >>> ratio = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
     >>> round(ratio.ratio, 3), round(ratio.high, 3), ratio.p < 0.001
@@ -85,8 +85,7 @@ def certain(corrected: float, tasks: int) -> bool:
 
 
 def cannot_rule_out(tasks: int) -> float | None:
-    """The share of tasks in which something could happen and yet be in none of so many, in 5 % of
-    all draws.
+    """The largest share of tasks with a loss that so many tasks miss in 5 % of all draws.
 
     >>> round(cannot_rule_out(12), 3), cannot_rule_out(0)
     (0.221, None)
@@ -95,8 +94,9 @@ def cannot_rule_out(tasks: int) -> float | None:
 
 
 def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> float | None:
-    """The ratio of totals if the cheapest had been chosen on all other tasks, for each task; None
-    for fewer than two.
+    """The ratio of totals if for each task the cheapest on all others had been chosen.
+
+    None for fewer than two tasks.
 
     The best of many looks too good on the tasks that it was chosen on; this does not. Of those
     whose prices are equal (`EQUAL`) the first is chosen.

@@ -90,8 +90,7 @@ def limits(value: float, settings: Mapping[str, Any]) -> float | None:
 
 
 def regression(before: float, after: float, settings: Mapping[str, Any]) -> float | None:
-    """The value that a metric may reach at most, or at least, if it went beyond; None where it did
-    not.
+    """The value that a metric was allowed to reach, where it went beyond; else None.
 
     >>> regression(0.98, 0.90, {"max_drop": 0.01}), regression(100.0, 109.0, {"max_increase": "10%"})
     (0.97, None)

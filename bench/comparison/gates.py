@@ -32,8 +32,9 @@ Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
 def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False) -> tuple[GateResult, ...]:
-    """Every gate of a comparison, and those of its baseline that are not the same, on each strategy
-    that it names.
+    """The result of every gate on each strategy that it names.
+
+    Gates of the baseline that are not the same are judged too.
 
     `required`: that there is no baseline, and that gates, strategies or runs of it are gone or
     loosened, is a failure.
@@ -66,8 +67,9 @@ def accepted(compared: Compared) -> tuple[Compared, bytes]:
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:
-    """The strategies that a rule is about; the references where it names no declared one; itself
-    where it names nobody.
+    """The strategies that a rule names.
+
+    Without a declared one these are references, without any its own pattern.
     """
     for known in (compared.strategies, compared.references):
         matches = [name for name in known if fnmatchcase(name, rule.strategy)]
@@ -186,9 +188,7 @@ def is_measured(compared: Compared) -> bool:
 
 
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:
-    """0 where every gate passed or was skipped, 1 where one failed, 3 where one is undecided or
-    nothing was measured.
-    """
+    """0 where all gates hold, 1 where one failed, 3 where one is undecided or nothing was measured."""
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1

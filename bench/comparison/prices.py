@@ -57,8 +57,9 @@ def prices_of(runs: Runs, names: Sequence[str], today: str, economy: Economy) ->
 
 
 def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str) -> tuple[Ranked, ...]:
-    """The table with the leave-one-task-out price of the advised strategy: it was chosen among many
-    on these tasks.
+    """The table with the leave-one-task-out price of the advised strategy.
+
+    It was chosen among many on these tasks, so its own price looks too good.
     """
     open_ones = (item for item in ranked if item.strategy != today and all(r.passed for r in item.rules[:-1]))
     able = [item.strategy for item in sorted(open_ones, key=preference)]
@@ -78,7 +79,5 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str)
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:
-    """The place of a strategy among equally cheap ones: what loses less goes first, then what is
-    simpler.
-    """
+    """The place of a strategy among equally cheap ones: less lost first, then the simpler."""
     return item.missed_turns or 0.0, len(filled(item.spec)), item.strategy

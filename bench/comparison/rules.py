@@ -23,8 +23,9 @@ Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 
 @dataclass(frozen=True)
 class Asked:
-    """One rule: how it counts, its verdict, and for shares their metrics (the first that was
-    measured) and limit.
+    """One rule: how it counts, and its verdict.
+
+    A rule on a share has its metrics, of which the first that was measured counts, and its limit.
 
     A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
     """
@@ -133,6 +134,7 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
+    """The first rule: a strategy ran everywhere, twice alike, and none of its gates failed."""
     findings: list[Finding] = []
     worst, count = "", failed_gates
     for run in runs.all:
@@ -243,8 +245,9 @@ def _share(
 
 
 def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]) -> RuleResult | None:
-    """A rule on a share that no run has: it passes where nothing was needed from far back, is not
-    asked of a slot without anything to measure, and fails elsewhere.
+    """The result of a rule on a share that no run has; None where it is not asked.
+
+    It passes where nothing was needed from far back, and fails elsewhere.
     """
     nothing = reason == "nothing to measure"
     if nothing and asked.slot:
@@ -260,8 +263,9 @@ def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, fl
 
 
 def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:
-    """The limit of a share: what is set, but never stricter than today; of a slot today's value,
-    all where there is none.
+    """The limit of a share, never stricter than today's value.
+
+    For a slot it is today's value, and all where there is none.
     """
     if not is_finite(here) or here.value is None:
         return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)

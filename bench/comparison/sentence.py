@@ -74,6 +74,7 @@ def change(price: Price) -> str:
 
 
 def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
+    """The sentence that advises a strategy, with its price."""
     price = price_of(best, advice.basis)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
@@ -133,6 +134,7 @@ def _all_refused(cheaper: Sequence[Ranked]) -> str:
 
 
 def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
+    """The clause on why a saving is not certain."""
     if "not checked" in item.marks and all(rule.passed for rule in item.rules):
         return "some of its texts could not be checked"
     if advice.tasks < FEWEST:
@@ -167,9 +169,7 @@ def _unit(advice: Advice) -> str:
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
-    """The answer where no strategy shapes prompts: the best one, then the worst, by the share that
-    counts.
-    """
+    """The sentence where no strategy shapes prompts: the best one, then the worst."""
     parts = []
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)

@@ -49,7 +49,7 @@ class TraceContents:
         words = (texts.words(text) for step in self._trace.steps for text in step_texts(step))
 
         def small_words() -> frozenset[str]:
-            return frozenset(word for of_text in words for word in of_text if word.islower())
+            return frozenset(filter(str.islower, frozenset[str]().union(*words)))
 
         texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
+from itertools import filterfalse
 
 from ..model import ToolResult
 from ..text.texts import FactsHeld
@@ -19,7 +20,11 @@ class ResultFacts:
         self._results = messages.contents.results
         self._holds: dict[int, frozenset[str]] = {}
         self._missing: dict[tuple[int, tuple[int, ...]], tuple[str, ...]] = {}
-        self._others: dict[int, dict[str, frozenset[int]]] = {}
+        self._others: dict[int, dict[int, set[str]]] = {}
+        self._about: dict[int | None, set[int]] = {}
+        self._read = messages.recorded
+        """The messages of strategies that show each step, as far as the messages were read."""
+
         self._last: tuple[frozenset[int], frozenset[str]] | None = None
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
@@ -36,26 +41,36 @@ class ResultFacts:
 
     def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
         """The facts of a result that no message of a prompt holds."""
-        about = tuple(sorted(n for n in standing.own if self._messages.messages[n].step == result.index))
+        about = tuple(sorted(self._own_about(result.index) & standing.own))
         key = result.index, about
         if key not in self._missing:
             remaining = frozenset[str]().union(*map(self.facts_of, about))
-            self._missing[key] = tuple(fact for fact in self.of(result) if fact not in remaining)
+            self._missing[key] = tuple(filterfalse(remaining.__contains__, self.of(result)))
         missing = self._missing[key]
-        kept = self._facts_of_all(standing.own) if missing else frozenset()
-        elsewhere = self._elsewhere(result) if missing else {}
-        return tuple(
-            fact
-            for fact in missing
-            if fact not in kept and (fact not in elsewhere or standing.messages.isdisjoint(elsewhere[fact]))
-        )
+        if not missing:
+            return ()
+        lost = set(missing) - self._facts_of_all(standing.own)
+        elsewhere = self._elsewhere(result)
+        lost.difference_update(*(elsewhere[number] for number in standing.messages & elsewhere.keys()))
+        return missing if len(lost) == len(missing) else tuple(filter(lost.__contains__, missing))
 
-    def _elsewhere(self, result: ToolResult) -> dict[str, frozenset[int]]:
-        """By fact of a result the recorded messages, other than its untruncated one, that hold it."""
+    def _own_about(self, step: int) -> set[int]:
+        """The messages of strategies that show a step."""
+        messages = self._messages.messages
+        for number in range(self._read, len(messages)):
+            self._about.setdefault(messages[number].step, set()).add(number)
+        self._read = len(messages)
+        return self._about.get(step, set())
+
+    def _elsewhere(self, result: ToolResult) -> dict[int, set[str]]:
+        """By recorded message, but for the untruncated result itself, the facts of a result that it holds."""
         if result.index not in self._others:
-            own = frozenset({self._messages.index.full[result.index]})
-            holders = {fact: self._holders[fact] - own for fact in self.of(result) if fact in self._holders}
-            self._others[result.index] = {fact: numbers for fact, numbers in holders.items() if numbers}
+            by_message: dict[int, set[str]] = {}
+            for fact in self._holders.keys() & self.of(result):
+                for number in self._holders[fact]:
+                    by_message.setdefault(number, set()).add(fact)
+            by_message.pop(self._messages.index.full[result.index], None)
+            self._others[result.index] = by_message
         return self._others[result.index]
 
     def _facts_of_all(self, own: frozenset[int]) -> frozenset[str]:

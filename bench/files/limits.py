@@ -63,8 +63,10 @@ def raised(name: str) -> str:
 
 
 def read_regular(path: Path) -> bytes:
-    """The bytes of a regular file. Raises OSError for a folder, a pipe, a device or a socket, which are not opened to be read, and for a file above
-    the limit `size`.
+    """The bytes of a regular file.
+
+    Raises OSError for a folder, a pipe, a device or a socket, which are not opened to be read, and
+    for a file above the limit `size`.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:

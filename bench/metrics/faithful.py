@@ -12,7 +12,7 @@ def changed(evidence: CheckedReplay) -> Number:
     """Values that a message shows otherwise than the tool returned them.
 
     Must be 0. A field with another value than the untruncated result has, or under a key that it
-    does not have. No prompts: nothing to measure.
+    does not have; rows that a text leaves out without a word. No prompts: nothing to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
 

@@ -35,8 +35,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
 
 
 class Price(Value, frozen=True, kw_only=True):
-    """The price of a run under a strategy, and its change against today as a ratio of totals (0.8:
-    a fifth less).
+    """The price of a run under a strategy, and its ratio to today's (0.8: a fifth less).
 
     `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
     % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
@@ -51,9 +50,7 @@ class Price(Value, frozen=True, kw_only=True):
 
 
 class Ranked(Value, frozen=True, kw_only=True):
-    """One strategy in the decision: verdict, marks, both prices, what it misses, the rules in
-    order.
-    """
+    """One strategy in the decision: its verdict, prices, losses and rules."""
 
     strategy: str
     verdict: Verdict

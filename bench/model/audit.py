@@ -118,8 +118,9 @@ class Shortening(Value, frozen=True, kw_only=True):
 
 
 class CutResult(Value, frozen=True, kw_only=True):
-    """One result that the recorded model saw in part; `marker` is the notice that says so, ""
-    without one.
+    """One result that the recorded model saw in part.
+
+    `marker` is the notice that says so, "" without one.
 
     `characters` is the untruncated size (None: not recorded). `needed` counts facts of the missing
     part that later turns used.

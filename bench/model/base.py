@@ -128,7 +128,7 @@ def plain(value: Any) -> Any:
 
 @functools.cache
 def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
-    """The fields of a type with their defaults; one without has what nothing equals."""
+    """The fields of a type, each with its default, NODEFAULT where it has none."""
     return tuple(
         (
             field.name,

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 
 class GateResult(Value, frozen=True, kw_only=True):
-    """The outcome of one gate for one strategy: the value before (None: no baseline) and now,
-    beside its limit.
+    """The outcome of one gate for one strategy, with the values before and now.
+
+    `before` is None without a baseline.
 
     `basis` says over what the values are: "mean over tasks", "per run", "worst run". `outcome`
     "undecided" is a value that was not measured; it never passes. `run` is the worst run.
@@ -49,8 +50,7 @@ class RunMove(Value, frozen=True, array_like=True):
 
 
 class Move(Value, frozen=True, kw_only=True):
-    """One number that differs from the baseline: before → after over all runs, and in how many runs
-    it moved.
+    """One number that differs from the baseline, over all runs and by run.
 
     `runs` are the runs in which it moved, the worst first; empty where the baseline has no values
     by run.

@@ -6,8 +6,9 @@ from .base import Value
 
 
 class MissedFact(Value, frozen=True, kw_only=True):
-    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives
-    it.
+    """A fact that a turn used and its prompt lacked.
+
+    `handle`: the prompt shows a handle that gives it.
     """
 
     turn: int
@@ -34,9 +35,7 @@ class ShownMessage(Value, frozen=True, kw_only=True):
 
 
 class ShownCall(Value, frozen=True, kw_only=True):
-    """One prompt as an edit of the one before in its thread: the first `keep` messages, then
-    `tail`.
-    """
+    """One prompt: the first `keep` messages of the one before in its thread, then `tail`."""
 
     step: int
     thread: str

@@ -53,8 +53,7 @@ class StrategyError(BenchError):
 
 @contextmanager
 def named_in_errors(where: str) -> Iterator[None]:
-    """Inside the block, whatever cannot be used names the file or scenario that asked for it; `""`:
-    as it is.
+    """Inside the block errors name the file or scenario that asked; `""`: they stay as they are.
 
     >>> with named_in_errors("s.toml"):
     ...     raise SpecError("no such strategy")
@@ -106,17 +105,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def nearest_file(path: Path) -> str:
-    """The clause that ends an error about a missing file: the closest name in its folder; `""` for
-    none.
-    """
+    """The clause that names the closest file in the folder of a missing one; `""` for none."""
     try:
         names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    close = [
-        name for name in close if difflib.get_close_matches(path.stem, [Path(name).stem])
-    ]  # `.toml` is alike in all
+    alike = [name for name in names if difflib.get_close_matches(path.stem, [Path(name).stem])]
+    close = difflib.get_close_matches(path.name, alike, n=1, cutoff=0.6)
     return f" — did you mean {visible(str(path.with_name(close[0])))}?" if close else ""
 
 
@@ -252,9 +247,7 @@ def sayable(text: str) -> str:
 
 
 def not_obeyed(text: str) -> str:
-    """A text of which no line is a command to what reads the log, its control characters as they
-    are.
-    """
+    """A text without commands to a CI system that reads it; its control characters stay."""
     return _COMMAND.sub(r"\1\\", text)
 
 

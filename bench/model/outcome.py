@@ -63,8 +63,9 @@ replied.
 
 
 class Reply(Value, frozen=True):
-    """A consumer's answer: its text, the rule that made it (`path`), the task state left, and the
-    route.
+    """A consumer's answer: its text, the task state that is left, and the route.
+
+    `path` names the rule that made it.
     """
 
     text: str
@@ -92,9 +93,7 @@ class Decision(Value, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> str:
-        """The route to compare with: labelled, else recorded, else the same router's on untruncated
-        records.
-        """
+        """The route to compare with: labelled, else recorded, else that on untruncated records."""
         return self.labelled or self.recorded or self.untruncated
 
 
@@ -111,9 +110,7 @@ class WriterCall(Value, frozen=True, kw_only=True):
 
 
 class Note(Value, frozen=True, kw_only=True):
-    """A report of a strategy while it ran, from that step on so often: a trigger that fired, for
-    instance.
-    """
+    """A remark of a strategy at a step."""
 
     step: int
     slot: str
@@ -156,8 +153,9 @@ class Failure(Value, frozen=True, kw_only=True):
 
 
 class Counting(Value, frozen=True, kw_only=True):
-    """The way tokens of one trace are counted, and what its provider's prompt cache served. The
-    defaults are the plain rule; with `calibrated` they were fitted on the usage that this trace
+    """The way tokens of one trace are counted, and the use of its provider's prompt cache.
+
+    The defaults are the plain rule; with `calibrated` they were fitted on the usage that this trace
     recorded.
 
     A prompt costs `prompt_tokens` beyond its messages and tool definitions, a message

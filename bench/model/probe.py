@@ -16,9 +16,11 @@ order, whatever their case and what stands between them.
 
 
 class Probe(Value, frozen=True, kw_only=True):
-    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a
-    tool result, or `expected` as written; `absent` is a wrong one, stale or invented, that must not
-    be there. `type` says how it is compared: see `AnswerType`.
+    """One question as a scenario declares it.
+
+    Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written;
+    `absent` is a wrong one, stale or invented, that must not be there. `type` says how it is
+    compared: see `AnswerType`.
 
     `run` is an id or a glob; `result` names the tool result by step, call id or function. `where`:
     the answer must be held in a `prompt` (the last one; `at` a step: the first one from there on),
@@ -37,8 +39,9 @@ class Probe(Value, frozen=True, kw_only=True):
 
 
 class AskedProbe(Value, frozen=True, kw_only=True):
-    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the
-    tool result it reads, where it reads one; `absent`: the answer must not be there.
+    """A probe on one trace, its answer known: an item of `labels["probes"]`.
+
+    `step` is the tool result it reads, where it reads one; `absent`: the answer must not be there.
     """
 
     question: str

@@ -81,9 +81,11 @@ class ToolCall(Value, frozen=True, kw_only=True):
 
 
 class Usage(Value, frozen=True, kw_only=True):
-    """The usage that the provider reported for one call. `prompt_tokens` is the total, cached ones
-    included; `cache_write_1h_tokens` are those of `cache_write_tokens` that the one-hour cache
-    keeps."""
+    """The usage that the provider reported for one call.
+
+    `prompt_tokens` is the total, cached ones included; `cache_write_1h_tokens` are those of
+    `cache_write_tokens` that the one-hour cache keeps.
+    """
 
     prompt_tokens: int
     completion_tokens: int = 0

@@ -80,6 +80,7 @@ class Program:
             raise StrategyError(f"{self._name} cannot be started: {error.strerror or error}") from error
 
     def _answer_in(self, line: bytes) -> Any:
+        """The answer in a line of the program's output. Raises StrategyError for none."""
         reply: Any = None
         with contextlib.suppress(ValueError, RecursionError):
             reply = json.loads(line)
@@ -96,6 +97,7 @@ class Program:
         return reply["answer"]
 
     def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
+        """The message on a program that gave no line, with its last line of standard error."""
         if len(answer) >= MAX_LINE_BYTES:
             return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"
         end = "closed its output"

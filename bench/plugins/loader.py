@@ -90,18 +90,19 @@ class FinderElsewhere:
         """The module's spec, its file and folders elsewhere. Raises ModuleNotFoundError where it is not there."""
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
-        if spec is None or (spec.origin is None and spec.submodule_search_locations is None):
-            return spec
+        if spec is None:
+            return None
         folders = spec.submodule_search_locations
-        folders = None if folders is None else [*map(self._place, folders)]
-        file = spec.origin and self._place(spec.origin)
-        if file is None:  # a package of folders alone
-            spec.submodule_search_locations = folders
-        elif file != spec.origin:
-            if not os.path.exists(file):
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
-        return spec
+        elsewhere = None if folders is None else [*map(self._place, folders)]
+        if spec.origin is None:  # a package of folders alone, or a module that is built in
+            spec.submodule_search_locations = elsewhere
+            return spec
+        file = self._place(spec.origin)
+        if file == spec.origin:
+            return spec
+        if not os.path.exists(file):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=elsewhere)
 
 
 # ---------------------------------------------------------------- modules
@@ -145,6 +146,7 @@ def load_file(path: str, written: str) -> ModuleType:
 
 
 def _imported(file: Path) -> ModuleType:
+    """A file imported as a module of its package, else alone."""
     top, parts = file.parent, [file.stem]
     while (top / "__init__.py").is_file() and top.parent != top:
         parts.insert(0, top.name)
@@ -190,6 +192,7 @@ def _alone(file: Path) -> ModuleType:
 
 
 def _not_imported(error: BaseException, path: str, written: str) -> str:
+    """The message on a file that cannot be imported, with the line at fault."""
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     place = f"{written}:{line}" if line else raised_at(error) or written
     place = place if line or Path(path).name in place else f"{written} ({place})"
@@ -231,6 +234,7 @@ def loaded(spec: Spec, base: Path) -> tuple[Any, str | None]:
 
 
 def _module_of(spec: Spec, base: Path) -> Any:
+    """The module that a spec names: a file, else an installed module."""
     file = spec.target if spec.target.endswith(".py") else f"{spec.target.replace('.', '/')}.py"
     if file == spec.target or (base / file).is_file():
         return load_file(str((base / file).resolve()), file)
@@ -241,7 +245,9 @@ def _module_of(spec: Spec, base: Path) -> Any:
 
 
 def method_of(target: Any, wanted: str | None, name: str) -> str | None:
-    """The method that does the work of a class, where it is not `wanted`, the one of its slot: its `__call__`.
+    """The name of the method to call where a class lacks its slot's method: `__call__`.
+
+    None for a function, and for a class that has the method of its slot (`wanted`).
 
     >>> method_of(dict, "put", "dict")
     Traceback (most recent call last):

@@ -9,7 +9,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ import msgspec
 from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
 from .command import TARGET, program_class
 from .loader import load_module, loaded, method_of, require_child
-from .spec import Spec, parse_spec
+from .spec import RawValue, Spec, parse_spec
 
 _Target = TypeVar("_Target")
 _DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies"
@@ -115,9 +115,14 @@ class Entry:
                 settings.append(Parameter(item.name, kind, default, required))
         return tuple(settings)
 
+    @property
+    def settable(self) -> dict[str, Parameter]:
+        """The settings by name."""
+        return {item.name: item for item in self.parameters}
+
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
-    """An annotation that is written as text as the type that it names; the text where it names none.
+    """The type that an annotation names; an annotation in quotes that names none stays text.
 
     >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
     (tuple[int, ...] | None, 'Nothing')
@@ -281,27 +286,35 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     outer = _STARTING.get()
     base = base or (Path() if outer is None else outer.base)
     target = _resolve(kind, parsed, base)
-    known = {parameter.name: parameter.type for parameter in target.parameters}
-    name, arguments, meta = f"{kind} {target.name!r}", dict[str, Any](), dict(target.meta)
-    for key, raw in parsed.params:
-        if key in known:
-            arguments[key] = _converted(f"{name} parameter {key}", raw, known[key])
-        elif target.own and key in _SETTABLE.get(kind, ("form",)):
-            meta[key] = raw
-        else:
-            takes = nearest(key, known) if known else " — it takes none"
-            raise SpecError(f"{name} has no parameter {key!r}{takes}")
-    missing = [item.name for item in target.parameters if item.required and item.name not in arguments]
-    if missing:
-        raise SpecError(f"{name} needs parameter {', '.join(missing)}")
-    if meta != target.meta:
-        target = replace(target, meta=meta)
+    declared = _SETTABLE.get(kind, ("form",)) if target.own else ()
+    meta = {key: raw for key, raw in parsed.params if key in declared and key not in target.settable}
+    arguments = _arguments(target, [pair for pair in parsed.params if pair[0] not in meta])
+    if meta:
+        target = replace(target, meta=target.meta | meta)
     plugin = Plugin(parsed, target, arguments, base)
     if inspect.isclass(target.target):
         _require_constructed(plugin)
     if outer is not None:
         outer.inner.append(plugin)
     return plugin
+
+
+def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]]) -> dict[str, Any]:
+    """The parameters of a spec as arguments, converted to their declared types.
+
+    Raises SpecError for one that does not exist, does not fit or is missing.
+    """
+    name, known = f"{target.kind} {target.name!r}", target.settable
+    arguments: dict[str, Any] = {}
+    for key, raw in params:
+        if key not in known:
+            takes = nearest(key, known) if known else " — it takes none"
+            raise SpecError(f"{name} has no parameter {key!r}{takes}")
+        arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type)
+    missing = [item.name for item in target.parameters if item.required and item.name not in arguments]
+    if missing:
+        raise SpecError(f"{name} needs parameter {', '.join(missing)}")
+    return arguments
 
 
 def _converted(what: str, raw: str | tuple[str, ...], wanted: Any) -> Any:

@@ -109,18 +109,24 @@ def parse_spec(text: str) -> Spec:
     target = _unquoted(first, text)
     if not target:
         raise _error(text, "a name is missing")
-    is_command, attribute = target == "command", None
-    if rest and (is_command or "=" not in rest[0]):
+    attribute: str | None = None
+    if rest and (target == "command" or "=" not in rest[0]):
         attribute = _unquoted(rest.pop(0), text)
-    if is_command and not attribute:
-        raise _error(text, 'names no program — write command:"node strategy.js"')
-    if not is_command and attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):
+    if target == "command":
+        if not attribute:
+            raise _error(text, 'names no program — write command:"node strategy.js"')
+    elif attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):
         what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
         raise _error(text, f"{what} — write name:key=value or file.py:function")
     if len(rest) > 1:
         raise _error(text, 'too many colons — quote a value that holds one: key="a:b"')
+    return Spec(target, attribute, _params(rest[0], text) if rest else ())
+
+
+def _params(written: str, text: str) -> tuple[tuple[str, RawValue], ...]:
+    """The parameters `key=value,key=value` of a spec. Raises SpecError about the whole `text`."""
     params: dict[str, RawValue] = {}
-    for item in split_top(rest[0], ",") if rest else []:
+    for item in split_top(written, ","):
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
@@ -129,4 +135,4 @@ def parse_spec(text: str) -> Spec:
         if key in params:
             raise _error(text, f"parameter {key} is given twice")
         params[key] = parse_value(value, text)
-    return Spec(target, attribute, tuple(params.items()))
+    return tuple(params.items())

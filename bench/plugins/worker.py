@@ -126,6 +126,7 @@ class Child:
         self._process = None
 
     def _start(self) -> None:
+        """Start the child, hand it what to import, and wait until it is ready."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
@@ -209,6 +210,7 @@ class Session:
         return self._has_ended()
 
     def _read(self, size: int) -> bytes:
+        """So many bytes of an answer. Raises NoAnswer for a late one and for none."""
         data = bytearray()
         while len(data) < size:
             self._pipe.settimeout(max(0.001, self._until - time.monotonic()))
@@ -230,6 +232,7 @@ class Session:
         return self._code is not None
 
     def _without_answer(self) -> NoAnswer:
+        """The reason why the process gave no answer."""
         if not self._has_ended() or self._code is None:
             return NoAnswer(_SPOILT)
         if self._code == -_TIMER:
@@ -255,6 +258,7 @@ def _print(stream: IO[bytes]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int) -> None:
+    """End a child with all that it started; in a fork of the owner only close its socket."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
             control.shutdown(socket.SHUT_RDWR)  # also where a fork of this process has the socket too

@@ -172,8 +172,7 @@ def _accept(result: Compared, path: Path) -> Compared:
 
 
 def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
-    """The items of a scenario: that it measured something, then each gate on each declared strategy
-    that it names.
+    """The items of a scenario: that it measured something, then each gate on each strategy.
 
     Each has a name of its own, and the number of the gate with the strategy. A gate that names
     nobody keeps its name.
@@ -196,7 +195,9 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
 
 
 class GateItem(pytest.Item):
-    """One gate on one strategy (`place`: its number from 1, and the strategy); without one, whether
+    """One gate on one strategy.
+
+    `place` is the number of the gate, from 1, with the strategy; without it the item says whether
     the scenario measured anything.
     """
 
@@ -205,6 +206,7 @@ class GateItem(pytest.Item):
         self.place = place
 
     def runtest(self) -> None:
+        """Fail or skip by the outcome of the gate in the comparison."""
         from ..comparison.gates import is_measured
         from ..reports import first_line
 
@@ -261,9 +263,7 @@ def _is_of(name: str, declared: str) -> bool:
 
 
 class RequiredGates:
-    """Under `--bench-require-baseline`: fails a session in which a gate of a scenario was not
-    judged, or does not hold.
-    """
+    """Fails a session that left out a gate, under `--bench-require-baseline`."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -294,9 +294,7 @@ class RequiredGates:
                 terminalreporter.write_line(sayable(text))
 
     def _wanted(self) -> set[str]:
-        """The items of every scenario below the paths of the command line, or below the project
-        where it names none.
-        """
+        """The items of every scenario below the paths that pytest was given."""
         from ..run.scenario import read_scenario
 
         wanted: set[str] = set()
@@ -309,8 +307,10 @@ class RequiredGates:
 
 
 def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
-    """The scenarios that a path names or that lie below it, but for hidden folders and those of
-    packages; with those of which a baseline is left.
+    """The scenarios at or below a path.
+
+    Hidden folders and those of packages are left out. A baseline without its scenario counts as
+    one.
     """
     if place.suffix == ".toml" and _is_scenario(place, config, named=True):
         yield place

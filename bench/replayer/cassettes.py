@@ -36,6 +36,7 @@ def go_offline(base: Path, charge: Charge) -> None:
 
 
 def _play(path: Path, charge: Charge) -> None:
+    """Answer requests from a cassette, and charge what each answer says was used."""
     try:
         import vcr
     except ImportError:

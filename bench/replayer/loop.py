@@ -100,6 +100,7 @@ class Loop:
         return self._start(plugins[0])[1] if plugins else None
 
     def _thread(self, name: str) -> Thread:
+        """The thread of a name, with a compactor of its own."""
         if name not in self._threads:
             plugins = self.strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
@@ -205,6 +206,7 @@ class Loop:
         self.out.results.append(outcome)
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
+        """The record that the store keeps, and the value that can be read back."""
         with broken("store"):
             record: Record = self._store(step)
             stored = record.value if record.handle is None else self._behind(record.handle)
@@ -237,6 +239,7 @@ class Loop:
         return reply
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
+        """The findings of the evaluator on one side; the record joins its history."""
         side.results += 1
         self._free = side is self._full
         if self._routers:  # who alone are shown them
@@ -252,6 +255,7 @@ class Loop:
     # ------------------------------------------------------------ prompts and routes
 
     def _prompt(self, turn: ModelTurn) -> None:
+        """Let the compactor rework the prompt of a turn, and charge its summaries."""
         with broken("compactor"):
             call, edits = self._thread(turn.thread).call(turn)
             self.out.calls.append(call)

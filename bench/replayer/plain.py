@@ -63,6 +63,7 @@ def plain_data(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 
 def _of_object(value: Any, kind: type, levels: int) -> Any:
+    """Plain data of any other object, by what it offers: msgspec, pydantic, numpy."""
     try:
         return plain_data(msgspec.to_builtins(value), levels - 1)
     except TypeError:

@@ -120,6 +120,7 @@ class RemoteStrategy:
 
 
 def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
+    """A new instance of one of the bench's plug-ins; its answers are checked like any other."""
     instance, call = plugin.start()
     kind = KINDS[plugin.entry.kind]
 

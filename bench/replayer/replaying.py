@@ -102,6 +102,7 @@ class Replayer:
         )
 
     def _outcomes(self, strategy: Strategy, steps: int | None, remote: RemoteStrategy) -> Outcomes:
+        """The outcomes of the steps; a strategy that raises ends them with its failure."""
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
         future = self.future if reads_on and not strategy.own else None
         loop: Loop | None = None

@@ -68,6 +68,7 @@ class ServedStrategy:
         self._out.charges.append(Charge(read, written, model))
 
     def _value(self, request: Request) -> Any:
+        """The value that the plug-in of a request answers with."""
         for message, tokens in () if request.messages is None else request.messages.new:
             number = self._added(message)
             if tokens is not None:

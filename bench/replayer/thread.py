@@ -93,6 +93,7 @@ class Thread:
         return call, edits
 
     def _window(self, turn: ModelTurn) -> Window:
+        """The window that the compactor is given before a turn."""
         history = self.messages if self._joined is None else self._joined
         tokens = self._size() if self._joined is None else self._joined_tokens
         about = dict(self._about)

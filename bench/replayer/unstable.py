@@ -19,20 +19,21 @@ _STAMP = re.compile(
 
 
 def first_difference(replay: Replay, again: Replay, messages: int) -> int | None:
-    """The first step at which the second replay, which may be shorter, came out otherwise; else None.
+    """The first step at which two replays differ; None where they are alike.
 
-    What can reach a prompt, a route or a gate is compared: texts, routes, findings that agree,
-    stored values but for times and random identifiers. `messages` is the number of recorded ones.
+    The second one may be shorter. Times and random identifiers in stored values may differ.
+    `messages` is the number of recorded ones.
     """
     differing = [] if again.failure is None else [again.failure.step]
     for one, other in zip(_parts(replay, messages), _parts(again, messages), strict=True):
-        pairs = zip(one, other, strict=False)
-        differing += [a[0] for a, b in pairs if a != b and _masked(a) != _masked(b)][:1]
+        for item, same in zip(one, other, strict=False):
+            if item != same and _masked(item) != _masked(same):
+                differing.append(item[0])
     return min(differing, default=None)
 
 
 def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
-    """The parts that are compared, each behind its step."""
+    """The parts of a replay that can reach a prompt, a route or a gate, each behind its step."""
 
     def shows(number: int) -> Any:
         """A recorded message by its number, a generated one by its text: its number may differ."""
@@ -56,4 +57,5 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
 
 
 def _masked(value: Any) -> str:
+    """A value as JSON without times and random identifiers."""
     return _STAMP.sub("~", compact_json(plain(value)))

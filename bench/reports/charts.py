@@ -161,11 +161,18 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     >>> ticks(0.0, 0.16), ticks(48.0, 67.0, 4)
     ([0.0, 0.05, 0.1, 0.15], [50.0, 55.0, 60.0, 65.0])
     """
-    span = high - low
-    if not (math.isfinite(span) and span > 0):
+    if not (math.isfinite(high - low) and high > low):
         return [low]
+    width = step(high - low, most)
+    first = math.ceil(low / width - 1e-9)
+    return [round(number * width, 12) for number in range(first, math.floor(high / width + 1e-9) + 1)]
+
+
+def step(span: float, most: int) -> float:
+    """The least round width of which fewer than so many cover a span.
+
+    >>> step(0.16, 5), step(0.4, 12)
+    (0.05, 0.05)
+    """
     power = 10.0 ** math.floor(math.log10(span / most))
-    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
-    step = next((one for one in steps if span / one < most), 20 * power)
-    first = math.ceil(low / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return next((factor * power for factor in (1, 2, 2.5, 5, 10) if span / (factor * power) < most), 20 * power)

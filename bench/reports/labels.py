@@ -6,8 +6,8 @@ A metric that is not listed is called by its title or its name.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from ..comparison.rules import TABLE
 from ..model.advice import RuleResult
 from ..model.metric import MetricInfo
 from ..model.scores import Rule
@@ -78,55 +78,39 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class RuleWords:
-    """A rule in words: the form of its value, its measure, and its value in a refusal.
+    """A rule in words: its measure, and the end of a refusal, after a count of `noun` or a share."""
 
-    `one` follows a value of 1 and every rate, `many` any other count; before a share stands `one`.
-    """
-
-    kind: Literal["count", "rate", "share", "floor", "ratio"]
     measure: str
-    one: str = ""
-    many: str = ""
+    refusal: str = ""
+    noun: str = ""
 
 
 RULES: dict[Rule, RuleWords] = {
-    "ran": RuleWords("count", "runs and gates that failed, replays that differ", "run failed", "runs or gates failed"),
-    "valid": RuleWords(
-        "count",
-        "prompts a provider would refuse",
-        "prompt a provider would refuse",
-        "prompts a provider would refuse",
-    ),
+    "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
+    "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
     "instructed": RuleWords(
-        "rate",
-        "prompts without the system prompt, the task or a standing instruction",
-        "of prompts lack an instruction",
+        "prompts without the system prompt, the task or a standing instruction", "of prompts lack an instruction"
     ),
-    "changed": RuleWords(
-        "count",
-        "values shown otherwise than the tool returned them",
-        "value changed",
-        "values changed",
-    ),
-    "misattributed": RuleWords(
-        "rate",
-        "sentences that give a value to another record",
-        "of sentences misattribute a value",
-    ),
-    "invented": RuleWords("rate", "generated texts that state something new", "of generated texts state something new"),
-    "hidden": RuleWords("count", "failed results shown without their failure", "error hidden", "errors hidden"),
-    "needed": RuleWords("share", "turns that would have missed something they used, mean over tasks", "missed turns"),
-    "far": RuleWords(
-        "floor",
-        "needed facts from six or more turns back that are kept, mean over tasks",
-        "old facts kept",
-    ),
-    "stored": RuleWords("floor", "fields kept in the store, questions answered"),
-    "judged": RuleWords("floor", "evaluations and extractions that stay the same"),
-    "routed": RuleWords("floor", "routes and selections as expected"),
-    "cheaper": RuleWords("ratio", "upper bound of the price against today"),
+    "changed": RuleWords("values shown otherwise than the tool returned them", "changed", "value"),
+    "misattributed": RuleWords("sentences that give a value to another record", "of sentences misattribute a value"),
+    "invented": RuleWords("generated texts that state something new", "of generated texts state something new"),
+    "hidden": RuleWords("failed results shown without their failure", "hidden", "error"),
+    "needed": RuleWords("turns that would have missed something they used, mean over tasks", "missed turns"),
+    "far": RuleWords("needed facts from six or more turns back that are kept, mean over tasks", "old facts kept"),
+    "stored": RuleWords("fields kept in the store, questions answered"),
+    "judged": RuleWords("evaluations and extractions that stay the same"),
+    "routed": RuleWords("routes and selections as expected"),
+    "cheaper": RuleWords("upper bound of the price against today"),
 }
 """The words of each rule, in the order in which they are asked."""
+
+_ASKED = {asked.rule: asked for asked in TABLE}
+_COUNTS = ("ran", "count")
+
+
+def is_count(rule: Rule) -> bool:
+    """True for a rule that counts what it finds; every other one is a share or a ratio."""
+    return _ASKED[rule].kind in _COUNTS
 
 
 def label(metric: str, info: MetricInfo | None = None) -> str:
@@ -151,8 +135,7 @@ def rule_value(rule: Rule, value: float | None) -> str:
     """
     if value is None:
         return ""
-    kind = RULES[rule].kind
-    return change(value) if kind == "ratio" else count(value) if kind == "count" else percent(value)
+    return change(value) if rule == "cheaper" else count(value) if is_count(rule) else percent(value)
 
 
 def rule_failed(result: RuleResult) -> str:
@@ -167,13 +150,14 @@ def rule_failed(result: RuleResult) -> str:
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
-    words, value = RULES[result.rule], rule_value(result.rule, result.value)
-    if result.rule == "ran" and not result.findings:  # a run that failed has a finding
-        return f"{of(result.value or 0, 'gate')} failed"
-    if words.kind in ("count", "rate"):
-        return f"{value} {words.many if words.many and result.value != 1 else words.one}"
-    name = words.one or label(result.metric)
+    words, asked, value = RULES[result.rule], _ASKED[result.rule], rule_value(result.rule, result.value)
+    if is_count(result.rule):
+        noun = "gate" if result.rule == "ran" and not result.findings else words.noun  # a failed run has a finding
+        return f"{of(result.value or 0, noun)} {words.refusal}"
+    if asked.kind == "prose":
+        return f"{value} {words.refusal}"
+    name = words.refusal or label(result.metric)
     if not value:
         return f"{name}: {'; '.join(item.text for item in result.findings) or 'not measured'}"
-    side = "below" if words.kind == "floor" else "above"
+    side = "below" if asked.better == "higher" else "above"
     return f"{name} {value}, {side} {rule_value(result.rule, result.limit)}"

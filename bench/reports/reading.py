@@ -15,7 +15,7 @@ from ..model.advice import Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.errors import SpecError
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Number, Rule, Score
+from ..model.scores import MeasuredRun, Rule, Score
 from ..plugins.spec import parse_value
 from ..text.wording import per_run
 from .charts import Mark
@@ -178,13 +178,9 @@ class Reading:
         cheapest = min(prices, key=lambda name: prices[name], default="")
         return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
 
-    def number(self, strategy: str, metric: str) -> Number | None:
-        """One number of a strategy over all runs."""
-        return self.compared.totals.get(strategy, {}).get(metric)
-
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None where it was not measured."""
-        return value_of(self.number(strategy, metric))
+        return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364".
@@ -262,16 +258,18 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The name of each run: the part of its path that differs, else its task."""
+        """The name of each run: the part of its path that differs; of a line of a file its task."""
         names = short_names([run.id for run in self.compared.runs])
         tasks: dict[str, list[str]] = {}
-        for run in sorted(self.runs, key=lambda run: _number(run.id)):
-            if _NUMBERED.match(names[run.id]) and run.facts.task and not run.facts.task.startswith(_NO_NAME):
+        for run in sorted(self.runs, key=lambda run: (len(run.id), run.id)):  # #2 comes before #10
+            if not names[run.id].startswith("#"):
+                continue
+            names[run.id] = run.id.rpartition("/")[2]
+            if run.facts.task and not run.facts.task.startswith(_NO_NAME):
                 tasks.setdefault(run.facts.task, []).append(run.id)
         for task, ids in tasks.items():
             name = f"task {task}" if task.isdigit() else shortened(task, _LONGEST)
-            for place, run_id in enumerate(ids, 1):
-                names[run_id] = f"{name}, run {place}" if len(ids) > 1 else name
+            names |= {run: f"{name}, run {place}" if len(ids) > 1 else name for place, run in enumerate(ids, 1)}
         return names
 
     def name(self, run: str) -> str:
@@ -289,15 +287,8 @@ class Reading:
         return tuple(gate for gate in self.decided if gate.outcome != "pass")
 
 
-_NUMBERED = re.compile(r"#\d+$")
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
-
-
-def _number(run: str) -> tuple[str, int]:
-    """The file of a run and its number there, so that #2 comes before #10."""
-    path, _, number = run.rpartition("#")
-    return (path, int(number)) if number.isdigit() else (run, 0)
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..model.advice import Price, Ranked
 from .blocks import Gallery, Picture, Prose, Section
-from .charts import Histogram, Mark, Plot, centers, spaced, ticks
+from .charts import Histogram, Mark, Plot, centers, spaced, step, ticks
 from .numbers import change, count, listed, of, percent
 from .reading import REFUSED, Reading
 
-_WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _BINS = 12
 _MOST = 8  # histograms, of the strategies that rank first
 _FEWEST = 4  # runs; with fewer the table says it all
@@ -57,15 +56,14 @@ def _in_words(name: str, values: Sequence[float]) -> str:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, int, int]:
-    """The width of a bin, the number of the first (0 begins where nothing changes), how many.
+    """The width of a bin, the number of the first (0 begins at today's price), how many.
 
-    Rare extremes count in the last bin.
+    Rare extremes count in the bins at the ends.
     """
     ordered, rare = sorted(values), len(values) // 100
     low, high = min(ordered[rare], 0.0), max(ordered[-1 - rare], 0.0)
-    widths = (one for one in _WIDTHS if math.ceil(high / one) - math.floor(low / one) <= _BINS)
-    width = next(widths, _WIDTHS[-1])
-    first, last = max(math.floor(low / width), -_BINS), min(math.ceil(high / width), _BINS)
+    width = step(high - low, _BINS)
+    first, last = math.floor(low / width), math.ceil(high / width)
     return width, first, max(1, last - first)
 
 

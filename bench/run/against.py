@@ -19,7 +19,8 @@ from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one
 from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import Declared, Running, declared
+from .comparing import Declared, declared
+from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
@@ -104,7 +105,10 @@ def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, di
 
 
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import, from the top of their repository; packages by their modules."""
+    """The files that strategies import, relative to the top of their repository.
+
+    The `__init__.py` of a package is left out where another file of it is imported.
+    """
     files = {Path(file) for item in strategies for file in item.imported if Path(file).is_relative_to(top)}
     folders = {file.parent for file in files if file.name != "__init__.py"}
     return {

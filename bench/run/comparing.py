@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -16,56 +15,27 @@ from ..comparison.building import compared
 from ..comparison.gate_rules import parse_rule
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metrics
-from ..model import Failure, GateRule, Signature, Trace
+from ..model import GateRule, Signature
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
-from ..model.index import TraceIndex
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Number, RunFacts, Score
-from ..plugins.worker import Limits
+from ..model.scores import MeasuredRun
 from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
 from ..strategies.sweeps import at_settings
 from ..text.facts import FACTS_VERSION
-from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
-from .executors import Workers
-from .kept import Kept
-from .measuring import Measuring, RunSession
+from .measured_runs import Labelled, MeasuredRuns, Running
+from .measuring import Measuring
 from .scenario import Scenario
-from .scoring import failed_score
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as bounds."""
 
-Progress = Callable[[int, int | None], None]
-"""Called with the runs done, and of how many (None: not known yet)."""
-
-_HELD_CHARS = 20_000_000
-"""The characters of recordings that are held until the details of a report are made."""
-
-_REPLAYED_TWICE = 3
-"""The runs with results on which user code is replayed a second time: the first ones, wherever they are measured."""
-
 _MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
-
-
-@dataclass(frozen=True)
-class Running:
-    """Settings that change nothing of the result: who measures runs, limits of user code, what is kept.
-
-    Without `details` no prompts are prepared for a report to show.
-    """
-
-    workers: Workers = field(default_factory=Workers)
-    limits: Limits = field(default_factory=Limits)
-    progress: Progress | None = None
-    kept: Kept | None = None
-    debug: bool = False
-    details: bool = True
 
 
 class Declared(NamedTuple):
@@ -88,7 +58,9 @@ class Declared(NamedTuple):
 
 
 def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Running) -> Declared:
-    """The strategies of some names (None: what is given has its own).
+    """The strategies of (name, what is given), one for each setting of a sweep.
+
+    A name is None for what has its own.
 
     Raises SpecError as `strategy_of` does, and for more than 100 settings of one.
     """
@@ -102,10 +74,6 @@ def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Run
         for name in dict.fromkeys((alone.name, one.name)):
             names[name] = (*names.get(name, ()), one.name)
     return Declared(tuple(strategies), names)
-
-
-Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
-"""Recordings, each with the labels that a scenario adds."""
 
 
 def answered(
@@ -127,8 +95,8 @@ def answered(
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
     measuring = Measuring(everyone, model=plan.model, calibrate=plan.calibrate)
-    held: dict[str, _Task] = {}
-    measured = sorted(_measured(runs, measuring, running, held), key=lambda run: run.id)
+    measured_runs = MeasuredRuns(measuring, running)
+    measured = sorted(measured_runs.of(runs), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     strategies = [item.name for item in given.strategies]
@@ -152,7 +120,7 @@ def answered(
         required=required,
     )
     here = [f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here]
-    details = tuple(_details(result, held, measuring, running)) if running.details else ()
+    details = tuple(_details(result, measured_runs)) if running.details else ()
     return msgspec.structs.replace(result, details=details, notes=tuple(here))
 
 
@@ -192,110 +160,6 @@ def metric_infos() -> dict[str, MetricInfo]:
     return infos
 
 
-# ---------------------------------------------------------------- measuring
-
-
-class _Plan(NamedTuple):
-    """All that a process needs to measure any run."""
-
-    measuring: Measuring
-    kept: Kept | None
-
-
-@dataclass(frozen=True)
-class _Task:
-    """One recording to measure, with the labels of the scenario; its index where it is known."""
-
-    trace: Trace
-    labels: Mapping[str, Any]
-    twice: bool
-    index: TraceIndex | None = None
-
-    def session(self, plan: _Plan) -> RunSession:
-        """The session that measures it."""
-        return RunSession(self.trace, plan.measuring, plan.kept, labels=self.labels, index=self.index, twice=self.twice)
-
-
-def _measured(runs: Labelled, measuring: Measuring, running: Running, held: dict[str, _Task]) -> Iterator[MeasuredRun]:
-    """Yield every run as it is done, those that earlier ones kept at once.
-
-    `held` gets the recordings as far as there is room.
-    """
-    plan, ready = _Plan(measuring, running.kept), list[MeasuredRun]()
-    numbers: dict[str, Number] = {}
-
-    def missing() -> Iterator[_Task]:
-        for task in _tasks(runs, held if running.details else None):
-            known = task.session(plan).known()
-            if known is None:
-                if running.workers.count > 1:  # a vocabulary that is read here is read in no worker
-                    TokenCounter(encoding_for(task.trace.model or measuring.model)[0])
-                yield task
-            else:
-                ready.append(_sharing(known, numbers))
-
-    def results() -> Iterator[MeasuredRun]:
-        for run, index in running.workers.results(_work, plan, missing(), functools.partial(_died, measuring)):
-            if run.id in held:
-                held[run.id] = replace(held[run.id], index=index)
-            yield _sharing(run, numbers)
-        yield from ready
-
-    for done, run in enumerate(results(), 1):
-        if running.progress:
-            running.progress(done, None)
-        yield run
-    if running.kept is not None:
-        running.kept.trim()
-
-
-def _sharing(run: MeasuredRun, numbers: dict[str, Number]) -> MeasuredRun:
-    """A run that shares equal numbers with all others, and equal tables of them among its strategies: most are equal."""
-    scores: list[Score] = []
-    for score in run.scores:
-        table = {sys.intern(name): numbers.setdefault(repr(item), item) for name, item in score.numbers.items()}
-        table = next((other.numbers for other in scores if _is_same(other.numbers, table)), table)
-        checks = next((other.checks for other in scores if other.checks == score.checks), score.checks)
-        scores.append(msgspec.structs.replace(score, numbers=table, checks=checks))
-    return msgspec.structs.replace(run, scores=tuple(scores))
-
-
-def _is_same(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
-    """True if two tables hold the very same numbers: 0.0 equals -0.0, and is written otherwise."""
-    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
-
-
-def _tasks(runs: Labelled, held: dict[str, _Task] | None) -> Iterator[_Task]:
-    """Yield the recordings of a comparison. Raises BenchError for two of one name."""
-    ids: set[str] = set()
-    room, again = _HELD_CHARS, _REPLAYED_TWICE
-    for trace, labels in runs:
-        if trace.id in ids:
-            raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
-        ids.add(trace.id)
-        again -= bool(trace.results)
-        task = _Task(trace, labels, twice=again >= 0)
-        size = sum(len(result.text) for result in trace.results) + 1000 * len(trace.steps)
-        if held is not None and size <= room:
-            room -= size
-            held[trace.id] = task
-        yield task
-
-
-def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
-    """A run measured, and its index where nothing else keeps it."""
-    session = task.session(plan)
-    return session.measured(), session.index if plan.kept is None else None
-
-
-def _died(measuring: Measuring, task: _Task, problem: str) -> tuple[MeasuredRun, None]:
-    """The run over which its process ended twice: every strategy has failed there."""
-    failure = Failure(step=-1, slot="process", error=problem)
-    facts = RunFacts(sha256=task.trace.sha256, format=task.trace.source.format, task=task.trace.task)
-    scores = tuple(failed_score(item, failure) for item in measuring.strategies)
-    return MeasuredRun(id=task.trace.id, facts=facts, scores=scores), None
-
-
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
     return Signature(
         bench_version=VERSION,
@@ -310,31 +174,21 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 # ---------------------------------------------------------------- details
 
 
-class _Shown(NamedTuple):
-    """One recording of which a report shows the prompts, and the strategies that it shows."""
-
-    task: _Task
-    names: tuple[str, ...]
-
-
-def _details(
-    result: Compared, held: Mapping[str, _Task], measuring: Measuring, running: Running
-) -> Iterator[ReplayDetail]:
+def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     opened = _opened(result)
-    runs: dict[str, None] = {}
-    for name in opened:
-        if name != result.today:
-            numbers = {run: result.number(name, "needed.missed_turns", run) for run in held}
-            missed = sorted((-(number.value or 0.0) if number else 0.0, run) for run, number in numbers.items())
-            runs |= dict.fromkeys(run for _, run in missed[:_RUNS_EACH])
-    shown = [_Shown(replace(held[run], twice=False), opened) for run in [*runs][:_MOST_DETAILED_RUNS]]
-    plan = _Plan(measuring, running.kept)
-    by_run = {item.task.trace.id: ready for item in shown if (ready := item.task.session(plan).kept_details(opened))}
-    missing = [item for item in shown if item.task.trace.id not in by_run]
-    by_run |= running.workers.results(_detailed, plan, missing, lambda item, why: (item.task.trace.id, ()))
-    for item in shown:
-        yield from by_run[item.task.trace.id]
+    worst = (run for name in opened if name != result.today for run in _worst_runs(result, name, measured.in_memory))
+    yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
+
+
+def _worst_runs(result: Compared, name: str, runs: Iterable[str]) -> list[str]:
+    """The few runs on which most turns of a strategy would have missed something."""
+
+    def place(run: str) -> tuple[float, str]:
+        missed = result.number(name, "needed.missed_turns", run)
+        return (-(missed.value or 0.0) if missed else 0.0, run)
+
+    return sorted(runs, key=place)[:_RUNS_EACH]
 
 
 def _opened(result: Compared) -> tuple[str, ...]:
@@ -344,8 +198,6 @@ def _opened(result: Compared) -> tuple[str, ...]:
         return ()
     wanted = advice.advised, result.asks, advice.cheapest_rejected, result.today
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
-    return (*dict.fromkeys((*opened, *result.strategies[:2])),) if len(opened) == 1 else (*opened,)
-
-
-def _detailed(plan: _Plan, shown: _Shown) -> tuple[str, tuple[ReplayDetail, ...]]:
-    return shown.task.trace.id, shown.task.session(plan).details(shown.names)
+    if len(opened) == 1:  # today's alone
+        opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]
+    return tuple(opened)

@@ -141,6 +141,7 @@ def _has_died(error: BaseException) -> bool:
 
 
 def _sent(plan: Any) -> bytes:
+    """A plan pickled for other processes, by cloudpickle where it holds functions."""
     try:
         return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
     except Exception:

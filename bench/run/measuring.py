@@ -220,6 +220,7 @@ class RunSession:
         return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
+        """The details of strategies; those that fail are left out."""
         evidences = []
         for strategy in strategies:
             with contextlib.suppress(BenchError):

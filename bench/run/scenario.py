@@ -109,18 +109,23 @@ def read_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: {_problem(error)}") from None
     except ValueError as error:  # no TOML, no UTF-8, a whole number of thousands of digits
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
-    for name in ("traces", "strategies"):
-        if not getattr(written, name):
-            raise ScenarioError(f"{path}: `{name}` is missing or empty — nothing to replay")
-    if written.asks and written.asks not in written.strategies:
-        known = nearest(written.asks, written.strategies)
-        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(written.asks)!r}{known}")
-    for number, probe in enumerate(written.probes, 1):
-        if problem := problem_of(probe):
-            where = f"probes[{number}] ({one_line(probe.question)[:60]})"
-            raise ScenarioError(f"{path}: {where}: {problem}")
+    for problem in _problems(written):
+        raise ScenarioError(f"{path}: {problem}")
     fields = {name: getattr(written, name) for name in Written.__struct_fields__}
     return Scenario(**fields | {"title": written.title or path.stem}, base=path.parent, path=path)
+
+
+def _problems(written: Written) -> Iterator[str]:
+    """Yield a clause on each thing that a scenario lacks, or that names nothing."""
+    for name in ("traces", "strategies"):
+        if not getattr(written, name):
+            yield f"`{name}` is missing or empty — nothing to replay"
+    if written.asks and written.asks not in written.strategies:
+        known = nearest(written.asks, written.strategies)
+        yield f"`asks`: no strategy is called {one_line(written.asks)!r}{known}"
+    for number, probe in enumerate(written.probes, 1):
+        if problem := problem_of(probe):
+            yield f"probes[{number}] ({one_line(probe.question)[:60]}): {problem}"
 
 
 def _table(data: bytes) -> dict[str, Any]:
@@ -231,18 +236,25 @@ def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Map
 
 
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
-    """Raise ScenarioError for a label that would go unread: a misspelt name, or a step that the trace has not (-1 is before its first)."""
+    """Raise ScenarioError for a label that would go unread: a misspelt name, or one of no step."""
     place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
         close = nearest(name, READ)
         if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics
             raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
-        if name not in ("routes", "scripts"):
-            continue
-        if not isinstance(label, Mapping):
-            raise ScenarioError(f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`')
-        steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)} | {"-1"}
-        for step in label:
-            if step not in steps:
-                what = "step" if name == "routes" else "user's turn"
-                raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")
+        if name in ("routes", "scripts"):
+            _require_steps(name, label, trace, place)
+
+
+def _require_steps(name: str, label: Any, trace: Trace, place: str) -> None:
+    """Raise ScenarioError for a label by step that is no table, or names a step that is not there.
+
+    `scripts` are of users' turns. -1 is before the first step.
+    """
+    if not isinstance(label, Mapping):
+        raise ScenarioError(f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`')
+    steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)}
+    for step in label:
+        if step not in steps and step != "-1":
+            what = "step" if name == "routes" else "user's turn"
+            raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")

@@ -21,9 +21,10 @@ from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
-from .comparing import Declared, Progress, Running, answered, declared, metric_infos
+from .comparing import Declared, answered, declared, metric_infos
 from .executors import Workers, sharing
 from .kept import Kept
+from .measured_runs import Progress, Running
 from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
@@ -96,7 +97,7 @@ def compare(
 
 
 def _items(given: Any) -> list[tuple[str | None, Any]]:
-    """Strategies that people pass, each with its name; None for one that has its own."""
+    """(name, strategy) of each strategy as people pass it; None for a name of its own."""
     if given is None:
         return [(None, f"{name}={slots}") for name, slots in PORTFOLIO.items()]
     if isinstance(given, Mapping):
@@ -172,6 +173,7 @@ def _ran(
     *,
     required: bool = False,
 ) -> Compared:
+    """The comparison of a scenario with strategies that are put together already."""
     source = source_of(plan, running.limits)
     runs = questioned(plan, source)
     return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=against, required=required)

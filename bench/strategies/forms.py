@@ -113,7 +113,10 @@ class SlotCall:
         return self.bridge.given
 
     def state(self, dialect: Callable[[], OpenAIMessages]) -> dict[str, Any]:
-        """A graph's state with the history as its messages; a router's are built when asked for."""
+        """A graph's state, with the history as its `messages`.
+
+        A router's messages are built when its function asks for them.
+        """
         if isinstance(self.first, Window):
             return {"messages": self.messages(dialect)}
 
@@ -256,13 +259,19 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     """A parameter's declared type; None where nothing can be read."""
     if not isinstance(parameter.annotation, str):
         return None if parameter.annotation is parameter.empty else parameter.annotation
-    inner = inspect.unwrap(getattr(function, "func", function))
-    inner = inspect.unwrap(getattr(inner, "func", inner))
-    inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
-    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__  # an object that can be called
-    resolved = evaluated(parameter.annotation, getattr(inner, "__globals__", {}))
+    resolved = evaluated(parameter.annotation, _globals_of(function))
     if not isinstance(resolved, str):
         return resolved
     # a name that exists for the type checker alone
     outer = resolved.partition("[")[0].rpartition(".")[2].lower()
     return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
+
+
+def _globals_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names of the module that defines a function, a partial of one, a class, or a callable object."""
+    inner = inspect.unwrap(getattr(function, "func", function))
+    inner = inspect.unwrap(getattr(inner, "func", inner))
+    inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
+    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__
+    names: dict[str, Any] = getattr(inner, "__globals__", {})
+    return names

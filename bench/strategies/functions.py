@@ -34,6 +34,7 @@ def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
 
 
 def _of_program(program: Program, kind: str, given: tuple[Any, ...]) -> Any:
+    """A program's answer, as its slot expects it; its handles are offloaded."""
     answer = program.ask(request_of(kind, given))
     for name, value in program.handles.items():
         offload(name, value)
@@ -59,6 +60,7 @@ class OwnFunction:
         return _read(self._kind, answer, given)
 
     def _answer(self, arguments: list[Any]) -> Any:
+        """The answer of the function. An error of its first call names the other forms."""
         try:
             answer = awaited(self._call(*arguments))
         except BenchError:
@@ -91,6 +93,7 @@ def awaited(answer: Any) -> Any:
 
 
 def _waited_for(answer: Any) -> Any:
+    """The value of an awaitable; the items of an async generator."""
     import asyncio  # costs as much memory as all else here, and each replay forks
     from concurrent.futures import ThreadPoolExecutor
     from contextvars import copy_context

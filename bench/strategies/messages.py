@@ -129,6 +129,7 @@ class AnthropicMessages(OpenAIMessages):
         return role_of(last) == role_of(message) == "tool"
 
     def write(self, group: Sequence[Message], number: int) -> Any:
+        """One message of the interface: results as blocks of one user message."""
         first = group[0]
         role, calls = role_of(first), own_calls(first)
         if role == "tool":
@@ -143,6 +144,7 @@ class AnthropicMessages(OpenAIMessages):
         return {"role": "assistant", "content": [*text, *used]}
 
     def read(self, item: Any) -> list[Message]:
+        """The messages in an item: its results one by one, then its text and calls."""
         given = _mapping(item)
         role, content = given.get("role"), given.get("content")
         if role not in ("user", "assistant"):
@@ -192,6 +194,7 @@ class LangChainMessages(OpenAIMessages):
         return super().read(self._library.convert_to_openai_messages([item])[0])
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
+        """The list of messages in an answer, removals and replacements by id applied."""
         update = isinstance(answer, Mapping)
         if update and "llm_input_messages" in answer:
             return answer["llm_input_messages"]

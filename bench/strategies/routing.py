@@ -106,8 +106,11 @@ def labelled_route(
     if isinstance(routes, dict) and step in routes:
         label: str | None = routes[step]
         return label
-    accepted = scripts.get(step, ()) if isinstance(detail.get("ranked"), list) else ()
-    return route if route in accepted else next(iter(accepted), None)
+    is_selection = isinstance(detail.get("ranked"), list)
+    accepted = scripts.get(step, ()) if is_selection else ()
+    if route in accepted:
+        return route
+    return accepted[0] if accepted else None
 
 
 def request_of(state: Mapping[str, Any]) -> str:

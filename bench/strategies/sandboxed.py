@@ -211,15 +211,14 @@ def _text_of(item: Any) -> str:
 
 
 def _functions(item: Any) -> Iterator[Any]:
-    """The functions and classes among what a strategy is made of."""
-    several = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else [item]
-    for one in several:
-        if isinstance(one, Mapping | list | tuple):
-            yield from _functions(one)
-        elif isinstance(one, Strategy):
-            yield from (plugin.entry.target for plugin in one.everything if plugin.entry.own)
-        elif not isinstance(one, str):
-            yield one
+    """Yield the functions and classes of somebody that a strategy is made of, as people pass it."""
+    if isinstance(item, Mapping | list | tuple):
+        for part in item.values() if isinstance(item, Mapping) else item:
+            yield from _functions(part)
+    elif isinstance(item, Strategy):
+        yield from (plugin.entry.target for plugin in item.everything if plugin.entry.own)
+    elif not isinstance(item, str):
+        yield item
 
 
 def _sent(item: Any) -> bytes:
@@ -279,6 +278,8 @@ def _facts_of(plugin: Plugin) -> _PluginFacts:
 
 
 def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
+    """A function that answers any request with the description of a strategy."""
+
     def answer(request: bytes) -> bytes:
         try:
             strategy = prepared(ready, item, name, place)

@@ -14,11 +14,7 @@ from itertools import chain
 from typing import Any
 
 from ..model import grouped
-from .decode import (
-    NothingParsed,
-    decode_strings,
-    parse_json,
-)
+from .decode import NothingParsed, decode_strings, parse_json
 from .facts import is_number, numbers_in, occurs
 from .field_list import (
     Field,
@@ -30,6 +26,7 @@ from .field_list import (
     numbers_by_text,
     word_of_field,
 )
+from .row_lists import RowLists
 from .scripts import FUNCTION_WORDS
 from .text_records import (
     Line,
@@ -195,6 +192,11 @@ class FieldTable:
         """The keys and values of a record and of those around it."""
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
+
+    @cached_property
+    def lists(self) -> RowLists:
+        """Its lists of records."""
+        return RowLists(self._records)
 
     def is_shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""

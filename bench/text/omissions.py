@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+import string
+from collections.abc import Iterator
 from contextlib import suppress
 
 from ..model import nested
 from .decode import NothingParsed, parse_some
 
-_OMISSION = re.compile(
-    r"(?<![^\W_])(?:"
-    r"truncat|omit|omission|elided|abridged|shortened|clipped|snipped|condensed|compacted|summar|redacted"
+_WORDS = (
+    r"\b(?:truncat|omit|omission|elided|abridged|shortened|clipped|snipped|condensed|compacted|summar|redacted"
     r"|left out|cut (?:off|short|at|here)|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|\d+ of (?:the )?\d"
     r"|(?:first|last|top) \d+|\d+ (?:more|others|remaining|further|additional|hidden)\b"
     r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved|full (?:output|result|text|content)"
     r"|(?:same|identical|unchanged|repeated) )"
-    r"|(?<!\.)\.{3,}(?=\s*(?:$|[\"'\])}>,|]))|…",
-    re.IGNORECASE,
 )
+_OMISSION = re.compile(_WORDS)
+_WITH_DOTS = re.compile(_WORDS + r"|(?<!\.)\.{3,}(?=\s*(?:$|[\"'\])}>,|]))|…")
+_FOLDED = {ord("_"): " ", **{ord(letter): letter.lower() for letter in string.ascii_uppercase}}
+"""A pattern that ignores case takes four times as long."""
+
 _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNORECASE)
 
@@ -35,19 +39,24 @@ def says_omission(kept: str, untruncated: str) -> str:
     >>> says_omission('{"total": 9, "rows": [1]}', '{"rows": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')
     'total": 9'
     """
-    if not _OMISSION.search(kept) and not _TOTAL.search(kept):
-        return ""
-    known = set(untruncated.split("\n"))
-    for line in kept.split("\n"):
-        if line in known:
-            continue
-        for match in _OMISSION.finditer(line):
-            around = line[max(0, match.start() - _AROUND) : match.end() + _AROUND]
-            if around not in untruncated and not _DENIED.match(line, match.end()):
-                return match.group()
-    totals = list(_TOTAL.finditer(kept))
+    lines = kept.split("\n")
+    known = set(untruncated.split("\n")) if len(lines) > 1 else {untruncated}
+    for line in lines:
+        for start, end in _omissions(line) if line not in known else ():
+            around = line[max(0, start - _AROUND) : end + _AROUND]
+            if around not in untruncated and not _DENIED.match(line, end):
+                return line[start:end]
+    small = kept.lower()
+    totals = list(_TOTAL.finditer(kept)) if "total" in small or "count" in small else []
     rows = _rows(kept) if totals else 0
     return next((match.group() for match in totals if int(match[1]) > rows), "")
+
+
+def _omissions(line: str) -> Iterator[tuple[int, int]]:
+    """Yield the places in a line of words and dots for leaving out."""
+    folded = line.translate(_FOLDED)
+    pattern = _WITH_DOTS if "..." in line or "…" in line else _OMISSION
+    return (match.span() for match in pattern.finditer(folded))
 
 
 _AROUND = 12

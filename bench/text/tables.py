@@ -107,13 +107,15 @@ def _turned(lines: Sequence[str], start: int, names: Collection[str]) -> _Table 
 
 
 def _known(columns: Sequence[str], names: Collection[str]) -> bool:
-    """True if these are the columns of a table: no two alike, and at least half of the named ones known.
+    """True if these are the columns of a table: no two alike, and at least half of the named ones known, some by the end of their path.
 
-    >>> [_known(columns, {"a"}) for columns in (["", "a", "", "b"], ["a", "a"], ["a", "b", "c"], [""])]
-    [True, False, False, False]
+    >>> [_known(columns, {"a"}) for columns in (["", "a", "", "b"], ["a", "a"], ["a", "b", "c"], [""], ["a", "x.a", "b"])]
+    [True, False, False, False, True]
     """
     named = [column for column in columns if column]
-    return 0 < len(named) <= _MAX_COLUMNS and len(set(named)) == len(named) and 2 * sum(c in names for c in named) >= len(named)  # fmt: skip
+    if not 0 < len(named) <= _MAX_COLUMNS or len(set(named)) < len(named):
+        return False
+    return 2 * sum(name in names or name.rpartition(".")[2] in names for name in named) >= len(named)
 
 
 def _take(
@@ -123,7 +125,7 @@ def _take(
     names: Collection[str],
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
-    """The rows below a header of columns that are known; a row with fewer cells is the last one."""
+    """The rows below a header of columns that are known; a row with half of their cells or fewer is the last one."""
     columns = [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
         return None
@@ -135,7 +137,9 @@ def _take(
             position += 1
             continue
         cells = read(line) if line.strip() else None
-        if cells is None or len(cells) > len(columns) or (len(cells) < len(columns) and (len(cells) < 2 or position + 1 < len(lines))):  # fmt: skip
+        if cells is None or len(cells) > len(columns) or len(cells) < 2:
+            break
+        if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break
         rows.append(_row(columns, cells))
         position += 1

@@ -17,14 +17,14 @@ from .records import arguments, text
 from .steps import ReadMessage
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
-_CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call",
+_CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "toolCall", "function_call",
           "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
 _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "_call_output")
 """Endings of the types of blocks that hold a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
-_NAMES = ("name", "toolName", "tool_name")
+_NAMES = ("name", "toolName", "tool_name", "function_name")
 _GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
 _WRAPPED = {"output", "result", "content", "error"}
@@ -33,8 +33,9 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "caller", "server_name", "is_error", "isError", "source", "title", "context", "refusal", "status", "error",
               "image_url", "detail", "redacted", "summary", "reasoning", "encrypted_content", "index", "extras",
               "phase", "providerMetadata", "providerOptions", "state", "internal", "mime_type", "modality", "thought",
-              "role", "thoughtSignature", "thought_signature", "server_label", "container_id", "namespace", "format",
+              "role", "thoughtSignature", "thought_signature", "thinkingSignature", "server_label", "container_id", "namespace", "format",
               "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
+               "partialJson", "internal_chat_message_metadata_passthrough",
               *_IDS, *_NAMES, *_GIVEN, *_GAVE}  # fmt: skip
 
 
@@ -184,12 +185,14 @@ def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | 
     if kind in ("image_url", "input_image", "computer_screenshot"):
         given = block.get("image_url")
         return text(given) or text(as_dict(given).get("url"))
-    media = text(source.get("media_type")) or text(first_of(block, ("mime_type", "mediaType"))) or "image/*"
+    named = source.get("media_type") or first_of(block, ("mime_type", "mimeType", "mediaType"))
+    media = text(named) or "image/*"
     modal = str(block.get("modality") or media).startswith("image")
     if kind != "image" and not (kind in ("blob", "uri", "file") and modal):
         return None
-    given = (source.get("url"), block.get("url"), block.get("uri"), block.get("image"))
-    data = next(filter(None, map(text, (source.get("data"), block.get("base64"), block.get("content")))), None)
+    given = (source.get("url"), source.get("path"), block.get("url"), block.get("uri"), block.get("image"))
+    held = (source.get("data"), block.get("base64"), block.get("data"), block.get("content"))
+    data = next(filter(None, map(text, held)), None)
     return next(filter(None, map(text, given)), None) or (f"data:{media};base64,{data}" if data else None)
 
 

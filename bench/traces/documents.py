@@ -18,7 +18,6 @@ from .unpacked import is_packed, unpacked
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
-_LEFT_BY_GIT = (b"<<<<<<< ", b"version https://git-lfs.github.com/spec/")
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _SNIFFED = 1000  # members of a list that a format is recognised by
 _SNIFFED_LINES = 200
@@ -208,17 +207,13 @@ class Document:
 
     @property
     def is_broken_json(self) -> bool:
-        """True if the file is damaged rather than something else: it cannot be read, and starts as
-        JSON objects do or as compressed data, is called `.jsonl`, or is called `.json` and is empty
-        or what git leaves of it (marks of a conflict, a pointer to its large files)."""
+        """True if the file is damaged rather than something else: it cannot be read, and is called
+        `.json` or `.jsonl`, or starts as JSON objects do or as compressed data."""
         if self.problem is None:
             return False
-        raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
-        unread = isinstance(self._expanded, TraceError)
-        if ".jsonl" in endings or (unread and is_packed(raw)):
-            return True
-        left = not raw.strip() or raw.startswith(_LEFT_BY_GIT)
-        return (left and ".json" in endings) or bool(_OBJECTS.match(raw if unread else self.data))
+        raw, unread = self.disk_bytes.removeprefix(_BOM), isinstance(self._expanded, TraceError)
+        named = not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
+        return named or (unread and is_packed(raw)) or bool(_OBJECTS.match(raw if unread else self.data))
 
     @property
     def yaml(self) -> Any:

@@ -231,11 +231,13 @@ def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
     assert read_scores(path) == BASE
     path.write_bytes(msgspec.json.encode(BASE))  # with weights of 1 and empty reasons, as once written
     assert read_scores(path) == BASE
+    path.write_bytes(msgspec.json.encode([BASE, msgspec.structs.replace(BASE, title="other")]))  # a report on several
+    assert read_scores(path, BASE.title) == BASE
     assert score_bytes(score_file_of(built(case("c"), case("a"), case("b")))) == score_bytes(BASE)
     assert read_scores(tmp_path / "none.json") is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"title": 3}', '{"comparisons": [{}]}', '{"comparisons": []}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"title": 3}', "[{}]", '{"runs": []}'])
 def test_what_is_no_score_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)

@@ -20,7 +20,7 @@ from warm import Warm, run_warm
 import bench
 
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("KILLS", "40"))
+KILLS = int(os.environ.get("KILLS", "24"))
 ACTS = ("run", "update", "import", "folder", "init", "audit")
 OUTPUTS = ("x.html", "x.json", "x.md")
 

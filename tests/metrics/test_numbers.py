@@ -362,7 +362,8 @@ def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
         assert [len(item.walked.missed) for item in found.values()] == [0, 0, 0], trace.id
         changed = found["clairvoyant"].checks["changed"].findings
-        assert [item for item in changed if item.text] == [], trace.id  # it leaves blank what nobody will need
+        other = [item for item in changed if item.text and " rows" not in item.text and item.text[:3] != "no "]
+        assert other == [], trace.id  # it leaves out, blank or row by row, what nobody will need
         assert tokens == sorted(tokens, reverse=True), trace.id
 
 

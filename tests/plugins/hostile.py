@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 DEEP = "x = []\n    for _ in range(600):\n        x = [x]\n    return x"
 ODD = "class Odd{base}:\n    def {method}(self, *given):\n        raise ValueError('odd')\n\n"
 CALLS = {
-    # what f does: (what the reason says, code before f, code in f)
+    # what f does: (a part of the reason that is stated, the first lines of f, its last ones)
     "os._exit(0)": ("it ended its process (exit code 0)", "import os\n", "os._exit(0)"),
     "os._exit(1)": ("it ended its process (exit code 1)", "import os\n", "os._exit(1)"),
     "abort": ("it ended its process (signal 6)", "import os\n", "os.abort()"),
@@ -103,13 +105,25 @@ ALTERS = {
     "def f(given): return 'x'\n",
 }  # fmt: skip
 
+CALLED = {name: f"def f(given):\n{indent(before, '    ')}    {body}\n" for name, (_, before, body) in CALLS.items()}
 CODES = {
-    **{f"call: {name}": f"{before}def f(given):\n    {body}\n" for name, (_, before, body) in CALLS.items()},
     **{f"load: {name}": code for name, (_, code) in LOADS.items()},
     **{f"left: {name}": code for name, code in LEFT_BEHIND.items()},
     **{f"alters: {name}": code for name, code in {**FAILS, **ALTERS}.items()},
 }
-SAYS = {
-    **{f"call: {name}": says for name, (says, _, _) in CALLS.items()},
-    **{f"load: {name}": says for name, (says, _) in LOADS.items()},
+REASONS = {name: reason for name, (reason, *_) in CALLS.items()} | {
+    f"load: {name}": reason for name, (reason, _) in LOADS.items()
 }
+
+
+def opened_answers(link, ready):
+    """Answers each request with all requests so far; fails where it is told to."""
+    requests = bytearray()
+
+    def answer(request):
+        if request == b"fail":
+            raise ValueError
+        requests.extend(request)
+        return bytes(requests)
+
+    return answer

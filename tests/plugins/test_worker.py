@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from handmade import opened, result
-from hostile import CODES, SAYS
+from hostile import CALLED, CODES, REASONS, opened_answers
 
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, UserTurn
@@ -33,21 +33,26 @@ def replayed(tmp_path, monkeypatch):
     """A function that replays a strategy of a file's code on a short recording."""
     monkeypatch.chdir(tmp_path)
     replayer = Replayer(trace := opened(STEPS, id="one"), index_trace(trace))
-    made = []
+    strategies = []
 
-    def replay(code, spec="summarizer={}:f", name="mine.py", limits=LIMITS, **given):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    def replay_each(code, specs, name="mine.py", limits=LIMITS):
+        """The replays of several strategies of one file: one child answers each in a fork of its own."""
         (tmp_path / name).write_text(code)
-        (strategy,) = put_together([("mine", spec.format(f'"{name}"'))], limits, **given)
-        made.append(strategy)
-        return replayer.replay(strategy)
+        named = [(f"s{at}", spec.format(f'"{name}"')) for at, spec in enumerate(specs)]
+        added = put_together(named, limits)
+        strategies.extend(added)
+        return list(map(replayer.replay, added))
+
+    def replay(code, spec="summarizer={}:f", name="mine.py", limits=LIMITS):
+        (only,) = replay_each(code, [spec], name, limits)
+        return only
 
     def stop():
-        for strategy in made:
+        for strategy in strategies:
             if strategy.sandbox is not None:
                 strategy.sandbox.child.stop()
 
-    replay.stop = stop
+    replay.each, replay.stop = replay_each, stop
     yield replay
     stop()
 
@@ -68,20 +73,38 @@ def processes_in(folder):
     return found
 
 
-@pytest.mark.slow
+def check_row(name, replay, printed):
+    """A replay by hostile code failed for its own reason, and printed nothing that a terminal or a CI system obeys."""
+    if name in REASONS:
+        assert replay.failure is not None, name
+        assert REASONS[name] in replay.failure.error, name
+    assert "\n::" not in f"\n{printed.out}\n{printed.err}", name
+    assert "\x1b" not in printed.out + printed.err, name
+    assert sys.getrecursionlimit() >= 1000, name
+
+
+@pytest.mark.slow  # some hang until the limit
 @pytest.mark.parametrize("name", CODES)
-def test_hostile_code_costs_its_own_row_and_leaves_nothing_slow_because_some_hang(name, replayed, tmp_path, capfd):
-    found = replayed(CODES[name], name="bad.py")
-    if name in SAYS:
-        assert found.failure is not None
-        assert SAYS[name] in found.failure.error
+def test_hostile_code_costs_its_own_row_and_leaves_nothing(name, replayed, tmp_path, capfd):
+    replay = replayed(CODES[name], name="bad.py")
+    replayed.stop()
+    check_row(name, replay, capfd.readouterr())
     if name.startswith("left"):
-        replayed.stop()
         assert not processes_in(tmp_path)
-    said = capfd.readouterr()
-    assert "\n::" not in f"\n{said.out}\n{said.err}"
-    assert "\x1b" not in said.out + said.err
-    assert sys.getrecursionlimit() >= 1000
+
+
+@pytest.mark.slow  # some hang until the limit
+def test_a_hostile_call_costs_its_own_row_and_not_that_of_its_neighbours(replayed, capfd):
+    """All in one file, so that one child answers each in a fork of its own; the honest one comes last."""
+    honest = "def last(given): return given.text[:20]\n"
+    code = "".join(one.replace(" f(given)", f" f{at}(given)") for at, one in enumerate(CALLED.values())) + honest
+    *replays, last = replayed.each(
+        code, [*(f"summarizer={{}}:f{at}" for at in range(len(CALLED))), "summarizer={}:last"]
+    )
+    printed = capfd.readouterr()
+    for name, replay in zip(CALLED, replays, strict=True):
+        check_row(name, replay, printed)
+    assert texts(last) == [TEXT[:20]] * 2
 
 
 @pytest.mark.slow
@@ -93,39 +116,25 @@ def test_honest_code_is_replayed_in_the_process_that_hostile_code_was_given_to(r
     assert texts(fine) == [TEXT[:20]] * 2
 
 
-FUTURE = {
-    "objects": "import gc\ndef f(given):\n    return str([o for o in gc.get_objects() if type(o).__name__ in ('ToolResult', 'ModelTurn')])\n",
-    "frames": "import sys\ndef f(given):\n    frame, said = sys._getframe(), ''\n    while frame:\n"
-    "        said += repr(frame.f_locals)\n        frame = frame.f_back\n    return said\n",
-    "the pipe": "import os, select, socket\ndef f(given):\n    said = b''\n    for n in range(3, 64):\n        try:\n"
-    "            if select.select([n], [], [], 0)[0]: said += os.read(n, 1 << 20)\n        except OSError: pass\n    return repr(said)\n",
-    "every module": "import sys\ndef f(given): return ''.join(repr(vars(m)) for m in [*sys.modules.values()] if m)[:10_000_000]\n",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", FUTURE)
-def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(way, replayed):
-    """The first result is replayed before the second one is sent: its mark is nowhere."""
-    found = replayed(FUTURE[way], limits=Limits(20.0, 2000))
-    assert found.failure is None
-    (first,) = (message.text for message in found.written if message.step == 2)
-    assert "index=5" not in first
-    assert "call_id='d'" not in first
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", [*FUTURE, "memory"])
-def test_what_a_model_will_answer_does_not_exist_before_its_prompt(way, replayed):
-    """Neither what the model is about to say, nor how long the run is; and the process that measures cannot be read."""
-    code = FUTURE.get(way, MEMORY) + "def g(messages): return [*messages, {'role': 'user', 'content': f(messages)}]\n"
-    found = replayed(code, "compactor={}:g", limits=Limits(20.0, 2000))
-    assert found.failure is None, found.failure
-    assert "of them alone" not in found.written[0].text
-
-
-MEMORY = """import pathlib, os
-def f(given):
+SEARCHES = """import gc, os, pathlib, re, select, sys
+def seen(text): return " ".join(re.findall("index=.|call_id=...|of them.{6}", text))
+def objects(given):
+    return seen(str([o for o in gc.get_objects() if type(o).__name__ in ('ToolResult', 'ModelTurn')]))
+def frames(given):
+    frame, texts = sys._getframe(), ''
+    while frame:
+        texts += repr(frame.f_locals)
+        frame = frame.f_back
+    return seen(texts)
+def modules(given): return seen(''.join(repr(vars(m)) for m in [*sys.modules.values()] if m))
+def pipe(given):
+    data = b''
+    for n in range(3, 64):
+        try:
+            if select.select([n], [], [], 0)[0]: data += os.read(n, 1 << 20)
+        except OSError: pass
+    return seen(repr(data))
+def memory(given):
     number, texts = os.getppid(), []
     for _ in range(2):
         number = int(pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
@@ -135,13 +144,35 @@ def f(given):
                 begin, end = (int(part, 16) for part in line.split()[0].split("-"))
                 with open(f"/proc/{number}/mem", "rb", 0) as memory:
                     memory.seek(begin)
-                    data = memory.read(min(end - begin, 1 << 28))
-                place = data.find(b" of them al" + b"one")
-                texts.append(repr(data[max(place, 0) :][:40]))
+                    texts.append(seen(repr(memory.read(min(end - begin, 1 << 28)))))
     except OSError as error:
         texts.append(repr(error))
     return "".join(texts)
 """
+"""Functions that search what stands in their process (in their parent's memory) for later steps."""
+WAYS = ("objects", "frames", "modules", "pipe", "memory")
+
+
+@pytest.mark.slow
+def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(replayed):
+    """The first result is replayed before the second one is sent: its mark is nowhere."""
+    for replay in replayed.each(SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits=Limits(20.0, 2000)):
+        assert replay.failure is None
+        (first,) = (message.text for message in replay.written if message.step == 2)
+        assert "index=5" not in first
+        assert "call_id='d'" not in first
+
+
+@pytest.mark.slow
+def test_what_a_model_will_answer_does_not_exist_before_its_prompt(replayed):
+    """Neither what the model is about to say, nor how long the run is; and the process that measures cannot be read."""
+    code = SEARCHES
+    for way in WAYS:
+        code += f"def of_{way}(messages): return [*messages, {{'role': 'user', 'content': 'in: ' + {way}(messages)}}]\n"
+    for replay in replayed.each(code, [f"compactor={{}}:of_{way}" for way in WAYS], limits=Limits(20.0, 2000)):
+        assert replay.failure is None, replay.failure
+        assert replay.written[0].text.startswith("in: ")
+        assert "of them alone" not in replay.written[0].text
 
 
 def test_a_router_is_not_told_the_route_that_was_recorded(replayed):
@@ -242,18 +273,6 @@ def test_a_child_answers_one_session_after_another():
         child.stop()
 
 
-def opened_answers(link, ready):
-    said = bytearray()
-
-    def answer(request):
-        if request == b"fail":
-            raise ValueError
-        said.extend(request)
-        return bytes(said)
-
-    return answer
-
-
 CALLS_A_MODEL = """import json, urllib.request
 def f(given):
     body = json.dumps({"model": "m", "text": given.text[:5]}).encode()
@@ -293,9 +312,7 @@ def test_a_request_without_a_recorded_answer_is_refused_by_name(cassette, replay
     pytest.importorskip("vcr")
     if cassette:
         (tmp_path / "model.cassette.yaml").write_text(cassette)
-    swallows = CALLS_A_MODEL.replace("def f(given):", "def asked(given):")
-    swallows += "def f(given):\n    try: return asked(given)\n    except Exception: return 'x'\n"
-    for code in (CALLS_A_MODEL, swallows):
-        found = replayed(code, limits=Limits(20.0))
+    swallows = "def g(given):\n    try: return f(given)\n    except Exception: return 'x'\n"
+    for found in replayed.each(CALLS_A_MODEL + swallows, ["summarizer={}:f", "summarizer={}:g"], limits=Limits(20.0)):
         assert found.failure is not None
         assert "model.example" in found.failure.error

@@ -30,8 +30,7 @@ from bench.reports import (
     report,
     reports,
 )
-from bench.reports.audit import audit_rendered, audit_report
-from bench.reports.audit_events import UNSEEN
+from bench.reports.audit import UNSEEN, audit_rendered, audit_report
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text

@@ -71,7 +71,7 @@ def test_a_lone_surrogate_counts_as_the_replacement_character(lone):
     assert COUNTERS[DEFAULT_ENCODING].text(lone) == COUNTERS[DEFAULT_ENCODING].text(replaced)
 
 
-LIKE = [*" \t\naA1.-_/%'\"{é\u00a0\u3000\u2028数🙂\u0301", "\r\n", "Ab"]
+LIKE = [*" \na1-\u3000数🙂\u0301", "\r\n", "Ab"]  # of each class of characters in the patterns of tiktoken
 
 
 @pytest.mark.slow

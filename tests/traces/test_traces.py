@@ -139,20 +139,6 @@ def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
     assert {entry.target().sniff(document) for entry in entries("reader").values()} == {Confidence.NO}
 
 
-@pytest.mark.slow
-def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
-    loaded = load(["scbench", "mini-swe-agent"], shared_traces)
-    formats = [trace.source.format for trace in loaded.traces]
-    assert {name: formats.count(name) for name in set(formats)} == {
-        "swe": 29,
-        "claude_code": 4,
-    }
-    assert not any(trace.source.path.startswith("/") for trace in loaded.traces)
-    again = [(name, reason) for name, reason in loaded.skipped if name.endswith("trajectory.json")]
-    assert len(again) == 4
-    assert all("claude-code" in name and "which scbench/" in reason for name, reason in again)
-
-
 def test_trials_share_their_task(tmp_path: Path) -> None:
     asked = {"a": ("List.", "36"), "b": (" List. ", "35"), "c": ("Count.", "36")}
     found = {}

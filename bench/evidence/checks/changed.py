@@ -15,6 +15,7 @@ from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import TextRecord, plain_key
 from ..of_replay import ReplayEvidence
+from .dropped import dropped
 from .gaps import OPENING, pieces_of
 from .own import OwnText, check_of, notice_of_cut, own_texts
 from .quoted import altered_quotes
@@ -32,8 +33,9 @@ def changed(evidence: ReplayEvidence) -> Check:
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
     digits, separators, another layout or order, and text cut short are no change; a value that is
-    absent is lost, not changed, but nothing at all in the place of a result says that it was empty.
-    A line or record may not come more often than the result has it. A key that the result does not have is a change, unless a legend
+    absent is lost, not changed, but nothing at all in the place of a result says that it was empty,
+    and rows left out without a word that there are no others. A line or record may not come more
+    often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
     replaced or a denial is dropped; so is what a person or the model said, and a recorded line in a
     text that mostly repeats such lines. So are altered arguments of a call.
@@ -58,7 +60,7 @@ def changed(evidence: ReplayEvidence) -> Check:
         looked_at += 1
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changes(evidence, own), *repeated(evidence, own)]
+            known[own.number] = [*_changes(evidence, own), *repeated(evidence, own), *dropped(evidence, own)]
         findings += known[own.number]
     return check_of(findings, looked_at)
 

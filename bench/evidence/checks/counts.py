@@ -43,19 +43,32 @@ class Counts:
             return False
         value = int(number[:18])
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
-        return known or value == self._result_tokens
+        return known or value == self._result_tokens or value in self._sizes_of_others
+
+    def is_all(self, number: str) -> bool:
+        """True if a number counts all rows or lines of the result, or of a list in it."""
+        result = self._own.result
+        rows = self._evidence.session.result_counts(result).rows if result else ()
+        return number.isdigit() and int(number[:18]) in rows
 
     def is_total(self, number: str) -> bool:
         """True if a number is the sum of a column of the result."""
-        return self._own.result is not None and any(
-            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals
-        )
+        if self._own.result is None or not _NUMBER.fullmatch(number):
+            return False
+        return any(abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals)
 
     @cached_property
     def _totals(self) -> list[float]:
         table = self._evidence.messages.table(self._own.message.step or 0)
         columns = ([float(text) for text in table.column(name) if _NUMBER.fullmatch(text)] for name in table.names)
         return [sum(column) for column in columns if len(column) > 1]
+
+    @cached_property
+    def _sizes_of_others(self) -> frozenset[int]:
+        """The sizes of the strategy's other texts of the result: one that a prompt showed may be counted."""
+        others = (self._evidence.messages.messages[n] for n in self._evidence.own if n != self._own.number)
+        step = self._own.message.step
+        return frozenset().union(*(counts_of(other.text) for other in others if other.step == step is not None))
 
     @cached_property
     def _result_tokens(self) -> int:

@@ -10,6 +10,7 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.facts import number_value
 from ...text.instructions import is_command, is_consent, is_order, repeats
+from ...text.omissions import says_omission
 from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
@@ -31,6 +32,7 @@ _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
+_ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
 _FEWEST_DIGITS = 2
 
 
@@ -117,9 +119,9 @@ def _strange(
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
-            for number in _numbers(evidence, text, near, own.result):
+            for number, of_all in _numbers(evidence, text, near, own.result):
                 counts = counts or Counts(evidence, own)
-                if not counts.has(number) and not counts.is_total(number):
+                if not (counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
@@ -139,8 +141,13 @@ def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) 
     return bool(cut) and mentions.begins(name)
 
 
-def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None) -> Iterator[str]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has."""
+def _numbers(
+    evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None
+) -> Iterator[tuple[str, bool]]:
+    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has.
+
+    Beside each stands whether it counts all rows or lines of the result, as the sentence says.
+    """
     mentions, records = evidence.session.mentions, evidence.session.records
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
@@ -151,7 +158,11 @@ def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str], resul
             len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts))
         )
         counted = _COUNTED.match(sentence, match.end())
-        if known and not (result and counted and sentence[match.start() : counted.end()] not in result.text):
+        counts = result is not None and counted and sentence[match.start() : counted.end()] not in result.text
+        if known and not counts:
+            continue
+        if counts and _ALL.search(sentence) and not says_omission(sentence, ""):
+            yield value, True
             continue
         if terms is None:
             here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]
@@ -162,4 +173,4 @@ def _numbers(evidence: ReplayEvidence, sentence: str, near: Sequence[str], resul
         if worked_out(value, terms, percent=percent):
             continue
         if not any(worked_out(value, numbers) for numbers in records.numbers_near("\n".join(near))):
-            yield written
+            yield written, False

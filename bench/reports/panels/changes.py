@@ -165,9 +165,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     yield Prose(text)
     rank = {False: 0, True: 1, None: 2}
     moves.sort(key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)))
-    yield _moves(reading, moves[:_MOVES])
-    if moves[_MOVES:]:
-        yield Fold(f"{of(len(moves) - _MOVES, 'more number')}", (_moves(reading, moves[_MOVES:]),))
+    yield _moves(reading, moves)
 
 
 def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
@@ -187,7 +185,7 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
             )
         )
     names = ("before", "now", "change", "runs better", "unchanged", "runs worse")
-    return table("Everything that moved", columns("number", *map(number, names)), rows)
+    return table("Everything that moved", columns("number", *map(number, names)), rows, most=_MOVES, noun="number")
 
 
 def _tone(better: bool | None) -> Tone:

@@ -9,7 +9,7 @@ from ...model.advice import RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule
 from ..blocks import Block, Cell, Fold, Heading, Prose, Section, Table, code, columns, number, table
-from ..labels import RULES, rule_value, sentence_case
+from ..labels import RULES, is_count, rule_value, sentence_case
 from ..numbers import count, listed, of, percent, rule_out
 from ..reading import Reading
 
@@ -127,10 +127,10 @@ def _rules(reading: Reading) -> Table:
 
 
 def _limit(rule: Rule, results: list[RuleResult]) -> str:
-    if RULES[rule].kind == "ratio":
+    if rule == "cheaper":
         return "below 0%"
     limit = next((result.limit for result in results if result.limit is not None), None)
-    return rule_value(rule, limit) or ("0" if RULES[rule].kind == "count" else "–")
+    return rule_value(rule, limit) or ("0" if is_count(rule) else "–")
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:

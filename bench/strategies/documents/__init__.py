@@ -137,20 +137,26 @@ def summarized(
     """
     notes: list[str] = []
     output = script_output(result)
-    for rows in tables_of(output, notes):
-        if any_table or len(rows) > max_rows:
-            table = _first("table", "row_count", rows, max_rows, words and (words.rows, words.table))
-            return Summary(table, tuple(notes))
+    value = None
     lines = output.lines if noise is None else output.without(noise)
-    if len(lines) <= max_lines:
-        return Summary(None, tuple(notes))
-    console = _first("console", "line_count", lines, max_lines, words and ("truncated_lines", words.console))
-    return Summary(console, tuple(notes))
+    tables = [rows for rows in tables_of(output, notes) if any_table or len(rows) > max_rows]
+    if tables:
+        value = _of_table(tables[0], max_rows, words)
+    elif len(lines) > max_lines:
+        value = _of_console(lines, max_lines, words)
+    return Summary(value, tuple(notes))
 
 
-def _first(kind: str, counted: str, items: Sequence[Any], limit: int, words: tuple[str, str] | None) -> dict[str, Any]:
-    count = {counted: len(items)}
+def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any]:
     if words is None:
-        return {"type": kind, **count}
-    (key, message), first = words, list(items[:limit])
-    return {"type": kind, "message": message.format(count=len(items), shown=len(first)), kind: {**count, key: first}}
+        return {"type": "table", "row_count": len(rows)}
+    message = words.table.format(count=len(rows), shown=min(limit, len(rows)))
+    return {"type": "table", "message": message, "table": {"row_count": len(rows), words.rows: rows[:limit]}}
+
+
+def _of_console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
+    if words is None:
+        return {"type": "console", "line_count": len(lines)}
+    message = words.console.format(count=len(lines), shown=min(limit, len(lines)))
+    first = {"line_count": len(lines), "truncated_lines": list(lines[:limit])}
+    return {"type": "console", "message": message, "console": first}

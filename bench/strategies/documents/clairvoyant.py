@@ -159,6 +159,7 @@ class Floor:
         self._message: list[Message] = []
 
     def compact(self, window: Window) -> Edits:
+        """The system turns, and one message with the facts that this or a later turn needs."""
         future = window.future or NOTHING
         needs = {need.fact: need for need in future.needs if need.thread == window.thread}
         joined = {message.step for message in window.added}
@@ -197,7 +198,7 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], longer: Mapping
 
 
 def _joined(kept: list[str], facts: tuple[str, ...], separator: str) -> str:
-    """Some facts as one text, and those of all that are not found in it."""
+    """Some facts as one text, then those of `facts` that the text does not hold."""
     texts, text = Texts(), separator.join(kept)
     text = text if texts.plain(text) == text else f">{text}"  # it would be decoded as JSON
     return separator.join([text, *texts.missing(text, facts)])

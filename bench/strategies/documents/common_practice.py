@@ -39,6 +39,7 @@ class MaskObservations(Compactor):
     _prompts: int = state(int)
 
     def compact(self, window: Window) -> Edits | None:
+        """Edits that put a placeholder in the place of each older result."""
         self._verbatim.extend(message for message in window.added if message.kind == "result")
         self._prompts += 1
         if self._prompts % self.every:
@@ -214,6 +215,7 @@ class External:
         self._values: dict[str, Any] = {}
 
     def put(self, result: ToolResult) -> Record:
+        """The record of a result: a handle and a preview in the place of the value."""
         value, text = result.value, as_text(result.value)
         # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number and the number)
         handle = f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
@@ -269,6 +271,7 @@ class Ledger:
         return route, {"speaker": speaker, **detail} if route == "next" and isinstance(speaker, str) else detail
 
     def _route(self, state: Mapping[str, Any]) -> str:
+        """The next act; stalls and replans are counted."""
         if _answer(state, "is_request_satisfied") is True:
             return "satisfied"
         self.stalls += _answer(state, "is_in_loop") is True or _answer(state, "is_progress_being_made") is False

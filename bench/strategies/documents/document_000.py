@@ -77,7 +77,10 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
 def _by_revision(
     result: ToolResult, noise: tuple[str, ...], preview: int, select: Callable[[list[str]], Sequence[str]]
 ) -> Summary:
-    """The summary of the first table, else of the console lines that do not start with noise."""
+    """The summary by a later revision: of the first table, else of the console lines.
+
+    Lines that start with `noise` are left out; `select` chooses among the others.
+    """
     output, notes = script_output(result), tuple[str, ...]()
     data = next((data for _, data in output.tables), None)
     if data:
@@ -150,6 +153,7 @@ def task_state(execution: Execution) -> dict[str, Any]:
 
 
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
+    """The path and the text of a reply that tells a summary."""
     ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
     path = summary.get("type") if isinstance(summary, Mapping) else None
     if path not in _WORDING:
@@ -165,6 +169,7 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
 
 
 def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
+    """The path and the text of a reply without a summary: from the output itself."""
     output = script_output(result)
     lines, unreadable = list(output.without(noise)), list[str]()
     tables = tables_of(output, unreadable)
@@ -185,7 +190,7 @@ def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) 
 
 
 def _failure(result: ToolResult) -> str | None:
-    """The message of a failed execution; None where it did not fail."""
+    """The error message of a failed execution; None where it did not fail."""
     data = result.data if isinstance(result.data, dict) else {}
     if result.success and data.get("is_success", True):
         return None

@@ -138,6 +138,7 @@ class SeparateCommands(AtShare, Summarising):
     _last_history: tuple[Message, ...] = state(tuple)  # the command history of the last prompt
 
     def compact(self, window: Window) -> Edits | None:
+        """The new command history at the end; at a trigger the summary in front too."""
         self._commands.take(window.added)
         earlier = self._last_history
         conversation = window.tokens - total(window.count, earlier)
@@ -154,6 +155,7 @@ class SeparateCommands(AtShare, Summarising):
     def _compacted(
         self, window: Window, conversation: int, system: list[Message], old: list[Message], recent: list[Message]
     ) -> Edits:
+        """The history after a trigger: system, summary, recent messages, command history."""
         talk = [message for message in old if message not in self._commands.messages]
         written = (self.write(talk, window),) if worth_summarising(talk) else ()
         summary = [summary_message(item.text) for item in written] or [m for m in talk if m.kind == "made"]
@@ -224,6 +226,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     _standing: tuple[Message, ...] = state(tuple)  # what the history holds about commands, after a trigger
 
     def compact(self, window: Window) -> Edits:
+        """The last commands at the end; at a trigger the new history."""
         self._commands.take(window.added)
         earlier = self._appended
         messages = [message for message in window.messages if message not in earlier]
@@ -243,6 +246,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
 
     def _compacted(self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]) -> Edits:
+        """The history after a trigger; where the writer fails, only its end."""
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
         written: list[Written] = []

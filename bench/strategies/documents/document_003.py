@@ -245,6 +245,7 @@ class Semantic:
         self._index: Any = None
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The best script for the request, and the `top` best as detail."""
         manifest = state.get("manifest")
         if manifest is not self._manifest:
             self._manifest = manifest

@@ -187,6 +187,7 @@ def step_v1(
 
 
 def _base(record: Record) -> dict[str, Any]:
+    """The part of the findings that every execution has."""
     return {
         "step_index": record.step,
         "function_name": record.function,
@@ -199,6 +200,7 @@ def _base(record: Record) -> dict[str, Any]:
 
 
 def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
+    """The findings about a failed execution; its error is critical where it holds a listed name."""
     named = next((name for name in critical_errors if name in error), None)
     failure = {
         "error_category": "system_error" if named else "analysis_error",
@@ -209,6 +211,7 @@ def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _by_function(record: Record, structured: bool, top_terms: int, rich_above: int) -> dict[str, Any]:
+    """The findings about the value itself, by the function that gave it."""
     if record.function == ENRICHMENT:
         return {"enrichment_evaluation": _enrichment(record.value if structured else None, top_terms, rich_above)}
     if record.function == "process_cells":
@@ -223,6 +226,7 @@ def _by_function(record: Record, structured: bool, top_terms: int, rich_above: i
 
 
 def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
+    """The findings about an enrichment analysis: its counts, and remarks on none or many."""
     if not isinstance(value, Mapping):
         return {"data_quality": "legacy_text_parsing"}
     methods = methods_of(value)
@@ -250,6 +254,7 @@ def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
 
 
 def _process_cells(value: Any) -> dict[str, Any]:
+    """The discovered cell types, from a mapping or from text."""
     types: list[Any] = []
     text = _text(value)
     if isinstance(value, str):
@@ -311,6 +316,7 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
 
 
 def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
+    """The leading terms and p-values, and the total, of one method."""
     fields = {**missing, **method}
     findings: dict[str, Any] = {}
     for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):

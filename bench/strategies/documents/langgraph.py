@@ -68,6 +68,7 @@ class LangGraphRouter:
         return went[0] if len(went) == 1 else None
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield (label, next node) of each edge that leaves a node on this state."""
         yield from ((end, end) for start, end in self.graph.edges if start == node)
         for branch in self.graph.branches.get(node, {}).values():
             answer = branch.path.invoke(self._values(branch.input_schema or self.graph.state_schema, state))

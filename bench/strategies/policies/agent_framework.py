@@ -90,6 +90,7 @@ class AgentFrameworkSummarization(Summary):
         return assistant_message(text)
 
     def divided(self, window: Window) -> Parts | None:
+        """What precedes the groups that the writer reads, these, and the rest."""
         groups = talk_of(window.messages)
         if sum(map(len, groups)) <= self.target_count + self.threshold:
             return None
@@ -103,6 +104,7 @@ class AgentFrameworkSummarization(Summary):
         return window.messages[:place], read, [m for m in window.messages[place:] if m not in old]
 
     def _fitting(self, groups: list[Group]) -> list[Group]:
+        """The oldest groups that fit the writer's input; None set: all."""
         limit, fitting, tokens = self.max_summary_input_tokens, list[Group](), 148
         for group in groups:
             lines = [f"{len(fitting) + 1}. [{message.role}] {_as_text(message)}" for message in group]
@@ -116,6 +118,7 @@ class AgentFrameworkSummarization(Summary):
 
 
 def _as_text(message: Message) -> str:
+    """A message as one line: its text, then its calls."""
     calls = [f"{call.name} {json.dumps(arguments_mapping(call), default=str)}" for call in own_calls(message)]
     return "; ".join([message.text, *calls] if message.text else calls)
 

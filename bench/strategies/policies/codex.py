@@ -53,6 +53,7 @@ class Codex(Summary, AtShare):
     user_tokens: Count = 20_000
 
     def divided(self, window: Window) -> Parts | None:
+        """The system messages and the newest of the user's that fit; everything is summarised."""
         start, room, kept = system_count(window.messages), self.user_tokens, list[Message]()
         if window.tokens < self.limit(window) or len(window.messages) == start:
             return None

@@ -36,6 +36,7 @@ class GeminiMask(Mask):
     _calls: Calls = state(dict)
 
     def old(self, window: Window) -> Sequence[Message]:
+        """The results beyond the protected tokens, where masking them frees enough."""
         answers = [n for n, message in enumerate(window.messages, 1) if message.kind == "model"]
         sent = window.messages[: max(answers, default=0)]  # what follows waits to be sent
         self._calls, used, prunable = callers(sent), 0.0, 0.0
@@ -54,6 +55,7 @@ class GeminiMask(Mask):
         return [] if prunable < self.min_prunable_tokens else old
 
     def text(self, message: Message) -> str:
+        """The preview of a result, with the name of its file."""
         name, lines = tool_name(message, self._calls), message.text.split("\n")
         preview = json.dumps({"output": message.text}, indent=2, ensure_ascii=False)
         if name in self.shell_tools:
@@ -88,6 +90,7 @@ class GeminiCompress(Summary, AtShare):
     preserve: Portion = 0.3
 
     def divided(self, window: Window) -> Parts | None:
+        """The system messages, what is older than the preserved share, and the rest."""
         if window.tokens < self.limit(window):
             return None
         start = system_count(window.messages)

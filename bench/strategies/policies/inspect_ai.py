@@ -52,6 +52,7 @@ class InspectSummary(Summary, AtShare):
     """
 
     def divided(self, window: Window) -> Parts | None:
+        """The system messages with the request, and all that the writer reads; no end."""
         if window.tokens <= self.limit(window):
             return None
         messages = window.messages

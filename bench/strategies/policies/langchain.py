@@ -99,6 +99,7 @@ class LangchainSummarize(Summary):
     unread = "[the earlier conversation is too long to be summarised]"
 
     def divided(self, window: Window) -> Parts | None:
+        """The system messages, what the writer reads, and the last messages."""
         start = system_count(window.messages)
         talk = window.messages[start:]
         tokens, share = total(langchain_tokens, talk), self.trigger_fraction

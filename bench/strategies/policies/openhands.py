@@ -54,6 +54,7 @@ class OpenhandsSummarize(Summary):
     minimum_progress: Share = 0.1
 
     def divided(self, window: Window) -> Parts | None:
+        """The first events, those between them and the tail, and the tail."""
         events, system = events_of(window.messages), min(1, system_count(window.messages))
         if len(events) <= self.max_size:
             return None

@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ...model import ToolCall
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..claude_code_files import tool_run
-from ..content import Blocks
+from ..content import Blocks, call_in
 from ..records import dict_in, fields_of, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
@@ -107,7 +106,7 @@ class _Trajectories(Steps):
         t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
-        content = self._blocks(step.get("message")).content
+        content = Blocks().add_all(step.get("message"), self.unread).content
         if source == "agent":
             count = step.get("llm_call_count", 1)
             if count != 1:
@@ -115,7 +114,7 @@ class _Trajectories(Steps):
                 self.unread.add(f"agent step {kind}, read as one")
             metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
-            calls = tuple(map(_call, dicts(step.get("tool_calls"))))
+            calls = tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls")))
             turn = ReadMessage("assistant", content, calls, step.get("reasoning_content") or None, usage=usage)
             self.say(turn.with_known(model=step.get("model_name") or model), thread, agent, t)
             cost = metrics.get("cost_usd")
@@ -138,19 +137,6 @@ class _Trajectories(Steps):
             message = replace(message, ran=tool_run(metadata.get("tool_use_result"), message.text))
         else:
             called = bool(step.get("tool_calls") or call_id)
-            content = self._blocks(result.get("content")).content
+            content = Blocks().add_all(result.get("content"), self.unread).content
             message = ReadMessage("tool", content, call_id=call_id) if called else ReadMessage("user", content)
         self.say(message, thread, agent, t)
-
-    def _blocks(self, content: Any) -> Blocks:
-        """The blocks of a content; a picture is known by its path."""
-        blocks = Blocks()
-        for part in content if isinstance(content, list) else [content]:
-            path = text(dict_in(part, "source").get("path"))
-            blocks.add_all({"type": "image", "url": path} if path else part, self.unread)
-        return blocks
-
-
-def _call(value: dict[str, Any]) -> ToolCall:
-    name = text(value.get("function_name")) or "unknown"
-    return ToolCall(id=text(value.get("tool_call_id")) or "", name=name, arguments=value.get("arguments"))

@@ -119,8 +119,6 @@ class _Rollout(Steps):
         """Add an item that is not the model's: a message, or the output of a call."""
         if item.get("type") == "ghost_snapshot":  # a commit to go back to
             return
-        if item.get("type") == "agent_message":  # from another agent
-            item = {"type": "message", "role": "user", "name": item.get("author"), "content": item.get("content")}
         for message in messages([item], self.unread):
             if message.role == "tool":
                 self.ran[message.call_id] = _tool_run(message.text, self.ends.get(message.call_id, {}))

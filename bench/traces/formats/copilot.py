@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ...model import ToolCall
 from .. import Confidence, Document, Traces, certain_if, dicts, register
+from ..content import call_in
 from ..parts import Unread
-from ..records import arguments, dict_in, fields_of, objects_of, text, time_of
+from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
@@ -91,12 +91,12 @@ class _Chat(Steps):
         metadata = dict_in(request, "result", "metadata")
         rounds = [fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))]
         if not rounds and request.get("response"):
-            answer = "".join(map(_text_of_response, request["response"]))
+            answer = _text(request["response"])
             self.say(ReadMessage("assistant", answer, model=request.get("modelId")), t=t)
         for turn in rounds:
             thought = dict_in(turn, "thinking").get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
-            calls = tuple(map(_call, dicts(turn.get("toolCalls"))))
+            calls = tuple(call_in(call, self.unread) for call in dicts(turn.get("toolCalls")))
             answered = time_of(turn.get("timestamp"), self.unread) or t
             model = turn.get("modelId") or request.get("modelId")
             said = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None, model=model)
@@ -104,36 +104,15 @@ class _Chat(Steps):
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
                 if isinstance(content, list) and content:
-                    output = "\n".join(filter(None, map(_text_of_result, content)))
+                    output = "\n".join(filter(None, map(_text, content)))
                     self.say(ReadMessage("tool", output, call_id=call.id), t=t)
 
 
-def _call(call: dict[str, Any]) -> ToolCall:
-    name = text(call.get("name")) or "unknown"
-    return ToolCall(id=text(call.get("id")) or "", name=name, arguments=arguments(call.get("arguments")))
-
-
-def _text_of_response(part: Any) -> str:
-    """The text of a part of a response; `""` for progress, edits and references."""
-    if isinstance(part, str):
-        return part
-    value = dict_in(part).get("value", dict_in(part).get("content"))
-    value = value.get("value") if isinstance(value, dict) else value
-    return value if isinstance(value, str) and dict_in(part).get("kind") in (None, "markdownContent") else ""
-
-
-def _text_of_result(part: Any) -> str:
-    """The text of a result's part, which may be a tree of prompt elements."""
-    if isinstance(part, str):
-        return part
-    values = [dict_in(part).get(key) for key in ("value", "text")]
-    value = next((value for value in values if value is not None), None)
-    return value if isinstance(value, str) else _leaves(value)
-
-
-def _leaves(value: Any) -> str:
-    own, children = dict_in(value).get("text"), dict_in(value).get("children")
-    if not isinstance(value, dict):
+def _text(part: Any) -> str:
+    """The text of a part of a response or a result, which may be a tree of prompt elements; `""`
+    for progress, edits and references."""
+    if not isinstance(part, dict):
+        return part if isinstance(part, str) else "".join(map(_text, part)) if isinstance(part, list) else ""
+    if part.get("kind") not in (None, "markdownContent"):
         return ""
-    inside = "".join(map(_leaves, children if isinstance(children, list) else ()))
-    return (own if isinstance(own, str) else "") + inside + _leaves(value.get("node"))
+    return "".join(_text(part.get(key)) for key in ("value", "content", "text", "children", "node"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import ContextReset, ToolCall
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..content import Blocks
+from ..content import Blocks, call_in
 from ..messages import message
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
@@ -103,7 +103,7 @@ class _Session(Steps):
         turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
         if role == "assistant":
-            asked = map(_call, calls)
+            asked = [call_in(call, self.unread) for call in calls]
             thoughts = [
                 ": ".join(text(thought.get(key)) or "" for key in ("subject", "description"))
                 for thought in dicts(fields.get("thoughts"))
@@ -175,7 +175,3 @@ class _Session(Steps):
 def _begins(line: dict[str, Any]) -> bool:
     """True for the line with which the CLI begins a stream."""
     return line.get("type") == "init" and "session_id" in line
-
-
-def _call(call: Fields) -> ToolCall:
-    return ToolCall(id=call.get("id", ""), name=call.get("name", "unknown"), arguments=call.get("args"))

@@ -99,7 +99,7 @@ class _Session(Steps):
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
             self._reset(own, t, summary)
         elif kind == "custom_message":
-            self.say(ReadMessage("user", self._blocks(entry.get("content")).content), t=t)
+            self.say(ReadMessage("user", Blocks().add_all(entry.get("content"), self.unread).content), t=t)
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -111,7 +111,7 @@ class _Session(Steps):
         """Add a message by its role."""
         sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
         t = t if sent is None else sent
-        content = ReadMessage("user", self._blocks(message.get("content")).content)
+        content = ReadMessage("user", Blocks().add_all(message.get("content"), self.unread).content)
         if role == "assistant":
             self._answer(message, t)
         elif role == "toolResult":
@@ -133,7 +133,7 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         """Add an answer with its usage and cost."""
-        blocks, usage = self._blocks(message.get("content")), message.get("usage", {})
+        blocks, usage = Blocks().add_all(message.get("content"), self.unread), message.get("usage", {})
         cost = dict_in(usage, "cost").get("total")
         if isinstance(cost, int | float):
             self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
@@ -152,21 +152,6 @@ class _Session(Steps):
             usage=usage_in(counts | hour, self.unread),
         )
         self.say(turn, t=t)
-
-    def _blocks(self, content: Any) -> Blocks:
-        """The blocks of a content; calls and pictures have names of pi's own."""
-        blocks = Blocks()
-        for value in content if isinstance(content, list) else [content]:
-            block = dict_in(value)
-            if block.get("type") == "toolCall":
-                fields = {key: member for key, member in block.items() if key != "partialJson"}  # arguments, unfinished
-                value = {**fields, "type": "tool_call"}
-            elif block.get("type") == "thinking":
-                value = {"type": "thinking", "thinking": block.get("thinking")}
-            elif block.get("type") == "image":
-                value = {"type": "image", "base64": block.get("data"), "mime_type": block.get("mimeType")}
-            blocks.add_all([value] if isinstance(value, dict) else value, self.unread)
-        return blocks
 
     def _reset(self, end: str | None, t: float | None, summary: str | None) -> None:
         """Add the history as it is after an entry: the way to it, from what its last compaction
