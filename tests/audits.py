@@ -69,10 +69,7 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     least = total(
         [
             charges(
-                call.charges.prompt_tokens // 2,
-                call.charges.cached_tokens // 2,
-                call.charges.output_tokens,
-                priced,
+                call.charges.prompt_tokens // 2, call.charges.cached_tokens // 2, call.charges.output_tokens, priced
             )
             for call in calls
         ],
@@ -116,14 +113,7 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     ) if eventful else ()  # fmt: skip
     again = (
         (
-            Reread(
-                step=71,
-                earlier_step=4,
-                asked="/home/me/project/a.py",
-                lines_same=120,
-                lines=120,
-                why="dropped",
-            ),
+            Reread(step=71, earlier_step=4, asked="/home/me/project/a.py", lines_same=120, lines=120, why="dropped"),
             Reread(step=75, earlier_step=14, asked="make test", lines_same=40, lines=44, why="cut"),
         )
         if eventful

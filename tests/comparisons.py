@@ -6,16 +6,16 @@ Realistic ones of any size by seed, and any at all for properties.
 from __future__ import annotations
 
 import random
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import strategies as st
 
 from bench.model import GateRule, MetricInfo, Signature
 from bench.model.advice import Advice, Price, Ranked, RuleResult
-from bench.model.compared import Compared, GateResult, Move, RunMove, Skipped
+from bench.model.compared import Compared, GateResult, Move, RunMove
 from bench.model.detail import MissedFact, ReplayDetail, ShownCall, ShownMessage
-from bench.model.outcome import Failure
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from bench.reports.labels import LABELS
 
@@ -40,15 +40,7 @@ def _unit(metric: str) -> str:
 
 def metric_infos() -> dict[str, MetricInfo]:
     """A declaration for each of the 47 metrics."""
-    lower = (
-        "cost.",
-        "faithful.",
-        "prompt.",
-        "needed.missed",
-        "needed.refetches",
-        "loss.silent",
-        "loss.commands",
-    )
+    lower = ("cost.", "faithful.", "prompt.", "needed.missed", "needed.refetches", "loss.silent", "loss.commands")
     return {
         name: MetricInfo(
             name=name,
@@ -67,15 +59,7 @@ def policies(many: int) -> list[tuple[str, str, float, float, float]]:
     for number in range(many - len(found)):
         kind, size = ("cut", "window", "summary")[number % 3], 100 * (number + 2)
         price, missed = 0.95 - 0.018 * number + 0.13 * (number % 3), (number % 7) * 0.03
-        found.append(
-            (
-                f"{kind}_{size}",
-                f"summarizer={kind}:limit={size}",
-                max(price, 0.3),
-                missed,
-                1 - missed,
-            )
-        )
+        found.append((f"{kind}_{size}", f"summarizer={kind}:limit={size}", max(price, 0.3), missed, 1 - missed))
     return found
 
 
@@ -131,9 +115,7 @@ def comparison(
         )  # fmt: skip
         measured.append(
             MeasuredRun(
-                id=f"airline/task {number % tasks}, run {number // tasks + 1}",
-                facts=facts,
-                scores=tuple(scores),
+                id=f"airline/task {number % tasks}, run {number // tasks + 1}", facts=facts, scores=tuple(scores)
             )
         )
     totals = totals_of(measured)
@@ -211,20 +193,11 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             )
         )  # type: ignore[arg-type]
     best = next(
-        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"),
-        None,
+        (item for item in sorted(ranked, key=lambda item: item.cached.per_run) if item.verdict == "not certain"), None
     )  # type: ignore[union-attr]
     ship = best if best is not None and certain else None
     if ship is not None:
-        ranked = [
-            msgspec.structs.replace(
-                item,
-                verdict="ship",
-            )
-            if item is ship
-            else item
-            for item in ranked
-        ]
+        ranked = [msgspec.structs.replace(item, verdict="ship") if item is ship else item for item in ranked]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no saving": 3}
     ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
     rejected = [item for item in ranked if item.verdict == "loses too much"]
@@ -313,12 +286,7 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
         masked_calls.append(ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt)))
         text = f'{{"reservation_id": "JG7FM{number}", "cabin": "business", "flights": [{{"flight_number": "HAT{number:03}", "date": "2024-05-2{number}", "price": {1859 - number}}}]}}'
         messages.append(
-            ShownMessage(
-                role="assistant",
-                kind="model",
-                step=step,
-                text=f"get_reservation_details JG7FM{number}",
-            )
+            ShownMessage(role="assistant", kind="model", step=step, text=f"get_reservation_details JG7FM{number}")
         )
         messages.append(ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0))
         masked += messages[-2:]
@@ -362,17 +330,12 @@ def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
 
 def judged(answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?") -> Compared:
     """A scenario about evaluators, stores or routers: shares with counts, and what changed."""
-    metric = {
-        "judged": "findings.agreement",
-        "stored": "loss.leaf_recall.stored",
-        "routed": "routing.selection_top1",
-    }[answers]
+    metric = {"judged": "findings.agreement", "stored": "loss.leaf_recall.stored", "routed": "routing.selection_top1"}[
+        answers
+    ]
     shares = {"recorded": 1.0, "by_function": 26 / 28, "truncate": 10 / 28, "external": 1.0}
     totals = {
-        name: {
-            metric: Number(value=share, weight=28.0),
-            "routing.accuracy": Number(value=share, weight=28.0),
-        }
+        name: {metric: Number(value=share, weight=28.0), "routing.accuracy": Number(value=share, weight=28.0)}
         for name, share in shares.items()
     }
     finding = Finding(step=7, text='{"verdict": "fail"}', was='{"verdict": "pass"}')
@@ -392,13 +355,7 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
     decided = Advice(
-        today="recorded",
-        advised="external",
-        sentence=sentence,
-        basis="quality",
-        tasks=runs,
-        runs=runs,
-        ranked=ranked,
+        today="recorded", advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked
     )
     return Compared(
         title=title,
@@ -433,132 +390,60 @@ def renamed(compared: Compared, names: dict[str, str]) -> Compared:
 # ---------------------------------------------------------------- any at all
 
 texts = st.text(max_size=12) | st.sampled_from(["a", "b", HOSTILE, "x" * 300, "", "=1+1"])
-floats = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0))
+floats = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0))
 names = st.sampled_from(["recorded", "a", "b", HOSTILE])
-steps = st.integers(-3, 40)
+metric_names = st.sampled_from([*LABELS])
+PLAIN: dict[Any, Any] = {
+    str: texts,
+    bool: st.booleans(),
+    int: st.integers(-3, 40),
+    float: floats,
+    type(None): st.none(),
+}
+SPECIAL = {
+    (Compared, "signature"): st.just(SIGNATURE),
+    (Compared, "metrics"): st.just(metric_infos()),
+    (Compared, "strategies"): st.lists(names, unique=True).map(tuple),
+    (Compared, "references"): st.just(()),
+    (Compared, "today"): st.just("recorded"),
+    (GateRule, "metric"): metric_names,
+    (GateRule, "settings"): st.dictionaries(
+        st.sampled_from(["min", "max", "max_drop", "max_increase"]), st.floats(0, 1) | st.just("5%"), max_size=2
+    ),
+    (Move, "metric"): metric_names,
+    (Advice, "cannot_rule_out"): st.none() | st.floats(0.001, 1),
+    (Price, "per_run"): st.floats(0, 1e9),
+    (Number, "weight"): st.floats(0, 1e6),
+    (ShownCall, "tail"): st.lists(st.integers(0, 5), max_size=4).map(tuple),
+    (ShownCall, "keep"): st.integers(0, 5),
+}
+"""Fields that hold less than their type allows."""
 
 
-def anything() -> Any:
-    """A strategy of hypothesis: any comparison that the types allow, however odd."""
-    number = st.builds(Number, value=floats, weight=st.floats(0, 1e6), reason=texts)
-    metrics = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), number, max_size=5)
-    finding = st.builds(Finding, step=st.none() | steps, text=texts, was=texts)
-    rules = st.sampled_from(["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"])
-    score = st.builds(Score, strategy=names, numbers=metrics, checks=st.dictionaries(rules, st.builds(Check, hits=steps, of=steps, findings=st.tuples(finding)), max_size=2),
-                    failure=st.none() | st.builds(Failure, step=steps, slot=texts, error=texts), unstable_at=st.none() | steps, constant_texts=st.tuples(texts))  # fmt: skip
-    facts = st.builds(RunFacts, sha256=texts, format=texts, task=texts, model=st.none() | texts, turns=st.integers(0, 50), results=st.integers(0, 50), cut=st.integers(0, 3),
-                    skipped=st.dictionaries(texts, st.integers(1, 9), max_size=2), counted_tokens=st.integers(0, 99), reported_tokens=st.integers(0, 99), cache_shares=st.sampled_from(["recorded", "assumed", ""]))  # fmt: skip
-    run = st.builds(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
-    price = st.builds(
-        Price,
-        unit=st.sampled_from(["usd", "tokens"]),
-        per_run=st.floats(0, 1e9),
-        ratio=floats,
-        high=floats,
-    )
-    rule = st.builds(
-        RuleResult,
-        rule=rules,
-        passed=st.booleans(),
-        value=floats,
-        limit=floats,
-        findings=st.tuples(finding),
-        worst_run=texts,
-    )
-    verdicts = st.sampled_from(["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"])
-    ranked = st.builds(
-        Ranked,
-        strategy=names,
-        verdict=verdicts,
-        cached=st.none() | price,
-        uncached=st.none() | price,
-        missed_turns=floats,
-        far_recall=floats,
-        rules=st.lists(rule, max_size=3).map(tuple),
-    )
-    bases = st.sampled_from(["cached", "uncached", "tokens", "quality"])
-    advice_of = st.builds(
-        Advice,
-        today=names,
-        advised=st.none() | names,
-        sentence=texts,
-        basis=bases,
-        tasks=st.integers(0, 9),
-        runs=st.integers(0, 9),
-        cannot_rule_out=st.none() | st.floats(0.001, 1),
-        cheapest_rejected=st.none() | names,
-        theoretical_minimum=floats,
-        ranked=st.lists(ranked, max_size=4, unique_by=lambda item: item.strategy).map(tuple),
-    )
-    gate_rule = st.builds(
-        GateRule,
-        metric=st.sampled_from([*LABELS]),
-        settings=st.dictionaries(
-            st.sampled_from(["min", "max", "max_drop", "max_increase"]),
-            st.floats(0, 1) | st.just("5%") | st.booleans(),
-            max_size=2,
-        ),
-    )
-    gate = st.builds(
-        GateResult,
-        rule=gate_rule,
-        strategy=names,
-        outcome=st.sampled_from(["pass", "fail", "undecided", "skipped"]),
-        reason=texts,
-        before=floats,
-        value=floats,
-        limit=floats,
-        basis=texts,
-        run=st.none() | texts,
-    )
-    run_move = st.builds(RunMove, run=texts, before=st.floats(-9, 9), after=st.floats(-9, 9))
-    move = st.builds(
-        Move,
-        strategy=names,
-        metric=st.sampled_from([*LABELS]),
-        before=floats,
-        after=floats,
-        better=st.none() | st.booleans(),
-        improved_runs=st.integers(0, 9),
-        regressed_runs=st.integers(0, 9),
-        runs=st.lists(run_move, max_size=3).map(tuple),
-    )
-    message = st.builds(
-        ShownMessage,
-        role=texts,
-        kind=st.sampled_from(["system", "result", "made"]),
-        step=st.none() | steps,
-        text=texts,
-        left_out=st.integers(0, 9),
-    )
-    call = st.builds(
-        ShownCall,
-        step=steps,
-        thread=st.sampled_from(["main", "b"]),
-        tokens=st.integers(0, 99),
-        keep=st.integers(0, 5),
-        tail=st.lists(st.integers(0, 5), max_size=4).map(tuple),
-    )
-    fact = st.builds(
-        MissedFact,
-        turn=steps,
-        fact=texts,
-        origin=texts,
-        origin_step=steps,
-        distance=st.integers(0, 9),
-        handle=texts,
-    )
-    detail = st.builds(
-        ReplayDetail,
-        run=texts,
-        strategy=names,
-        messages=st.lists(message, max_size=5).map(tuple),
-        calls=st.lists(call, max_size=3).map(tuple),
-        missed=st.lists(fact, max_size=4).map(tuple),
-    )
-    return st.builds(
-        Compared, title=texts, signature=st.just(SIGNATURE), strategies=st.lists(names, unique=True).map(tuple), specs=st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3),
-        answers=st.sampled_from(["savings", "stored", "judged", "routed"]), runs=st.lists(run, max_size=3, unique_by=lambda item: item.id).map(tuple), metrics=st.just(metric_infos()),
-        totals=st.dictionaries(names, metrics, max_size=3), advice=st.none() | advice_of, gates=st.lists(gate, max_size=3).map(tuple), against=texts, moves=st.lists(move, max_size=3).map(tuple),
-        skipped=st.lists(st.builds(Skipped, path=texts, reason=texts, damaged=st.booleans()), max_size=2).map(tuple), details=st.lists(detail, max_size=3).map(tuple), notes=st.tuples(texts),
-    )  # fmt: skip
+def anything(kind: Any = Compared) -> Any:
+    """A strategy of hypothesis: any value of a type, however odd; a comparison by default."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if origin is Literal:
+        return st.sampled_from(inner)
+    if origin is tuple:
+        named = next((name for name in ("id", "strategy") if hasattr(inner[0], name)), None)
+        unique_by = attrgetter(named) if named else None
+        return st.lists(anything(inner[0]), max_size=3, unique_by=unique_by).map(tuple)
+    if origin is dict:
+        return st.dictionaries(anything(inner[0]), anything(inner[1]), max_size=3)
+    if inner:  # a union
+        return st.one_of(*map(anything, inner))
+    fields = get_type_hints(kind)
+    given = {
+        name: names if name in ("strategy", "today", "advised") else anything(hint)
+        for name, hint in fields.items()
+        if (kind, name) not in SPECIAL
+    }
+    return st.builds(kind, **given, **{name: values for (of, name), values in SPECIAL.items() if of is kind})
+
+
+PLAIN[dict[str, Number]] = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), anything(Number), max_size=5)
+SPECIAL[Compared, "totals"] = st.dictionaries(names, PLAIN[dict[str, Number]], max_size=3)
+SPECIAL[Compared, "specs"] = st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3)

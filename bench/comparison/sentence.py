@@ -111,14 +111,17 @@ def _keep(advice: Advice, assumed: bool) -> str:
         return f"Keep what runs today: {_all_refused([item for item, _ in cheaper])}."
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
-        few = {1: f"{others[0].strategy} changed nothing", 2: "neither strategy changed anything"}
-        return (
-            f"Keep what runs today: {few.get(len(others), f'none of the {len(others)} strategies changed anything')}."
-        )
-    few = {1: f"{others[0].strategy} does not cost", 2: "neither strategy costs"}
-    none = few.get(len(others), f"none of the {len(others)} strategies costs")
-    open_ones = [item for item in acting if item.verdict == "no saving"]
-    return f"Keep what runs today: {none} less{how}.{_other(advice, next(iter(open_ones), None))}"
+        return f"Keep what runs today: {_none_of(others, 'changed nothing', 'changed anything')}."
+    none = _none_of(others, "does not cost less", "costs less")
+    no_saving = next((item for item in acting if item.verdict == "no saving"), None)
+    return f"Keep what runs today: {none}{how}.{_other(advice, no_saving)}"
+
+
+def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:
+    """The clause that no strategy does something, in the words for one alone and for each of several."""
+    if len(others) == 1:
+        return f"{others[0].strategy} {alone}"
+    return f"neither strategy {each}" if len(others) == 2 else f"none of the {len(others)} strategies {each}"
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:

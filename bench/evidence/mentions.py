@@ -13,6 +13,10 @@ from ..text.texts import Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
+_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}\W{0,3}: (?=\S)")
+_LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
+_PART = re.compile(r"[^\W_]+")
+_ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
 _NOWHERE: frozenset[int] = frozenset()
 _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
@@ -108,11 +112,12 @@ class Mentions:
         return known
 
     def _stands(self, text: str) -> bool:
+        text = _LIST_MARK.sub("", text, count=1)
         words = flat(text)
         if self._in_a_row(words):
             return True
-        _, colon, rest = text.partition(": ")
-        if colon and self._in_a_row(row := flat(rest)) and row.strip():
+        label = _LABEL.match(text)
+        if label and self._in_a_row(row := flat(text[label.end() :])) and row.strip():
             return True
         return words.count(" ") > 3 and self._in_a_row(f"{words.rstrip().rpartition(' ')[0]} ")
 
@@ -122,9 +127,17 @@ class Mentions:
         return not rows or any(words in self._row(number) for number in frozenset.intersection(*rows))
 
     def name(self, name: str) -> bool:
-        """True if the messages say each word of a name, or have it in the id of a call."""
+        """True if the messages say each word of a name or of its path, ordinals aside, or have it in the id of a call."""
         words = set(flat(name).split())
-        return self._by_word.keys() >= words or words <= self._call_ids
+        if self._by_word.keys() >= words or words <= self._call_ids:
+            return True
+        parts = set(_PART.findall(_ORDINAL.sub(" ", name.casefold())))
+        return all(map(str.isalpha, parts)) and parts <= self._parts
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        """The words of the messages, names in their parts."""
+        return frozenset(part for word in self._by_word for part in _PART.findall(word))
 
     def begins(self, name: str) -> bool:
         """True if the messages say a name that begins so: what a cut leaves of it."""

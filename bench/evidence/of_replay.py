@@ -58,6 +58,9 @@ class TraceSession:
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
+        self.unread: set[int] = set()
+        """The messages of a strategy that the rule *changed* could not read."""
+
         self._result_lines: dict[int, ResultLines] = {}
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._result_counts: dict[int, ResultCounts] = {}

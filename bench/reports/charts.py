@@ -127,8 +127,6 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-_PHONE = 220  # pixels of a plot
-
 Chart = Scatter | Range | Histogram | Plot
 
 
@@ -141,15 +139,15 @@ def centers(many: int) -> list[float]:
     return [100 * (place + 0.5) / many for place in range(many)]
 
 
-def spaced(labels: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """The labels that have room for their text on a phone, from the left.
+def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:
+    """The labels that have room for their text on a chart of so many pixels, from the left.
 
-    >>> spaced([(0, "1"), (4, "2"), (10, "3")])
+    >>> spaced([(0, "1"), (4, "2"), (10, "3")], 220)
     ((0, '1'), (10, '3'))
     """
     kept: list[tuple[float, str]] = []
     for place, text in labels:
-        room = 100 * (9 * len(text) + 8) / _PHONE
+        room = 100 * (9 * len(text) + 8) / wide
         if not kept or place - kept[-1][0] >= room:
             kept.append((place, text))
     return tuple(kept)

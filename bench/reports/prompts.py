@@ -41,16 +41,16 @@ def prompts_of(detail: ReplayDetail, today: ReplayDetail | None, step: int, toda
         return None
     missed = [fact for fact in detail.missed if fact.turn == step]
     origins, facts = {fact.origin_step for fact in missed}, [fact.fact for fact in missed if fact.fact]
-    places = sorted(range(len(differing)), key=lambda at: _step(*differing[at]) not in origins)
+    places = [at for at, pair in enumerate(differing) if _step(*pair) in origins] or [*range(len(differing))]
     rows = []
-    for at in sorted(places[:_MOST]):
+    for at in places[:_MOST]:
         old, new = differing[at]
         lost = [fact for fact in facts if new is None or fact not in new.text]
         after_cell, before_cell = Cell(_text_of(new, ()), tone="muted"), Cell(_text_of(old, lost), tone="bad")
         rows.append((_who(old, new), before_cell, after_cell))
     same = len(before) - sum(old is not None for old, _ in differing)
     heads = columns("message", today_name, detail.strategy)
-    note = _rest(len(differing) - _MOST, same)
+    note = _rest(len(differing) - len(rows), same)
     return table(f"Prompt of step {step}", heads, rows, look="texts", note=note)
 
 
@@ -107,4 +107,4 @@ def _pattern(facts: Sequence[str]) -> re.Pattern[str] | None:
     if not facts:
         return None
     ordered = sorted(facts, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")
+    return re.compile(rf"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-f]{{4}}))({'|'.join(map(re.escape, ordered))})(?!\w)")

@@ -262,7 +262,7 @@ class Reading:
         names = short_names([run.id for run in self.compared.runs])
         tasks: dict[str, list[str]] = {}
         for run in sorted(self.runs, key=lambda run: (len(run.id), run.id)):  # #2 comes before #10
-            if not names[run.id].startswith("#"):
+            if "#" not in names[run.id]:
                 continue
             names[run.id] = run.id.rpartition("/")[2]
             if run.facts.task and not run.facts.task.startswith(_NO_NAME):

@@ -96,8 +96,13 @@ def _add_shares(drawn: Layout, marks: Sequence[tuple[float, float]]) -> Iterator
         return
     text, y = f"above {percent(limit)}: loses too much", drawn.down(limit)
     wide = width_of(text)
-    covered = any(x < left + wide + 14 and y - 28 < at < y + 8 for x, at in marks)
-    start = right - wide if covered else left + 6
+    starts = [left + 6 + share * (right - wide - left - 6) for share in (0, 1, 0.75, 0.5, 0.25)]
+    free = (
+        start
+        for start in starts
+        if not any(start - 8 < x < start + wide + 8 and y - 28 < at < y + 8 for x, at in marks)
+    )
+    start = next(free, starts[0])
     drawn.lines.append((left, y, right, y, "lim"))
     drawn.texts += [(left - 8, y + 5, percent(limit), "m", "end"), (start, y - 6, text, "r", "start")]
     yield left, y - 2, right, y + 2

@@ -14,6 +14,7 @@ from .numbers import change, count, listed, of, percent
 from .reading import REFUSED, Reading
 
 _BINS = 12
+_PHONE = 220  # pixels of a sweep on a phone
 _MOST = 8  # histograms, of the strategies that rank first
 _FEWEST = 4  # runs; with fewer the table says it all
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
@@ -174,7 +175,7 @@ def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: fl
     return Plot(
         f"{title}: {'; '.join(title for *_, title in marks)}.",
         marks,
-        spaced([(place, setting) for place, (setting, *_) in zip(places, values, strict=True)]),
+        spaced([(place, setting) for place, (setting, *_) in zip(places, values, strict=True)], _PHONE),
         title.partition(" over ")[2].split(" of ")[0],
         tuple((down(value), words(value)) for value in ticks(low, high, 3)),
         None if line is None else (down(line), name, name != "today"),

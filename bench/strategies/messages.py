@@ -267,35 +267,45 @@ class Bridge:
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
             what = f"a compactor that is given a list of messages gives one back, or None; got {type(items).__name__}"
             raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")
-        same_length = len(items) == len(self._kept)
         messages: list[Message] = []
-        beside, cursor = list(self._beside), 0
+        beside, next_place = list(self._beside), 0
         for number, item in enumerate(items):
-            place = self._unchanged(item, cursor)
-            while beside and beside[0][0] <= (0 if place is None else place):
+            place = self._unchanged(item, next_place)
+            while beside and beside[0][0] <= (place or 0):
                 messages.append(beside.pop(0)[1])
             if place is not None:
-                cursor = place + 1
+                next_place = place + 1
                 messages += self._groups[place]
                 self._used.update(self._groups[place])
             elif isinstance(item, Message):
                 messages.append(item)
             else:
-                known = self._place.get(id(item), number if same_length else -1)
-                messages += self._rewritten(number, item, [] if known < 0 else self._groups[known])
+                messages += self._rewritten(number, item, len(items))
         return [*messages, *(message for _, message in beside)]
 
-    def _unchanged(self, item: Any, cursor: int) -> int | None:
-        """The place of an item that is as it was given: the very one, or the next copy of it."""
+    def _unchanged(self, item: Any, next_place: int) -> int | None:
+        """The place of an item that is as it was given; None for one that was rewritten or is new.
+
+        Of a copy that is the first free place with the same contents, from `next_place` on.
+        """
         place = self._place.get(id(item))
         if place is not None:
             return place if item == self._as_given(place) else None
-        order = (*range(cursor, len(self._kept)), *range(cursor))
-        same = (n for n in order if item == self._kept[n] and item == self._as_given(n))
-        return next((n for n in same if not self._used.intersection(self._groups[n])), None)
+        others: list[int] = [*range(next_place, len(self._kept)), *range(next_place)]
+        for other in others:
+            is_free = self._used.isdisjoint(self._groups[other])
+            if is_free and item == self._kept[other] and item == self._as_given(other):
+                return other
+        return None
 
-    def _rewritten(self, number: int, item: Any, group: Sequence[Message]) -> list[Message]:
-        """The messages of an item that was rewritten or is new; `group` are those at its place."""
+    def _rewritten(self, number: int, item: Any, length: int) -> list[Message]:
+        """The messages of an item that was rewritten or is new, the `number`-th of an answer.
+
+        It belongs to the place at which it was given; in an answer as long as the list that was
+        handed out a new item belongs to the place where it stands.
+        """
+        place = self._place.get(id(item), number if length == len(self._kept) else None)
+        group = [] if place is None else self._groups[place]
         try:
             return [self._joined(one, group) for one in self._dialect.read(item)]
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -303,7 +313,10 @@ class Bridge:
             raise StrategyError(f"{what} — give messages like those it was given") from error
 
     def _joined(self, one: Message, group: Sequence[Message]) -> Message:
-        """The message of the history with text, calls and ids of one from an answer; that, if new."""
+        """The message of the history that one from an answer rewrites, with the new text and calls.
+
+        A message that rewrites none is the answer's own.
+        """
         original = self._original(one, group)
         if original is None:
             return one
@@ -317,13 +330,19 @@ class Bridge:
         return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
 
     def _original(self, one: Message, group: Sequence[Message]) -> Message | None:
-        """The message of the history with the same call, else of the same role at the place."""
+        """The message of the history with the same call, else of the same role in its group."""
         unused = (message for other in self._groups for message in other if message not in self._used)
-        ids = {call.id for call in one.tool_calls} | ({one.call_id} if one.call_id else set())
+        ids = _call_ids(one)
         for message in (*group, *unused) if ids else ():
-            if ids & ({message.call_id} if message.kind == "result" else {call.id for call in message.tool_calls}):
+            if ids & _call_ids(message):
                 return message
         return next((message for message in group if role_of(message) == one.role), None)
+
+
+def _call_ids(message: Message) -> set[str]:
+    """The ids of the calls that a message makes, and of the one that it answers."""
+    answered = {message.call_id} if message.call_id else set()
+    return answered | {call.id for call in message.tool_calls}
 
 
 def _same(original: ToolCall | None, call: ToolCall) -> bool:

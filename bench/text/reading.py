@@ -248,7 +248,7 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         path = _PATH.fullmatch(bare) or (
             (column := _COLUMN.fullmatch(bare)) and _is_column(line, column, names) and column
         )
-        if path:
+        if path and not (stack and path[0] == bare and not re.search(r"[.\[]\d", path[1])):
             _put(by_path, re.findall(r"[\w /-]+", path[1].rstrip()), _cell(path[2]))
             continue
         indent = len(line) - len(line.lstrip())

@@ -50,7 +50,7 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     position = read_in_vain = 0
     while position < len(lines):
         table, line = None, lines[position]
-        if line.strip() and ("" in words or not words.isdisjoint(_WORD.findall(line))):
+        if line.strip() and ("" in words or "|" in line or not words.isdisjoint(_WORD.findall(line))):
             table = _delimited(lines, position, names)
             if table is None and position >= read_in_vain:
                 table, read_in_vain = _aligned(lines, position, names)

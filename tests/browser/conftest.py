@@ -78,23 +78,14 @@ def visit(context_of: Callable[..., Any], page_file: Callable[[str], Path]) -> I
     wrong: list[str] = []
 
     def go(
-        name: str,
-        width: int = 1440,
-        *,
-        anchor: str = "",
-        folded: bool = False,
-        media: str = "screen",
-        **settings: Any,
+        name: str, width: int = 1440, *, anchor: str = "", folded: bool = False, media: str = "screen", **settings: Any
     ) -> Any:
         page = context_of(**settings).new_page()
         opened.append(page)
         page.set_viewport_size({"width": width, "height": 900})
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith("file:") else wrong.append(request.url),
-        )
+        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
         page.emulate_media(media=media)
         page.goto(page_file(name).as_uri() + anchor)
         if not folded:

@@ -314,10 +314,7 @@ def test_what_is_advised_passes_every_rule_and_stands_first(runs: list[MeasuredR
 
 
 def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
-    names = {
-        "a": cheaper(missed=0.01),
-        "b": cheaper(),
-    }
+    names = {"a": cheaper(missed=0.01), "b": cheaper()}
     ranked = [item.strategy for item in decided(priced(TODAY, **names)).ranked if item.strategy in names]
     assert ranked == ["b", "a"]
 

@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.evidence.cache_breaks import FEWEST_TOKENS, cache_report
-from bench.model import (
-    ContextReset,
-    ModelTurn,
-    Source,
-    SystemTurn,
-    ToolsChanged,
-    Trace,
-    Usage,
-    UserTurn,
-)
+from bench.model import ContextReset, ModelTurn, Source, SystemTurn, ToolsChanged, Trace, Usage, UserTurn
 
 CLAUDE, GPT = "claude-sonnet-4-5", "gpt-4o"
 

@@ -41,12 +41,21 @@ def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits:
     assert hidden(summarizer=lambda item: shown if item.index == 2 else None) == hits
 
 
-@pytest.mark.parametrize(("line", "hits"), [("failed", 0), ("succeeded", 1)])
+@pytest.mark.parametrize(
+    ("line", "hits"),
+    [
+        ("The upload of report.csv failed at 10:42", 0),
+        ("The upload of report.csv succeeded at 10:42", 1),
+        ("All calls succeeded.", 1),
+        ("All calls but one succeeded: it failed.", 0),
+        ("There were no other results.", 1),
+    ],
+)
 def test_a_summary_that_turns_a_failure_into_a_success_hides_it(line: str, hits: int) -> None:
     def compactor(messages: list[Message]) -> list[Message] | None:
         if len(messages) < 7:
             return None
-        text = f"So far:\n- The upload of report.csv {line} at 10:42\n"
-        return [messages[0], Message(role="user", kind="made", text=text), *messages[-2:]]
+        made = Message(role="user", kind="made", text=f"So far:\n- {line}\n")
+        return [messages[0], made, *messages[-2:]]
 
     assert hidden(compactor=compactor) == hits

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.cli import main
-from bench.files.writing import (
-    folder_in_place,
-    write_atomically,
-    write_together,
-)
+from bench.files.writing import folder_in_place, write_atomically, write_together
 from bench.model.errors import BenchError
 
 

@@ -220,8 +220,7 @@ def need(*programs: str) -> str:
 def example(language: str, line: str, slot: str, recorded: Trace, folder: Path | None = None) -> Ran:
     settings = ":mode=per_call" if slot == "compactor" else ""  # what they mask is masked anew from the full history
     return run(
-        recorded,
-        parse_strategy(f"m={slot}=command:{json.dumps(line)}{settings}", folder or EXAMPLES / language),
+        recorded, parse_strategy(f"m={slot}=command:{json.dumps(line)}{settings}", folder or EXAMPLES / language)
     )
 
 

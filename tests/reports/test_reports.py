@@ -21,15 +21,7 @@ from reports_gold import GOLD, current
 from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports import (
-    FORMATS,
-    first_line,
-    format_of,
-    panel_modules,
-    rendered,
-    report,
-    reports,
-)
+from bench.reports import FORMATS, first_line, format_of, panel_modules, rendered, report, reports
 from bench.reports.audit import UNSEEN, audit_rendered, audit_report
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.reading import Reading
@@ -171,11 +163,7 @@ def test_junit_has_a_case_by_gate_and_fails_what_failed() -> None:
 def test_a_gate_that_was_not_measured_fails() -> None:
     compared = comparison(8, 27, gates="pass")
     odd = msgspec.structs.replace(
-        compared.gates[0],
-        outcome="undecided",
-        value=None,
-        before=None,
-        reason="no run was measured",
+        compared.gates[0], outcome="undecided", value=None, before=None, reason="no run was measured"
     )
     found = msgspec.structs.replace(compared, gates=(odd, *compared.gates[1:]))
     assert ET.fromstring(rendered([found], "junit"))[0].attrib["failures"] == "1"
@@ -243,11 +231,7 @@ def test_an_audit_of_any_sessions_is_shown_in_every_format(form: str, many: int,
 def test_every_harm_of_an_audit_ends_with_what_it_cannot_see() -> None:
     report_of = audit_report(audited(1))
     sections = {section.anchor: section for section in report_of.sections}
-    for anchor, unseen in (
-        ("cache", ("cache",)),
-        ("shortened", ("facts", "rules")),
-        ("rereads", ("rereads",)),
-    ):
+    for anchor, unseen in (("cache", ("cache",)), ("shortened", ("facts", "rules")), ("rereads", ("rereads",))):
         captions = [block.caption for block in sections[anchor].blocks if isinstance(block, Table)]
         assert captions
         assert all(caption for caption in captions)

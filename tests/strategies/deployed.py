@@ -88,8 +88,8 @@ def stored(function: str, value: Any, success: bool) -> dict[str, Any]:
             "html_length": len(text),
             "contains_html": "<div" in text or "<html" in text,
         }
-        told = {"result_summary": f"Visualization generated: {function}", "result_metadata": seen}
-        return {"result_type": "visualization", "result": value, **told}
+        history = {"result_summary": f"Visualization generated: {function}", "result_metadata": seen}
+        return {"result_type": "visualization", "result": value, **history}
     cut = [str(value)[:limit] if value else "Success" for limit in (500, 100)]
     return {"result_type": "text", "result": cut[0], "result_summary": cut[1]}
 
@@ -121,9 +121,9 @@ def evaluated(execution: Mapping[str, Any]) -> dict[str, Any]:
     if not execution["success"]:
         names = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
         critical = any(name in error for name in names)
-        told = {"error_category": "system_error" if critical else "analysis_error", "error_message": error,
+        history = {"error_category": "system_error" if critical else "analysis_error", "error_message": error,
                 "suggested_action": "abort_workflow" if critical else "continue_with_caution"}  # fmt: skip
-        return {**base, "failure_evaluation": told, "critical_failure": critical}
+        return {**base, "failure_evaluation": history, "critical_failure": critical}
     structured, limited = kind == "structured", kind != "structured" and bool(value) and len(str(value)) >= 500
     quality = {"data_quality": "high_structured_access" if structured else "legacy_text_parsing",
                "data_completeness": "limited" if limited else "full", "parsing_issues": "truncation_likely" if limited else None}  # fmt: skip
@@ -144,8 +144,8 @@ def _of_function(function: str, value: Any, structured: bool) -> dict[str, Any]:
         return {"function_evaluation": "generic_success"}
     text = value if isinstance(value, str) else ""
     html = "<div" in text or "<html" in text
-    told = {"html_generated": html, "html_length": len(text), "status": "success" if html else "no_html_content"}
-    return {"visualization_evaluation": {"type": function, **told}}
+    history = {"html_generated": html, "html_length": len(text), "status": "success" if html else "no_html_content"}
+    return {"visualization_evaluation": {"type": function, **history}}
 
 
 def _enrichment(value: Any) -> dict[str, Any]:

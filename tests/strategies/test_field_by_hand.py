@@ -61,9 +61,9 @@ HANDMADE = [
 """What is tried, the spec, the history, the window, and what is left: places in the history, `~` for a changed message, the role of a written one."""
 
 
-@pytest.mark.parametrize(("spec", "told", "window", "left"), [pytest.param(*row[1:], id=row[0]) for row in HANDMADE])
-def test_what_a_policy_leaves_of_a_history(spec: str, told: list[Message], window: int, left: str) -> None:
-    assert shape(answer(spec, told, window), told) == left
+@pytest.mark.parametrize(("spec", "history", "window", "left"), [pytest.param(*row[1:], id=row[0]) for row in HANDMADE])
+def test_what_a_policy_leaves_of_a_history(spec: str, history: list[Message], window: int, left: str) -> None:
+    assert shape(answer(spec, history, window), history) == left
 
 
 APART = [*session(4, "word " * 500), user("now this", 50), *session(5, "word " * 500, ids="d")[2:]]
@@ -84,9 +84,11 @@ WORDS = [
 """A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""
 
 
-@pytest.mark.parametrize(("spec", "told", "window", "place", "begins"), WORDS, ids=lambda item: str(item)[:40])
-def test_the_words_that_a_policy_writes(spec: str, told: list[Message], window: int, place: int, begins: str) -> None:
-    assert answer(spec, told, window)[place].text.startswith(begins)
+@pytest.mark.parametrize(("spec", "history", "window", "place", "begins"), WORDS, ids=lambda item: str(item)[:40])
+def test_the_words_that_a_policy_writes(
+    spec: str, history: list[Message], window: int, place: int, begins: str
+) -> None:
+    assert answer(spec, history, window)[place].text.startswith(begins)
 
 
 PARTS = [
@@ -99,15 +101,15 @@ PARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("spec", "told", "part"), PARTS, ids=lambda item: str(item)[:40])
-def test_a_part_of_what_a_policy_writes(spec: str, told: list[Message], part: str) -> None:
-    assert part in "".join(message.text for message in answer(spec, told))
+@pytest.mark.parametrize(("spec", "history", "part"), PARTS, ids=lambda item: str(item)[:40])
+def test_a_part_of_what_a_policy_writes(spec: str, history: list[Message], part: str) -> None:
+    assert part in "".join(message.text for message in answer(spec, history))
 
 
 def test_triggers_are_exact() -> None:
-    told = session(6)
-    tokens, estimate = window_of(told).tokens, sum(map(langchain_tokens, told[1:]))
-    freed = tokens - window_of(answer("clear_tool_uses:trigger=1", told)).tokens
+    history = session(6)
+    tokens, estimate = window_of(history).tokens, sum(map(langchain_tokens, history[1:]))
+    freed = tokens - window_of(answer("clear_tool_uses:trigger=1", history)).tokens
     for spec, window, acts in (
         (f"clear_tool_uses:trigger={tokens}", WIDE, False),
         (f"clear_tool_uses:trigger={tokens - 1}", WIDE, True),
@@ -116,7 +118,7 @@ def test_triggers_are_exact() -> None:
         (f"langchain.clear_tool_uses:trigger={estimate}", WIDE, False),  # without the system prompt
         (f"langchain.clear_tool_uses:trigger={estimate - 1}", WIDE, True),
     ):
-        assert (answer(spec, told, window) != told) is acts, spec
+        assert (answer(spec, history, window) != history) is acts, spec
 
 
 # ---------------------------------------------------------------- call after call
@@ -133,9 +135,9 @@ SEQUENCES = [
 """A spec, a session, and how many results are replaced in each prompt."""
 
 
-@pytest.mark.parametrize(("spec", "told", "replaced"), SEQUENCES, ids=lambda item: str(item)[:40])
-def test_how_many_results_are_replaced_call_after_call(spec: str, told: list[Message], replaced: list[int]) -> None:
-    assert [sum(m.text.startswith(REPLACED) for m in prompt) for prompt in prompts(spec, told)] == replaced
+@pytest.mark.parametrize(("spec", "history", "replaced"), SEQUENCES, ids=lambda item: str(item)[:40])
+def test_how_many_results_are_replaced_call_after_call(spec: str, history: list[Message], replaced: list[int]) -> None:
+    assert [sum(m.text.startswith(REPLACED) for m in prompt) for prompt in prompts(spec, history)] == replaced
 
 
 def test_summaries_of_summaries() -> None:

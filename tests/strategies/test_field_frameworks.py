@@ -15,11 +15,11 @@ from bench.model import Message
 # ---------------------------------------------------------------- agent framework, against the package
 
 
-def original(told: Sequence[Message]) -> list[Any]:
+def original(history: Sequence[Message]) -> list[Any]:
     from agent_framework import Content, Message as Original
 
     found: list[Any] = []
-    for message in told:
+    for message in history:
         contents: list[Any] = []
         if message.kind == "result":
             contents.append(Content.from_function_result(call_id=message.call_id or "", result=message.text))
@@ -32,11 +32,11 @@ def original(told: Sequence[Message]) -> list[Any]:
     return found
 
 
-def after_original(strategy: Any, told: Sequence[Message]) -> list[tuple[str, Any]]:
+def after_original(strategy: Any, history: Sequence[Message]) -> list[tuple[str, Any]]:
     """What the package leaves: a message by its step, one that it wrote by its text."""
     from agent_framework import _compaction as package
 
-    theirs = original(told)
+    theirs = original(history)
     package.annotate_message_groups(theirs)
     package.annotate_token_counts(theirs, tokenizer=package.CharacterEstimatorTokenizer())
     asyncio.run(strategy(theirs))
@@ -46,29 +46,29 @@ def after_original(strategy: Any, told: Sequence[Message]) -> list[tuple[str, An
     ]
 
 
-def ours(spec: str, told: Sequence[Message], max_tokens: int = 128_000) -> list[tuple[str, Any]]:
+def ours(spec: str, history: Sequence[Message], max_tokens: int = 128_000) -> list[tuple[str, Any]]:
     return [
         (message.role, message.text if message.step is None else message.step)
-        for message in answer(spec, told, max_tokens)
+        for message in answer(spec, history, max_tokens)
     ]
 
 
 HISTORIES = histories(max_turns=8)
 
 
-@given(told=HISTORIES, keep=st.integers(0, 6), rule=st.sampled_from(["sliding_window", "tool_result"]))
-def test_takes_out_groups_as_agent_framework_does(told: list[Message], keep: int, rule: str) -> None:
+@given(history=HISTORIES, keep=st.integers(0, 6), rule=st.sampled_from(["sliding_window", "tool_result"]))
+def test_takes_out_groups_as_agent_framework_does(history: list[Message], keep: int, rule: str) -> None:
     package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
     strategies = {
         "sliding_window": lambda: package.SlidingWindowStrategy(keep_last_groups=max(1, keep)),
         "tool_result": lambda: package.ToolResultCompactionStrategy(keep_last_tool_call_groups=keep),
     }
     setting = f"keep_last_groups={max(1, keep)}" if rule == "sliding_window" else f"keep_last_tool_call_groups={keep}"
-    assert ours(f"agent_framework.{rule}:{setting}", told) == after_original(strategies[rule](), told)
+    assert ours(f"agent_framework.{rule}:{setting}", history) == after_original(strategies[rule](), history)
 
 
-@given(told=HISTORIES, target=st.integers(1, 6), threshold=st.integers(0, 3))
-def test_summarizes_as_agent_framework_does(told: list[Message], target: int, threshold: int) -> None:
+@given(history=HISTORIES, target=st.integers(1, 6), threshold=st.integers(0, 3))
+def test_summarizes_as_agent_framework_does(history: list[Message], target: int, threshold: int) -> None:
     package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
 
     class Client:
@@ -79,9 +79,10 @@ def test_summarizes_as_agent_framework_does(told: list[Message], target: int, th
         client=Client(), target_count=target, threshold=threshold, max_summary_input_tokens=None
     )
     got = ours(
-        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=null", told
+        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=null",
+        history,
     )
-    wanted = after_original(strategy, told)
+    wanted = after_original(strategy, history)
     by_step = [[(role, "made" if isinstance(item, str) else item) for role, item in found] for found in (got, wanted)]
     assert by_step[0] == by_step[1]
 
@@ -89,12 +90,12 @@ def test_summarizes_as_agent_framework_does(told: list[Message], target: int, th
 # ---------------------------------------------------------------- inspect, against the package
 
 
-def of_inspect(told: Sequence[Message]) -> list[Any]:
+def of_inspect(history: Sequence[Message]) -> list[Any]:
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCall as Call
 
     found: list[Any] = []
-    for message in told:
+    for message in history:
         shared: dict[str, Any] = {"content": message.text, "id": str(message.step)}
         if message.kind == "system":
             found.append(ChatMessageSystem(**shared))
@@ -108,24 +109,24 @@ def of_inspect(told: Sequence[Message]) -> list[Any]:
     return found
 
 
-def told_by(messages: Sequence[Any]) -> list[tuple[str, str, tuple[str, ...]]]:
+def words_of_theirs(messages: Sequence[Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(m.role, m.text, tuple(call.id for call in getattr(m, "tool_calls", None) or ())) for m in messages]
 
 
-def told_here(messages: Sequence[Message]) -> list[tuple[str, str, tuple[str, ...]]]:
+def words_of_ours(messages: Sequence[Message]) -> list[tuple[str, str, tuple[str, ...]]]:
     return [
         ("tool" if m.kind == "result" else m.role, m.text, tuple(call.id for call in m.tool_calls)) for m in messages
     ]
 
 
-@given(told=histories(max_turns=8, system=True), keep=st.integers(0, 4), exclude=st.sampled_from([[], ["read"]]))
-def test_edits_as_inspect_does(told: list[Message], keep: int, exclude: list[str]) -> None:
+@given(history=histories(max_turns=8, system=True), keep=st.integers(0, 4), exclude=st.sampled_from([[], ["read"]]))
+def test_edits_as_inspect_does(history: list[Message], keep: int, exclude: list[str]) -> None:
     module = pytest.importorskip("inspect_ai.model._compaction.edit", reason="inspect-ai is not installed")
     strategy = module.CompactionEdit(
         keep_tool_uses=keep, exclude_tools=exclude, keep_thinking_turns="all", memory=False
     )
-    theirs, _ = asyncio.run(strategy.compact(None, of_inspect(told), []))
-    ours = answer(f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}],max_tokens=0", told)
+    theirs, _ = asyncio.run(strategy.compact(None, of_inspect(history), []))
+    ours = answer(f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}],max_tokens=0", history)
     while ours and ours[-1].kind == "model":  # the original takes it off
         ours.pop()
-    assert told_here(ours) == told_by(theirs)
+    assert words_of_ours(ours) == words_of_theirs(theirs)

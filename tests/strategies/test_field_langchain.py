@@ -35,40 +35,42 @@ def as_users(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
 
 
 @given(histories())
-def test_counts_as_langchain_core_does(told: list[Message]) -> None:
+def test_counts_as_langchain_core_does(history: list[Message]) -> None:
     utils = pytest.importorskip("langchain_core.messages.utils", reason="langchain-core is not installed")
-    assert sum(map(langchain_tokens, told)) == utils.count_tokens_approximately(original(told))
+    assert sum(map(langchain_tokens, history)) == utils.count_tokens_approximately(original(history))
 
 
 @given(
-    told=histories(system=False),
+    history=histories(system=False),
     trigger=st.integers(0, 300),
     keep=st.integers(0, 4),
     exclude=st.sampled_from([[], ["read"], ["read", "bash"]]),
     inputs=st.booleans(),
 )
 def test_clears_as_langchain_does(
-    told: list[Message], trigger: int, keep: int, exclude: list[str], inputs: bool
+    history: list[Message], trigger: int, keep: int, exclude: list[str], inputs: bool
 ) -> None:
     module = pytest.importorskip("langchain.agents.middleware.context_editing", reason="langchain is not installed")
-    theirs = original(told)
+    theirs = original(history)
     edit = module.ClearToolUsesEdit(trigger=trigger, keep=keep, exclude_tools=exclude, clear_tool_inputs=inputs)
     edit.apply(theirs, count_tokens=module.count_tokens_approximately)
     settings = f"trigger={trigger},keep={keep},exclude_tools=[{','.join(exclude)}]"
-    ours = answer(f"langchain.clear_tool_uses:{settings},clear_tool_inputs={str(inputs).lower()}", told)
+    ours = answer(f"langchain.clear_tool_uses:{settings},clear_tool_inputs={str(inputs).lower()}", history)
     assert contents(ours) == of_original(theirs)
 
 
 @given(
-    told=histories(),
+    history=histories(),
     max_tokens=st.integers(0, 400),
     start_on=st.sampled_from(["human", "ai", "tool", None]),
     system=st.booleans(),
 )
-def test_trims_as_langchain_core_does(told: list[Message], max_tokens: int, start_on: str | None, system: bool) -> None:
+def test_trims_as_langchain_core_does(
+    history: list[Message], max_tokens: int, start_on: str | None, system: bool
+) -> None:
     utils = pytest.importorskip("langchain_core.messages.utils", reason="langchain-core is not installed")
     theirs = utils.trim_messages(
-        original(told),
+        original(history),
         max_tokens=max_tokens,
         token_counter="approximate",
         start_on=start_on,
@@ -76,12 +78,12 @@ def test_trims_as_langchain_core_does(told: list[Message], max_tokens: int, star
         strategy="last",
     )
     given_start = "" if start_on is None else f",start_on={start_on}"
-    ours = answer(f"langchain.trim:max_tokens={max_tokens},include_system={str(system).lower()}{given_start}", told)
+    ours = answer(f"langchain.trim:max_tokens={max_tokens},include_system={str(system).lower()}{given_start}", history)
     assert contents(ours) == of_original(theirs)
 
 
 @given(
-    told=histories(max_turns=10, system=False),
+    history=histories(max_turns=10, system=False),
     trigger=st.fixed_dictionaries(
         {},
         optional={
@@ -94,7 +96,7 @@ def test_trims_as_langchain_core_does(told: list[Message], max_tokens: int, star
     trim=st.sampled_from([None, 1, 40, 120, 4000]),
 )
 def test_summarizes_as_langchain_does(
-    told: list[Message], trigger: dict[str, Any], keep: int, trim: int | None
+    history: list[Message], trigger: dict[str, Any], keep: int, trim: int | None
 ) -> None:
     module = pytest.importorskip("langchain.agents.middleware.summarization", reason="langchain is not installed")
     from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -109,12 +111,12 @@ def test_summarizes_as_langchain_does(
         trim_tokens_to_summarize=trim,
         summarizer=write,
     )
-    theirs = middleware.before_model({"messages": original(told)}, runtime=None)
+    theirs = middleware.before_model({"messages": original(history)}, runtime=None)
     given_triggers = [f"trigger_{name}={value}" for name, value in trigger.items()]
     given_settings = [*given_triggers, f"keep_messages={keep}", f"trim_tokens={'null' if trim is None else trim}"]
-    ours = answer(f"langchain.summarize:writer=spied,{','.join(given_settings)}", told, max_tokens=800)
+    ours = answer(f"langchain.summarize:writer=spied,{','.join(given_settings)}", history, max_tokens=800)
     if theirs is None:
-        assert ours == told
+        assert ours == history
         return
     _, summary, *kept = theirs["messages"]
     assert as_users(ours)[1:] == of_original(kept)

@@ -68,13 +68,13 @@ def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(cop
     """A provider takes any ids that pair a call with its result; one that was renamed on one side alone it refuses."""
 
     def renamed(messages, calls=True):
-        told = copy.deepcopy(messages) if copies else messages
-        for message in told:
+        history = copy.deepcopy(messages) if copies else messages
+        for message in history:
             for call in message.get("tool_calls", ()) if calls else ():
                 call["id"] = f"call_{call['id']}"
             if "tool_call_id" in message:
                 message["tool_call_id"] = f"call_{message['tool_call_id']}"
-        return told
+        return history
 
     def half(messages):
         return renamed(messages, calls=False)
@@ -255,28 +255,24 @@ def test_an_id_that_comes_again_is_matched_by_place():
 
 def test_langchain_updates_are_merged_by_id():
     messages = pytest.importorskip("langchain_core.messages")
-    told = [Message(role="user", text=text, kind="user") for text in ("a", "b", "c")]
-    bridge = Bridge(LangChainMessages(), told)
+    history = [Message(role="user", text=text, kind="user") for text in ("a", "b", "c")]
+    bridge = Bridge(LangChainMessages(), history)
     update = {"messages": [messages.RemoveMessage(id=bridge.given[0].id), messages.HumanMessage("new")]}
     assert [message.text for message in bridge.back(update)] == ["b", "c", "new"]
     wiped = {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("new"), bridge.given[2]]}
-    back = Bridge(LangChainMessages(), told).back(wiped)
+    back = Bridge(LangChainMessages(), history).back(wiped)
     assert [message.text for message in back] == ["new", "c"]
-    assert back[1] is told[2]
+    assert back[1] is history[2]
 
 
 def test_a_system_message_in_the_middle_keeps_its_place():
-    told = [
+    history = [
         Message(role=role, text=text, kind=role)
         for role, text in (("system", "s"), ("user", "a"), ("system", "t"), ("user", "b"))
     ]
-    bridge = Bridge(AnthropicMessages(), told)
+    bridge = Bridge(AnthropicMessages(), history)
     assert bridge.given == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
-    assert bridge.back(None) == told
+    assert bridge.back(None) == history
     assert [
-        message.text for message in Bridge(AnthropicMessages(), told).back([{"role": "user", "content": "new"}])
-    ] == [
-        "s",
-        "new",
-        "t",
-    ]
+        message.text for message in Bridge(AnthropicMessages(), history).back([{"role": "user", "content": "new"}])
+    ] == ["s", "new", "t"]

@@ -55,8 +55,8 @@ def script(key: str = "structuredOutput") -> ToolResult:
 def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
     write(tmp_path, GENERATE_SUMMARY % read)
     run = ran(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
-    (told,) = texts_shown(run)
-    assert json.loads(told)["table"]["row_count"] == 36
+    (text,) = texts_shown(run)
+    assert json.loads(text)["table"]["row_count"] == 36
 
 
 CLASS = """
@@ -150,13 +150,13 @@ def test_a_function_that_raises_names_file_and_line_and_the_form_that_it_got(tmp
     monkeypatch.chdir(tmp_path)
     code = "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu' if raw['output'] == 'y' else 'output']\n"
     write(tmp_path, code, "agent/mine.py")
-    for texts, told in (
+    for texts, hint in (
         ("y", " — it got form=dict; other forms: ToolResult, str, value"),
         ("xy", ""),  # it did once, so it is not the form
     ):
         steps = [result(text, index=2 + number) for number, text in enumerate(texts)]
         run = ran(opened(steps), parse_strategy("m=summarizer=agent/mine.py:f"))
-        assert run.failure.error == f"agent/mine.py:5: KeyError: 'outptu'{told}"
+        assert run.failure.error == f"agent/mine.py:5: KeyError: 'outptu'{hint}"
 
 
 FAILING = {

@@ -45,15 +45,20 @@ def adapter(name: str, code: Any) -> Any:
 
 
 def history() -> list[Message]:
-    told = [
+    before = [
         Message(role="system", text="Help.", kind="system", step=0),
         Message(role="user", text="go", kind="user", step=1),
     ]
     for turn in range(6):
         call = ToolCall(id=f"c{turn}", name="read", arguments={"n": turn})
-        said = Message(role="assistant", text="so" * (turn % 2), kind="model", step=2 * turn + 2, tool_calls=(call,))
-        told += [said, Message(role="tool", text=f"result {turn}", kind="result", step=2 * turn + 3, call_id=call.id)]
-    return told
+        turn_of_model = Message(
+            role="assistant", text="so" * (turn % 2), kind="model", step=2 * turn + 2, tool_calls=(call,)
+        )
+        before += [
+            turn_of_model,
+            Message(role="tool", text=f"result {turn}", kind="result", step=2 * turn + 3, call_id=call.id),
+        ]
+    return before
 
 
 def left(function: Any, messages: list[Message]) -> list[Message]:
@@ -82,50 +87,50 @@ def test_the_page_has_an_adapter_for_each_library() -> None:
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_history_comes_back_as_it_was_given(name: str) -> None:
-    told = history()
-    assert left(adapter(name, SAME.get(name, lambda messages: messages)), told) == told
+    before = history()
+    assert left(adapter(name, SAME.get(name, lambda messages: messages)), before) == before
 
 
 @pytest.mark.parametrize("name", ["pydantic_ai", "llama_index", "haystack"])
 def test_what_is_left_out_is_gone(name: str) -> None:
-    told = history()
-    assert left(adapter(name, lambda messages: messages[-4:]), told) == told[-4:]
+    before = history()
+    assert left(adapter(name, lambda messages: messages[-4:]), before) == before[-4:]
 
 
 def test_a_filter_of_openai_agents() -> None:
     library("openai_agents")
     run = importlib.import_module("agents.run")
-    told = history()
+    before = history()
     last = left(
         adapter("openai_agents", lambda data: run.ModelInputData(input=data.model_data.input[-5:], instructions=None)),
-        told,
+        before,
     )
-    assert last == told[-4:]
+    assert last == before[-4:]
 
 
 def test_inspects_edit_is_the_native_policy() -> None:
     library("inspect")
     model = importlib.import_module("inspect_ai.model")
-    told = history()
+    before = history()
     edit = model.CompactionEdit(keep_tool_uses=2, keep_thinking_turns="all", memory=False)
-    ours = answer("inspect.edit:keep_tool_uses=2,threshold=0.0001", told)
-    assert [(m.step, m.text) for m in left(adapter("inspect", edit), told)] == [(m.step, m.text) for m in ours]
+    ours = answer("inspect.edit:keep_tool_uses=2,threshold=0.0001", before)
+    assert [(m.step, m.text) for m in left(adapter("inspect", edit), before)] == [(m.step, m.text) for m in ours]
 
 
 def test_agent_frameworks_window_is_the_native_policy() -> None:
     library("agent_framework")
     package = importlib.import_module("agent_framework._compaction")
-    told = history()
+    before = history()
     strategy = package.SlidingWindowStrategy(keep_last_groups=2)
-    ours = answer("agent_framework.sliding_window:keep_last_groups=2", told)
-    assert left(adapter("agent_framework", strategy), told) == ours
+    ours = answer("agent_framework.sliding_window:keep_last_groups=2", before)
+    assert left(adapter("agent_framework", strategy), before) == ours
 
 
 def test_an_edit_of_langchain_is_the_native_policy() -> None:
     pytest.importorskip("langchain", reason="langchain is not installed")
     scope: dict[str, Any] = {}
     exec(compile(BLOCKS["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
-    told = history()[1:]
-    bridge = Bridge(LangChainMessages(), told)
-    ours = answer("langchain.clear_tool_uses:trigger=60,keep=2", told)
+    before = history()[1:]
+    bridge = Bridge(LangChainMessages(), before)
+    ours = answer("langchain.clear_tool_uses:trigger=60,keep=2", before)
     assert [(m.step, m.text) for m in bridge.back(scope["langchain"](bridge.given))] == [(m.step, m.text) for m in ours]

@@ -59,11 +59,7 @@ def test_ledger_terminates_where_the_fourth_replan_would_be() -> None:
     decided = routes(Ledger(), *[STALLED] * 16)
     assert [number for number, route in enumerate(decided) if route != "next"] == [3, 7, 11, 15]
     assert decided[15] == "terminated"
-    assert routes(Ledger(max_stalls=0, max_replans=1), STALLED, STALLED, ledger()) == [
-        "replan",
-        "terminated",
-        "next",
-    ]
+    assert routes(Ledger(max_stalls=0, max_replans=1), STALLED, STALLED, ledger()) == ["replan", "terminated", "next"]
 
 
 def test_ledger_satisfied_comes_first_and_is_no_stall() -> None:

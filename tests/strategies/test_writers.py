@@ -21,10 +21,10 @@ from bench.strategies import compose
 def trace_of(*summaries: str | None, thread: str = "main") -> Trace:
     """Twelve turns of a conversation; before turn 4 and 8 the recorded harness reset its context, with these summaries."""
     steps: list[Any] = [SystemTurn(index=0, content="You help.", thread=thread)]
-    told = list(summaries)
+    history = list(summaries)
     for turn in range(12):
-        if turn in (4, 8) and told:
-            steps.append(ContextReset(index=len(steps), summary=told.pop(0), kept=(0,), thread=thread))
+        if turn in (4, 8) and history:
+            steps.append(ContextReset(index=len(steps), summary=history.pop(0), kept=(0,), thread=thread))
         steps.append(UserTurn(index=len(steps), content=f"Question {turn}: " + "word " * 20, thread=thread))
         steps.append(ModelTurn(index=len(steps), content=f"answer {turn}", thread=thread))
     return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
@@ -77,15 +77,15 @@ def test_a_writer_does_not_read_the_reasoning_of_the_turns() -> None:
 
 @pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "separate_commands_deployed"])
 def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
-    told = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
+    history = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
     silent = ran(
         trace_of(), compose("s", {"compactor": f'{name}:max_tokens=250,keep_last=2,writer="extractive:max_chars=0"'})
     )
     assert silent.failure is None
     assert set(summaries(silent)) == {""}
     assert silent.own_calls[0].produced_tokens == 0
-    assert silent.own_calls[0].consumed_tokens == told.own_calls[0].consumed_tokens > 0
-    assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
+    assert silent.own_calls[0].consumed_tokens == history.own_calls[0].consumed_tokens > 0
+    assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in history.prompts)
 
 
 def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:

@@ -36,10 +36,7 @@ class Tiered:
     tiers: list[Tier]
 
 
-@pytest.mark.parametrize(
-    ("prompt_tokens", "a_million"),
-    [(199_999, 3), (200_000, 3), (200_001, 6), (1_000_001, 9)],
-)
+@pytest.mark.parametrize(("prompt_tokens", "a_million"), [(199_999, 3), (200_000, 3), (200_001, 6), (1_000_001, 9)])
 def test_a_tier_holds_for_the_whole_request(prompt_tokens, a_million):
     prices = UnitPrices("p", "m", Tiered(3, [Tier(200_000, 6), Tier(1_000_000, 9)]), 0, None, None)
     assert prices.cost_usd(prompt_tokens, 0, 0, 0) == pytest.approx(prompt_tokens * a_million / 1e6, rel=1e-12)

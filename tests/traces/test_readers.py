@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 import pytest
-import second_reading
 from fuzz.mutations import mutated
+from reference import second_reading
 
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.model.errors import TraceError

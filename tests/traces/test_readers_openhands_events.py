@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 from readings import checked, read, sure_of
 
-from bench.model import (
-    ContextReset,
-    ModelTurn,
-    SystemTurn,
-    ToolResult,
-    Trace,
-    UserTurn,
-    text_of,
-)
+from bench.model import ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.errors import TraceError
 from bench.traces import load
 from bench.traces.documents import Document

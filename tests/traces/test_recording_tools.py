@@ -86,13 +86,7 @@ def agent(url: str) -> None:
 
 def is_the_run(path: Path) -> bool:
     (trace,) = load([str(path)]).traces
-    return run_of(trace) == [
-        "You count.",
-        "How many walls?",
-        ["count", {"of": "walls"}],
-        '{"count": 36}',
-        "36 walls.",
-    ]
+    return run_of(trace) == ["You count.", "How many walls?", ["count", {"of": "walls"}], '{"count": 36}', "36 walls."]
 
 
 def run_of(trace: Trace) -> list[Any]:

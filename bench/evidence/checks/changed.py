@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
+from ...model import nested
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix, unescape_cut
+from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
 from ...text.field_list import is_prose
 from ...text.fields import FieldTable
 from ...text.line_changes import ResultLines
@@ -24,6 +25,8 @@ from .statements import is_unsupported
 
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
+_MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
+_FEWEST_PAIRS = 3
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -62,7 +65,9 @@ def changed(evidence: ReplayEvidence) -> Check:
         if own.number not in known:
             known[own.number] = [*_changes(evidence, own), *repeated(evidence, own), *dropped(evidence, own)]
         findings += known[own.number]
-    return check_of(findings, looked_at)
+    return check_of(
+        findings, looked_at, unchecked=sum(own.number in evidence.session.unread for own in own_texts(evidence))
+    )
 
 
 def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
@@ -93,10 +98,23 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     table = evidence.messages.table(own.message.step or 0)
     if table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
-    for line, was in _altered(evidence, own, unfolded(own.text).split("\n")):
+    for line, was in _altered(evidence, own, _lines_shown(own.text)):
         closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
         if not closed and not _is_field(line, table):
             yield Finding(own.message.step, line, was)
+
+
+def _lines_shown(text: str) -> list[str]:
+    """The lines of a text; where it is JSON, those of the texts in it.
+
+    >>> _lines_shown("a\\nb"), _lines_shown('{"a": "b\\\\nc", "d": 1}')
+    (['a', 'b'], ['b', 'c'])
+    """
+    try:
+        texts = [item for item in nested(parse_json(text)) if isinstance(item, str)]
+    except NothingParsed:
+        texts = [unfolded(text)]
+    return [line for item in texts for line in item.split("\n")]
 
 
 def _changed_scalar(own: OwnText) -> Iterator[Finding]:
@@ -170,10 +188,14 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 def _changed_in(
     evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable, *, begun: bool = False
 ) -> list[Finding]:
-    """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before."""
+    """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before.
+
+    A layout of which fewer than half of the fields agree was not understood: it is not checked.
+    """
     step = own.message.step
     reading = evidence.messages.reading(piece)
     found: list[Finding] = []
+    agreeing = 0
     for keys, inner in reading.containers:
         unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
@@ -205,6 +227,11 @@ def _changed_in(
                 continue
             if values and not _is_one_of(piece, text, values) and not _are_all(text, table.column(key)):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
+            else:
+                agreeing += bool(values)
+    if len(found) > max(agreeing, _FEWEST_PAIRS) and piece.lstrip()[:1] not in ("{", "["):
+        evidence.session.unread.add(own.number)
+        return []
     return found
 
 
@@ -238,9 +265,10 @@ def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[s
 
 
 def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
-    """True if a value is one of some; at the end of the text what a cut left of it is enough."""
+    """True if a value is one of some, or goes on behind it in other words; at the end what a cut left of it is enough."""
     at_end = bool(text) and shown.rstrip("\"'…. ]}").endswith(text)
-    return any(same_value(text, value) or (at_end and value.startswith(text)) for value in values)
+    first = _MORE.sub("", text)
+    return any(same_value(text, value) or first == value or (at_end and value.startswith(text)) for value in values)
 
 
 def _are_all(text: str, column: list[str]) -> bool:

@@ -26,9 +26,8 @@ def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     table = evidence.messages.table(own.message.step or 0)
     if own.result is None or not table.lists.lists or evidence.session.says_omission(own.result, own.text):
         return
-    findings = list(_dropped(own, table, evidence.messages.reading(own.text)))
-    if findings and _is_whole(own.text):
-        yield from findings
+    if _is_whole(own.text):
+        yield from _dropped(own, table, evidence.messages.reading(own.text))
 
 
 def _dropped(own: OwnText, table: FieldTable, reading: TextReading) -> Iterator[Finding]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import islice
 
 from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..failures import FAILURE
 from ..of_replay import ReplayEvidence
+from .claims import SUCCESS, false_claims
 from .own import OwnText, check_of, new_lines, own_texts
 from .repeated import claims_repetition
 
-_SUCCESS = re.compile(
-    r"\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]",
-    re.IGNORECASE,
-)
 _LEFT_OUT = re.compile(
     r"\b(?:omitted|removed|cleared|truncated|elided|hidden|left out|cut|trimmed|dropped|compacted|summari[sz]ed|no longer|not shown|stored|saved"
     r"|offloaded|archived|recall|handle|placeholder|earlier|old)\b|…|\.{3}",
@@ -35,7 +33,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
     and does not say that something is left out. A placeholder that shows nothing hides nothing,
     nor does a text that says everything that the result says and claims no success; nothing at all is no
     placeholder. Of any result its lines that tell a failure may not be all that is left out. A summary
-    hides a failure where it has a recorded line that tells one, with a success in its place.
+    hides a failure where it has a recorded line that tells one, with a success in its place, or
+    claims that what failed succeeded.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -56,7 +55,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             continue
         rewritten += 1
         placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text) or claims_repetition(own)
-        claims = bool(_SUCCESS.search(" ".join(new_lines(evidence, own))))
+        claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
         if _tells(unescape(own.text), own.result):
             continue
         empty = not own.result.text.strip()  # it tells no failure itself
@@ -73,22 +72,24 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
         if outcome is None or outcome.stored is None or outcome.stored is result.value:
             continue
         text = as_text(outcome.stored)
-        if not _SUCCESS.search(text) or not evidence.session.failed(result) or _tells(text, result):
+        if not SUCCESS.search(text) or not evidence.session.failed(result) or _tells(text, result):
             continue
         if text != as_text(result.value):
             yield Finding(result.index, text[:200], result.text[:200])
 
 
 def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Finding]:
-    """Yield the summaries with a line that claims a success where the recorded line tells a failure."""
+    """Yield the summaries with a line that claims a success where the recorded line, or the result, tells a failure."""
     for own in summaries:
         for line in new_lines(evidence, own):
-            if not _SUCCESS.search(line) or FAILURE.search(line):
+            if not SUCCESS.search(line) or FAILURE.search(line):
                 continue
             was = evidence.session.lines_with(FAILURE).altered(line, cut=True, begun=True)
             if FAILURE.search(was):
                 yield Finding(own.message.step, line.strip()[:200], was.strip()[:200])
                 break
+        else:
+            yield from islice(false_claims(evidence, own), 1)
 
 
 def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
@@ -124,7 +125,7 @@ def _tells(text: str, result: ToolResult) -> bool:
         if not same_line:
             return False
         rest = f"{before}\n{after}"
-    return bool(lines_of(result.text)) and not _SUCCESS.search(rest)
+    return bool(lines_of(result.text)) and not SUCCESS.search(rest)
 
 
 def _shows(evidence: ReplayEvidence, own: OwnText) -> bool:

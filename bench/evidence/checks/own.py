@@ -168,6 +168,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     return frozenset(constant)
 
 
-def check_of(findings: list[Finding], of: int, summaries: int = 0) -> Check:
+def check_of(findings: list[Finding], of: int, summaries: int = 0, unchecked: int = 0) -> Check:
     """A check of so many texts or prompts, with its first findings."""
-    return Check(hits=len(findings), of=of, summaries=summaries, findings=tuple(findings[:MOST_FINDINGS]))
+    first = tuple(findings[:MOST_FINDINGS])
+    return Check(hits=len(findings), of=of, summaries=summaries, unchecked=unchecked, findings=first)

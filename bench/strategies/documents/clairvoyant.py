@@ -91,21 +91,27 @@ class _Selection:
     def _text(self, count: Callable[[str], int], future: Future) -> str:
         """The lines still needed, or everything where that is cheaper."""
         untruncated, step = self.untruncated.text, self.untruncated.step or 0
-        plain, fields = future.plain(untruncated), [fact for fact in self.alive or () if (step, fact) in future.fields]
+        plain, alive = future.plain(untruncated), self.alive or ()
         if self._spans is None:
-            prose = {fact: last for fact, last in self.needs.items() if (step, fact) not in future.fields}
-            unchanged = step in future.places and untruncated == future.results[step].text
-            places = future.places[step] if unchanged else first_places(plain, prose)
-            self._spans = {fact: _line_at(plain, *places[fact]) for fact in prose if fact in places}
-        spans = [span for fact, span in self._spans.items() if fact in (self.alive or ())]
+            self._spans = self._lines_of_prose(plain, step, future)
+        spans = [span for fact, span in self._spans.items() if fact in alive]
         lines = [plain[start:end] for start, end in merged(spans)]
-        lines += future.record_lines(step, fields) if fields else []
+        if fields := [fact for fact in alive if (step, fact) in future.fields]:
+            lines += future.record_lines(step, fields)
         text = "\n".join(lines)
         text = text if future.plain(text) == text else f">{text}"  # it would be decoded as JSON
         return text if count(text) <= count(untruncated) else untruncated
 
+    def _lines_of_prose(self, plain: str, step: int, future: Future) -> dict[str, tuple[int, int]]:
+        """The line in which each needed fact stands first, but for facts that are fields."""
+        prose = [fact for fact in self.needs if (step, fact) not in future.fields]
+        is_as_recorded = step in future.places and self.untruncated.text == future.results[step].text
+        places = future.places[step] if is_as_recorded else first_places(plain, prose)
+        return {fact: _line_at(plain, *places[fact]) for fact in prose if fact in places}
+
 
 def _line_at(plain: str, start: int, end: int) -> tuple[int, int]:
+    """The start and the end of the line, or lines, around a place in a text."""
     after = plain.find("\n", end)
     return plain.rfind("\n", 0, start) + 1, len(plain) if after < 0 else after
 

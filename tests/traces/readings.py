@@ -13,7 +13,7 @@ from bench.traces import Confidence
 from bench.traces.documents import Document
 from bench.traces.formats.native import Native, encode_trace
 
-FORMATS = Path(__file__).parent / "data" / "formats"
+FORMATS = Path(__file__).parents[1] / "data" / "formats"
 """Small files written by hand after the formats' documentation."""
 
 

@@ -48,10 +48,10 @@ def histories(
 
     `orphans`: a call may have no result. `opens`: it begins with a request.
     """
-    told: list[Message] = []
+    messages: list[Message] = []
 
     def say(**fields: Any) -> None:
-        told.append(Message(step=len(told), **fields))
+        messages.append(Message(step=len(messages), **fields))
 
     if draw(st.booleans()) if system is None else system:
         say(role="system", kind="system", text=draw(TEXTS))
@@ -72,7 +72,7 @@ def histories(
                 say(role="tool", kind="result", text=draw(TEXTS), call_id=call.id)
         if draw(st.integers(0, 3)) == 0:
             say(role="user", kind="user", text=draw(TEXTS) or "more")
-    return told
+    return messages
 
 
 def window_of(messages: Sequence[Message], max_tokens: int = 128_000) -> Window:
@@ -180,20 +180,22 @@ def session(
     turns: int, text: str = "word " * 20, *, calls: int = 1, name: str = "bash", path: str | None = None, ids: str = "c"
 ) -> list[Message]:
     """A system prompt, a request, and turns with calls and their results."""
-    told = [Message(role="system", kind="system", text="You help.", step=0), user("go", 1)]
+    messages = [Message(role="system", kind="system", text="You help.", step=0), user("go", 1)]
     for turn in range(turns):
         given = [{"file_path": path or f"f{turn}.py"} if calls == 1 else {"n": n} for n in range(calls)]
         made = [ToolCall(id=f"{ids}{turn}_{n}", name=name, arguments=given[n]) for n in range(calls)]
-        told.append(says("", len(told), *made))
+        messages.append(says("", len(messages), *made))
         for call in made:
-            told.append(Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(told), call_id=call.id))
-    return told
+            messages.append(
+                Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(messages), call_id=call.id)
+            )
+    return messages
 
 
-def shape(prompt: Sequence[Message], told: Sequence[Message]) -> str:
+def shape(prompt: Sequence[Message], messages: Sequence[Message]) -> str:
     """A prompt in one line: places in the history (1-3 for a row), `~` for a changed message, the role for a written one (`*2` for two)."""
-    places = {message: place for place, message in enumerate(told)}
-    calls = {(message.step, message.call_id): place for place, message in enumerate(told)}
+    places = {message: place for place, message in enumerate(messages)}
+    calls = {(message.step, message.call_id): place for place, message in enumerate(messages)}
     found: list[str] = []
     for message in prompt:
         if message in places:
