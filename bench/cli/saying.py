@@ -78,11 +78,10 @@ Show = Callable[[int, int | None], None]
 
 @contextmanager
 def progress_bar(what: str = "runs", after: str = "comparing") -> Iterator[Show | None]:
-    """A bar of so many things done, of how many (None: nobody knows); None where nobody looks.
+    """A function that shows the progress (done, total or None) as a bar while the block runs.
 
-    It is gone when the block ends.
-
-    `what` is counted; `after` is what goes on once all are done.
+    None where standard error is no terminal. `what` is counted; `after` names what is done once all
+    are counted.
     """
     if not sys.stderr.isatty() or os.environ.get("CI"):
         yield None

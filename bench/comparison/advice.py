@@ -47,7 +47,6 @@ def advise(
     strategies: Sequence[str],
     *,
     today: str = "recorded",
-    floor: str = "floor",
     specs: Mapping[str, str] | None = None,
     basis: Literal["cached", "uncached"] = "cached",
     portfolio: bool = False,
@@ -64,11 +63,7 @@ def advise(
     runs, specs = Runs(measured), specs or {}
     names = sorted({*strategies} - {today})
     answers = answers_of(specs.get(name, "") for name in names)
-    economies = economies_of(runs, today)
-    deciding: Economy = basis if basis in economies else economies[0]
-    assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
-    prices = {economy: prices_of(runs, names, today, economy) for economy in economies}
-    question = _Question(runs, today, answers, deciding, assumed, prices)
+    question = _question(runs, names, today, answers, basis)
     ranked = []
     for name in [today, *names]:
         rules = results_of(
@@ -83,7 +78,7 @@ def advise(
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if portfolio and advised is not None and answers == "savings":
         ordered = stated_apart(ordered, advised, runs, today)
-    return _advice(question, ordered, advised, floor)
+    return _advice(question, ordered, advised)
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,17 @@ class _Question:
     deciding: Economy
     assumed: bool
     prices: Mapping[Economy, Mapping[str, Price]]
+
+
+def _question(
+    runs: Runs, names: Sequence[str], today: str, answers: Answers, basis: Literal["cached", "uncached"]
+) -> _Question:
+    """The question, decided by the price of `basis` where the runs have it, else by one that they have."""
+    economies = economies_of(runs, today)
+    deciding: Economy = basis if basis in economies else economies[0]
+    assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
+    prices = {economy: prices_of(runs, names, today, economy) for economy in economies}
+    return _Question(runs, today, answers, deciding, assumed, prices)
 
 
 # ---------------------------------------------------------------- one strategy
@@ -197,10 +203,10 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     )
 
 
-def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None, floor: str) -> Advice:
+def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None) -> Advice:
     """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
-    least = runs.by_task(floor, METRICS[deciding])
+    least = runs.by_task("floor", METRICS[deciding])
     advice = Advice(
         today=question.today,
         advised=advised,

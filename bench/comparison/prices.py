@@ -32,7 +32,7 @@ def economies_of(runs: Runs, today: str) -> tuple[Economy, ...]:
 def prices_of(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> dict[str, Price]:
     """The price of today and of each strategy; the p-values are corrected over all that were tried.
 
-    Raised or unpriced: no price.
+    A strategy that raised, or whose runs have no prices, is left out.
     """
     here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"

@@ -263,9 +263,9 @@ def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, fl
 
 
 def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:
-    """The limit of a share, never stricter than today's value.
+    """The limit of a share: what is set, but never stricter than today's value `here`.
 
-    For a slot it is today's value, and all where there is none.
+    A slot must do as well as today. Where today has no value, what is set holds alone.
     """
     if not is_finite(here) or here.value is None:
         return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)

@@ -14,7 +14,9 @@ from ..text.texts import Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
-_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}\W{0,3}: (?=\S)")
+_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}: (?=\S)")
+"""What stands in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
+
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
@@ -77,6 +79,11 @@ class Mentions:
             return frozenset(run.lstrip("0") for run in _DIGITS.findall(runs)).union(numbers_in(plain))
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The signs of currencies that the messages have."""
+        return frozenset(sign for sign in "€£¥₹$" if any(sign in text for text in self._contents))
 
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""

@@ -68,6 +68,7 @@ class RemoteStrategy:
 
     @functools.cached_property
     def _send(self) -> Callable[[bytes], bytes]:
+        """The way to the code: a session of its child, which begins here, or a call in this process."""
         sandbox, counter = self._strategy.sandbox, self._counter
         if sandbox is None:
             return ServedStrategy(self._strategy, counter).answer

@@ -89,7 +89,7 @@ class ServedStrategy:
         return [self._messages[number] for number in numbers]
 
     def number(self, message: Any) -> int:
-        """The number of a message, which crosses with this answer where it is a new one."""
+        """The number of a message. A new message is sent along with this answer."""
         if not isinstance(message, Message):
             kind = type(message).__name__
             raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
@@ -151,5 +151,5 @@ class ServedInstance:
 
 
 def _data(result: Any) -> str:
-    """The parts of a result that code could edit."""
+    """The parts of a result that code could edit, as JSON; `""` for anything else."""
     return compact_json([result.data, result.arguments]) if isinstance(result, ToolResult) else ""

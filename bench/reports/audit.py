@@ -22,7 +22,6 @@ from .blocks import (
     Prose,
     Report,
     Section,
-    Sentence,
     Span,
     Table,
     code,
@@ -100,7 +99,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
 def _cost(sessions: Sessions) -> Iterator[Block]:
     """Yields the sentence, three figures, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
-    yield Sentence((Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""))
+    yield Prose((Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead")
     if sessions.all:
         yield from (Figures(tuple(_figures(sessions))), _uses(sessions))
     if len(sessions.all) > 1:

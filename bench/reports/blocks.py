@@ -10,6 +10,7 @@ from .charts import Chart, Histogram, Mark, Plot, Range
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
+Role = Literal["", "lead", "heading", "use"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
 TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
@@ -47,37 +48,16 @@ def code(text: str, tone: Tone = "") -> Text:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """The one sentence that answers."""
-
-    text: Text
-
-
-@dataclass(frozen=True)
 class Prose:
-    """A paragraph."""
+    """A paragraph, the sentence that answers, a heading inside a section, or a line to copy."""
 
     text: Text
+    role: Role = ""
 
 
 def muted(text: str) -> Prose:
     """A paragraph in the second colour."""
     return Prose((Span(text, "muted"),))
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading inside a section."""
-
-    text: Text
-
-
-@dataclass(frozen=True)
-class Code:
-    """A line to copy, and what it is for."""
-
-    label: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -227,7 +207,7 @@ def table(
     return Table(name, tuple(heads), tuple(built[:most]), look, " ".join(filter(None, [more, note])))
 
 
-Block = Sentence | Prose | Heading | Figures | Table | Drawing | Gallery | Code | Fold
+Block = Prose | Figures | Table | Drawing | Gallery | Fold
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
-from .blocks import Block, Cell, Fold, Heading, Prose, Report, Span, Table, Text
+from .blocks import Block, Cell, Fold, Prose, Report, Span, Table, Text
 from .outline import DOTS, Items, Part, outline
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
@@ -64,7 +64,7 @@ def _span(item: str | Span) -> str:
 
 def _part(part: Part) -> str:
     match part:
-        case Heading(text):
+        case Prose(text, "heading"):
             return f"### {_rich(text)}"
         case Prose(text):
             return _rich(text)

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 
 from .blocks import (
     Block,
-    Code,
     Drawing,
     Figure,
     Figures,
     Fold,
     Gallery,
-    Heading,
     Picture,
     Prose,
-    Sentence,
     Span,
     Table,
     Text,
@@ -34,29 +31,25 @@ class Items:
     texts: tuple[Text, ...]
 
 
-Part = Heading | Prose | Items | Table | Fold
+Part = Prose | Items | Table | Fold
 
 
 def outline(blocks: Iterable[Block]) -> Iterator[Part]:
     """The parts of some blocks in order; a chart is the sentence that describes it."""
     for block in blocks:
         match block:
-            case Heading() | Prose() | Table() | Fold():
+            case Prose() | Table() | Fold():
                 yield block
-            case Sentence(text):
-                yield Prose(text)
             case Figures(items, drawing):
                 yield Items(tuple(map(_figure, items)))
                 yield from [Prose(drawing.chart.alt)] if drawing else []
             case Drawing(Plot()):
                 pass  # a table below it names the same values
             case Drawing(chart, title, note):
-                yield from [Heading(title)] if title else []
+                yield from [Prose(title, "heading")] if title else []
                 yield from (Prose(text) for text in (chart.alt, note) if text)
             case Gallery(items, _):
                 yield Items(tuple(map(_picture, items)))
-            case Code(label, text):
-                yield Prose((f"{label} " if label else "", Span(text, code=True)))
 
 
 def _picture(item: Picture) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..comparison.certainty import FEWEST
 from ..model.advice import Ranked
 from ..model.compared import Compared
-from .blocks import TONE_OF, Cell, Figure, Figures, Prose, Report, Row, Section, Sentence, Span, Table, columns, number
+from .blocks import TONE_OF, Cell, Figure, Figures, Prose, Report, Row, Section, Span, Table, columns, number
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -52,7 +52,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         if (item := readings[at].by_name.get(readings[at].advice.advised or ""))
     ]
     head, rest = _sentence(readings, groups, list(dict.fromkeys(item.strategy for _, item in advised)))
-    answer = (Sentence((head, rest)), Figures(tuple(_figures(readings, advised))))
+    answer = (Prose((head, rest), "lead"), Figures(tuple(_figures(readings, advised))))
     questions = (_questions(readings, groups, reports),)
     sections = (
         Section("answer", "Answer", "", answer),

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Code, Column, Fold, Heading, Prose, Report, Table, muted, plain
+from .blocks import Block, Cell, Column, Fold, Prose, Report, Table, muted, plain
 from .numbers import of
 from .outline import DOTS, Items, Part, outline
 
@@ -68,9 +68,9 @@ def _failed(compared: Compared) -> bool:
 def _first_screen(report: Report) -> list[Block]:
     """The table and the line to copy, a line on what is folded; then what changed and failed gates."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    answer = [one for one in sections.get("answer", ()) if isinstance(one, Table | Fold | Code)]
-    gates = [one for one in sections.get("gates", ()) if isinstance(one, Table | Code)]
-    return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in (*answer, *gates)]
+    blocks = (*sections.get("answer", ()), *(one for one in sections.get("gates", ()) if not isinstance(one, Fold)))
+    tables = [one for one in blocks if isinstance(one, Table | Fold) or (isinstance(one, Prose) and one.role == "use")]
+    return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in tables]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
@@ -84,7 +84,7 @@ def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
 
 def _part(part: Part, width: int) -> Iterator[str]:
     match part:
-        case Heading(text) | Prose(text):
+        case Prose(text):
             yield from _wrapped(plain(text), width)
         case Items(texts):
             for text in texts:

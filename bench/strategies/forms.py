@@ -239,14 +239,18 @@ def _form_named(kind: str, annotation: Any) -> str | None:
         forms = {_form_named(kind, item) for item in typing.get_args(annotation) if item is not type(None)}
         return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
     plain = origin or annotation
-    if not isinstance(plain, type) or plain is str or plain in (ToolResult, Record, Window, Execution):
+    if not isinstance(plain, type) or plain in (str, ToolResult, Record, Window, Execution):
         name = getattr(plain, "__name__", "")
         return name if name in known else None
     if issubclass(plain, Mapping):
         is_state = "dict" not in known or "execution_history" in getattr(plain, "__annotations__", ())
         return "state" if is_state and "state" in known else "dict"
-    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
-        return None
+    is_list = issubclass(plain, Iterable) and not issubclass(plain, bytes)
+    return _form_of_list(known, annotation) if is_list else None
+
+
+def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
+    """The form that a list's annotation names: messages where the slot has them, else the value."""
     if "openai" not in known:
         return "value"
     if Message in typing.get_args(annotation) and "Message" in known:

@@ -41,17 +41,15 @@ class Place:
     then: Path | None = None
 
     def of_then(self, path: str) -> str:
-        """A path, or its place in the folder of the revision where it lies in the repository."""
+        """The path at the revision of a path in the repository; any other path as it is."""
         if self.top is None or self.then is None:
             return path
         here = Path(path).resolve()
-        inside = here.is_relative_to(self.top) and not here.is_relative_to(self.then)
-        if not inside or is_installed(str(here / "x")):
+        if not here.is_relative_to(self.top) or here.is_relative_to(self.then):
             return path
-        there = self.then / here.relative_to(self.top)
-        # an environment that is kept in the repository, and not in its history
-        untracked = not {"site-packages", "dist-packages"}.isdisjoint(here.parts) and not there.exists()
-        return path if untracked else str(there)
+        if is_installed(str(here / "x")):  # in an environment that lies in the repository
+            return path
+        return str(self.then / here.relative_to(self.top))
 
     def settle(self) -> None:
         """Set this process up to import from there; in the child alone."""

@@ -206,21 +206,6 @@ def is_request(value: Any) -> bool:
     return any(_objects(listed, *keys) for listed, keys in lists)
 
 
-def is_answer(value: Any) -> bool:
-    """True for the body of an answer of any of the interfaces."""
-    body = as_dict(value)
-    choices, output = body.get("choices"), body.get("output")
-    places = (body.get("message"), as_dict(output).get("message"))
-    return (
-        (body.get("role") == "assistant" and isinstance(body.get("content"), list))
-        or any(as_dict(place).get("role") == "assistant" for place in places)
-        or (isinstance(choices, list) and _objects(choices[:1], "message", "text"))
-        or output == []
-        or _objects(output, "type")
-        or _objects(body.get("candidates"), "content", "finishReason")
-    )
-
-
 def _objects(values: Any, *keys: str) -> bool:
     """True for a list with an object, each of which has one of some keys."""
     objects = dicts(values)
@@ -279,7 +264,7 @@ def answer_in(record: Any) -> Any:
         if isinstance(value, list):
             value = assembled(value)
         alone = keys in _ALONE and isinstance(value, str) and value.strip()
-        if is_answer(value) or alone:
+        if alone or (isinstance(value, dict) and answers_of(value, Unread())):
             return value
     return None
 

@@ -53,8 +53,6 @@ def is_langchain(value: Any) -> bool:
         ending = str(value["id"][-1]) if value["id"] else ""
         return ending.endswith(_ENDINGS) and isinstance(value.get("kwargs"), dict)
     kind = value.get("type")
-    if "additional_kwargs" in value and kind is None:
-        return isinstance(value.get("role"), str) and "content" in value
     known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
     return known and ("content" in value or isinstance(value.get("data"), dict)) and "event" not in value
 
@@ -65,13 +63,13 @@ def is_item(value: Any) -> bool:
     if kind == "message" or (kind is None and isinstance(value, dict)):
         parts = {str(part.get("type")) for part in dicts(value.get("content"))}
         own = not parts.isdisjoint({"input_text", "output_text", "input_image"})
-        return "role" in value and (own or (kind == "message" and "usage" not in value))
+        return own or ("role" in value and kind == "message" and "usage" not in value)
     if not isinstance(kind, str):
         return False
     return (
         kind.endswith(("_call", "_call_output"))
         or kind == "agent_message"
-        or (kind == "reasoning" and "summary" in value)
+        or (kind == "reasoning" and "text" not in value)
     )
 
 
@@ -99,7 +97,7 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
             value = {"role": "user", "content": value}
         if not isinstance(value, dict):
             unread.add("message that is no object")
-        elif is_item(value) and _is_answers(value):
+        elif is_item(value) and is_answers(value):
             _add_item(answer, value, unread)
         else:
             read += [*_answer_of(answer), *(_other_item if is_item(value) else message)(value, unread)]
@@ -110,16 +108,8 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 def answer_of_items(items: Any, unread: Unread) -> list[ReadMessage]:
     """The `output` of a response of the Responses interface as its turn, then results of tools that
     the server ran."""
-    answer = Blocks()
     unread.add("output that is no list of items", not isinstance(items, list | None))
-    for item in items if isinstance(items, list) else ():
-        if not isinstance(item, dict):
-            unread.add("item that is no object")
-        elif _is_answers(item):
-            _add_item(answer, item, unread)
-        else:
-            answer.results += _other_item(item, unread)
-    return _answer_of(answer)
+    return messages(items if isinstance(items, list) else (), unread)
 
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
@@ -129,7 +119,7 @@ def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     return [ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
 
 
-def _is_answers(item: dict[str, Any]) -> bool:
+def is_answers(item: dict[str, Any]) -> bool:
     """True for an item of which an answer is made."""
     kind = item.get("type", "message")
     if kind in ("message", None):

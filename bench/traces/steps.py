@@ -218,13 +218,10 @@ class Steps:
         given = (call.arguments, str(call.arguments), as_text(call.arguments))
         return runs.pop(next((at for at, (arguments, _) in enumerate(runs) if arguments in given), 0))[1]
 
-    def waiting(self, thread: str = "main") -> list[ToolCall]:
-        """The calls of a thread that have no result yet, oldest first."""
-        return list(self._waiting.get(thread, ()))
-
-    def waiting_everywhere(self) -> list[ToolCall]:
-        """The calls of all threads that have no result yet, oldest first within each."""
-        return [call for calls in self._waiting.values() for call in calls]
+    def waiting(self, thread: str | None = "main") -> list[ToolCall]:
+        """The calls of a thread, or of all (None), that have no result yet, oldest first in
+        each."""
+        return [call for name, calls in self._waiting.items() if thread in (None, name) for call in calls]
 
     def place_of(self, call_id: str) -> tuple[str, str]:
         """The thread and the agent of a call."""

@@ -48,7 +48,7 @@ def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _
 @dataclass(frozen=True)
 class Span:
     """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function),
-    `route` (its output is who goes on), `""` for what only reshapes what calls show, or the
+    `""` for what only reshapes what calls show, or the
     service's own word, which is counted. `agent` is whose run it is, where that is known; runs
     below it are that agent's too. `prompt` and `answers` are those of a call that are not written
     as inputs and outputs."""
@@ -132,12 +132,9 @@ class Tree(Prompts):
         elif span.kind == "chain":
             outputs = span.outputs
             self._route(span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs)
-        elif span.kind == "route" and isinstance(span.outputs, str):
-            self.nodes.add(span.outputs)
-            self._route(span, span.outputs)
         elif span.kind == "other":
             self.unread.add("span of another instrumentation")
-        elif span.kind not in ("route", ""):
+        elif span.kind:
             self.unread.kind("span", span.kind)
 
     def _route(self, span: Span, outputs: Any) -> None:
@@ -195,7 +192,7 @@ class Tree(Prompts):
         else name."""
         call_id, ran = self._ran(span)
         name, given = function_name(span.name), compact_json(_arguments_of(span))
-        waiting = [call for call in self.waiting_everywhere() if call.id == call_id or call.name == name]
+        waiting = [call for call in self.waiting(None) if call.id == call_id or call.name == name]
         waiting.sort(key=lambda call: (call.id != call_id, compact_json(call.arguments) != given))
         if not waiting:
             self.unread.add("run of a tool that no call asked for")

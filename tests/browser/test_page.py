@@ -68,7 +68,7 @@ def test_paper_holds_what_is_open_and_each_question_of_an_overview(visit: Visit,
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     closed = "[...document.querySelectorAll('details:not([open])')].filter((item) => item.checkVisibility()).length"
     assert page.evaluate(closed) == 0
-    assert page.locator("details.full[open] .lead-text").count() == page.locator("details.full").count()
+    assert page.locator("details.full[open] .lead").count() == page.locator("details.full").count()
 
 
 def test_a_column_sorts_both_ways_and_says_so(visit: Visit) -> None:
@@ -112,5 +112,5 @@ def test_the_keyboard_reaches_everything(visit: Visit) -> None:
 def test_a_page_is_whole_without_its_script(visit: Visit, name: str) -> None:
     page = visit(name, folded=True, java_script_enabled=False)
     assert page.locator("h1").is_visible()
-    assert page.locator(".lead-text").first.is_visible()
+    assert page.locator(".lead").first.is_visible()
     assert page.locator("button").count() == 0

@@ -11,13 +11,12 @@ from ..blocks import (
     TONE_OF,
     Block,
     Cell,
-    Code,
     Column,
     Drawing,
     Figure,
     Figures,
+    Prose,
     Section,
-    Sentence,
     Span,
     Text,
     Tone,
@@ -45,13 +44,13 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
-    yield Sentence(answer_sentence(reading))
+    yield Prose(answer_sentence(reading), "lead")
     if not reading.compared.strategies:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
     yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
     if reading.advice.advised and (line := reading.scenario_line(reading.advice.advised)):
-        yield Code("In a scenario:", line)
+        yield Prose(("In a scenario: ", Span(line, code=True)), "use")
     numbers = _numbers(reading) if savings else measured(reading, reading.measures)
     yield from strategies(reading, "All strategies", numbers)
     if note := _note(reading):

@@ -11,15 +11,12 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
-    Code,
     Column,
     Figure,
     Figures,
     Fold,
-    Heading,
     Prose,
     Section,
-    Sentence,
     Span,
     Table,
     Tone,
@@ -62,13 +59,13 @@ def _gates(reading: Reading) -> Iterator[Block]:
     failed, passed = reading.failed, [gate for gate in reading.decided if gate.outcome == "pass"]
     if failed:
         head, rest = failed_sentence(reading)
-        yield Sentence((Span(head, "bad", strong=True), f" {rest}"))
+        yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield Figures(tuple(_figures(reading)))
     else:
         yield Prose(tuple(_all_well(reading, len(passed))))
     yield from _changed_specs(reading)
     if failed:
-        yield from (Heading("Failed gates"), _gate_table(reading, "Failed gates", failed))
+        yield from (Prose("Failed gates", "heading"), _gate_table(reading, "Failed gates", failed))
     if passed:
         title = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
         yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
@@ -145,7 +142,7 @@ def _changed_specs(reading: Reading) -> Iterator[Block]:
     ]
     if rows:
         heads = columns("strategy", "before", "now")
-        yield from (Heading("The change"), table("The change", heads, rows, look="texts"))
+        yield from (Prose("The change", "heading"), table("The change", heads, rows, look="texts"))
 
 
 # ---------------------------------------------------------------- moves
@@ -214,7 +211,7 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
     ]
     if rows:
         heads = columns("run", *map(number, ("before", "now", "change")))
-        yield Heading(f"{name_of(reading, move.metric)}, {move.strategy}")
+        yield Prose(f"{name_of(reading, move.metric)}, {move.strategy}", "heading")
         yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
 
 
@@ -226,6 +223,9 @@ def _next(reading: Reading) -> Iterator[Block]:
         price = reading.price(advised)
         cost = f" and costs {change_in_words(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
-    yield from (Heading("Keep the gate"), Prose(keep))
-    yield from (Heading("Accept the loss"), Prose("Raise the limits in the scenario, then store the new values:"))
-    yield Code("", "bench run SCENARIO --update-baseline")
+    yield from (Prose("Keep the gate", "heading"), Prose(keep))
+    yield from (
+        Prose("Accept the loss", "heading"),
+        Prose("Raise the limits in the scenario, then store the new values:"),
+    )
+    yield Prose((Span("bench run SCENARIO --update-baseline", code=True),), "use")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...model.scores import Finding, Rule
-from ..blocks import Block, Heading, Prose, Section, Table, code, columns, table
+from ..blocks import Block, Prose, Section, Table, code, columns, table
 from ..labels import label
 from ..numbers import quantity
 from ..reading import Reading
@@ -35,7 +35,7 @@ def sections(reading: Reading) -> Iterator[Section]:
         same = (f"{label(name)} {quantity(values[name].pop(), reading.unit(name))}" for name in still)
         blocks.append(Prose(f"The same with every strategy: {'; '.join(same)}."))
     if changed:
-        blocks += [Heading("Judgements that changed"), _changes(reading, changed)]
+        blocks += [Prose("Judgements that changed", "heading"), _changes(reading, changed)]
     if blocks:
         yield Section("judgements", "Judgements", "Evaluations, routes and selections", tuple(blocks))
 

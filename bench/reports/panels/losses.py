@@ -13,7 +13,6 @@ from ..blocks import (
     Cells,
     Drawing,
     Fold,
-    Heading,
     Prose,
     Row,
     Section,
@@ -69,7 +68,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
     turns = f"{of(int(total[worst]), 'turn')} of {of(runs, 'run')}"
     yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
     many = min(_RUNS, sum(any(values.values()) for values in missed.values()))
-    yield Heading("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most")
+    yield Prose("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most", "heading")
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
     first = reading.candidate.strategy if reading.candidate else ""
@@ -127,7 +126,7 @@ def _failures(reading: Reading) -> Iterator[Block]:
                 text = f"another result when replayed again, from step {score.unstable_at}"
                 rows.append((score.strategy, reading.name(run.id), text))
     if rows:
-        yield Heading("Runs that failed")
+        yield Prose("Runs that failed", "heading")
         yield table("Runs that failed", columns("strategy", "run", "error"), rows, most=_RUNS, noun="run")
 
 
@@ -149,7 +148,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
         group = sentence_case(RULES[rule].measure)
         rows += [Row(cells, group="" if at else group) for at, cells in enumerate(examples)]
     if rows:
-        yield Heading("Refused by a rule")
+        yield Prose("Refused by a rule", "heading")
         heads = columns("strategy", "before", "with the strategy")
         yield table("Refused by a rule", heads, rows, most=_ROWS, noun="example")
 
@@ -170,7 +169,9 @@ def _details(reading: Reading) -> Iterator[Block]:
         blocks = tuple(_detail(reading, item, today.get(item.run)))
         if blocks and places[item.strategy] <= (_EACH if _lost(item) else 1):
             title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
-            yield from (Heading(title), *blocks) if item is items[0] and _lost(item) else (Fold(title, blocks),)
+            yield from (
+                (Prose(title, "heading"), *blocks) if item is items[0] and _lost(item) else (Fold(title, blocks),)
+            )
 
 
 def _lost(item: ReplayDetail) -> list[MissedFact]:
@@ -191,9 +192,9 @@ def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) ->
         yield Drawing(_arcs(item), note=note)
     step = _worst_turn(item)
     if step is not None and (both := prompts_of(item, today, step, reading.title(reading.compared.today))):
-        yield from (Heading(f"Prompt of step {step}"), both)
+        yield from (Prose(f"Prompt of step {step}", "heading"), both)
     if item.missed:
-        yield from (Heading("Missing values"), _missing(item.missed))
+        yield from (Prose("Missing values", "heading"), _missing(item.missed))
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")

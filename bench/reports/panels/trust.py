@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...model.advice import RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule
-from ..blocks import Block, Cell, Fold, Heading, Prose, Section, Table, code, columns, number, table
+from ..blocks import Block, Cell, Fold, Prose, Section, Table, code, columns, number, table
 from ..labels import RULES, is_count, rule_value, sentence_case
 from ..numbers import count, listed, of, percent, rule_out
 from ..reading import Reading
@@ -24,14 +24,14 @@ _FILES, _TEXTS = 10, 12
 
 def sections(reading: Reading) -> Iterator[Section]:
     """Always something: the limit of replay at least."""
-    blocks: list[Block] = [Heading("Limits"), *(Prose(text) for text in _limits(reading))]
-    blocks += [Heading("Read"), Prose(_read(reading))]
+    blocks: list[Block] = [Prose("Limits", "heading"), *(Prose(text) for text in _limits(reading))]
+    blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
     if assumed := _assumed(reading):
-        blocks += [Heading("Assumed"), Prose(assumed)]
+        blocks += [Prose("Assumed", "heading"), Prose(assumed)]
     if any(item.rules for item in reading.ranked):
-        blocks += [Heading("How it was decided"), _rules(reading)]
+        blocks += [Prose("How it was decided", "heading"), _rules(reading)]
     blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 

@@ -135,16 +135,21 @@ def results_line(group: Group) -> str:
 
 
 def talk_of(messages: Sequence[Message]) -> list[Group]:
-    """A history in groups, without its system messages; results apart from their call join its group."""
+    """A history in groups, without its system messages.
+
+    A result joins the group of its call; one whose call is not known that of the calls or results
+    just before it.
+    """
     groups: list[list[Message]] = []
     by_call: dict[str, list[Message]] = {}
-    latest: list[Message] | None = None  # a group that results may follow
+    just_before: list[Message] | None = None
     for message in messages:
-        group = by_call.get(message.call_id or "", latest) if message.kind == "result" else None
+        is_result = message.kind == "result"
+        group = by_call.get(message.call_id or "", just_before) if is_result else None
         if group is None:
             groups.append(group := [])
         group.append(message)
-        if message.kind != "result":
+        if not is_result:
             by_call.update({call.id: group for call in message.tool_calls})
-        latest = group if message.tool_calls or message.kind == "result" else None
+        just_before = group if message.tool_calls or is_result else None
     return [tuple(group) for group in groups if group[0].role != "system" or group[0].tool_calls]

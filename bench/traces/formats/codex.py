@@ -10,7 +10,7 @@ import msgspec
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
 from .. import Confidence, Document, Traces, as_dict, certain_if, register, strict_json
 from ..markers import cut_in
-from ..messages import answer_of_items, is_item, messages
+from ..messages import answer_of_items, is_answers, is_item, messages
 from ..records import dict_in, fields_of, filled, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
@@ -197,9 +197,7 @@ class _Rollout(Steps):
 
 def _is_of_model(line: Line) -> bool:
     """True for an item that the model wrote."""
-    kind = str(line["payload"].get("type", "message"))
-    answered = kind == "message" and line["payload"].get("role") in (None, "assistant")
-    return line.get("type") == "response_item" and (answered or kind == "reasoning" or kind.endswith("_call"))
+    return line.get("type") == "response_item" and is_answers(line["payload"])
 
 
 def _counts_first(lines: list[Line]) -> bool:

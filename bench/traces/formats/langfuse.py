@@ -97,8 +97,6 @@ def _span(item: dict[str, Any], unread: Unread) -> Span:
     """An observation as a run of the tree."""
     kind = text(item.get("type")) or ""
     inputs, answer = decoded(item.get("input")), decoded(item.get("output"))
-    if kind == "GENERATION" and as_dict(answer).keys() == {"content"}:
-        answer = {"role": "assistant", **answer}
     failed = item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
     return span_of(
