@@ -17,6 +17,7 @@ from bench.plugins import worker
 from bench.plugins.worker import Child, Limits, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.sandboxed import put_together
+from bench.tokens.counting import TokenCounter
 
 LIMITS = Limits(0.6, 800)
 TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
@@ -212,6 +213,19 @@ def test_a_forged_answer_is_refused(what, replayed):
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")
+
+
+def test_messages_and_texts_are_counted_in_the_child_as_they_are_here(replayed):
+    code = (
+        "from bench.model import Message\ndef f(window):\n    counts = [window.count(m) for m in window.messages[:2]]\n"
+    )
+    code += "    counts.append(window.count('You run commands.'))\n"
+    code += "    return [*window.messages, Message(role='user', kind='made', text=str(counts))]\nf.form = 'Window'\n"
+    found = replayed(code, "compactor={}:f")
+    counter = TokenCounter()
+    texts_of = ("You run commands.", "Follow the files to the end.")
+    counts = [*(counter.text(text) + 3 for text in texts_of), counter.text(texts_of[0])]
+    assert found.written[0].text == str(counts)
 
 
 def test_a_message_does_not_cost_less_than_nothing(replayed):
