@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..model import grouped
 from ..text.dates import dates_in, times_in
-from ..text.facts import flat
+from ..text.facts import flat, numbers_in
 from ..text.instructions import Repetition, TextLines, text_lines
 from ..text.texts import Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
-_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}\W{0,3}: (?=\S)")
+_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}: (?=\S)")
+"""What stands in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
+
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
@@ -72,10 +75,15 @@ class Mentions:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         def numbers() -> frozenset[str]:
-            runs = frozenset().union(*map(_DIGITS.findall, self._contents))
-            return frozenset(run.lstrip("0") for run in runs).union(*map(self._texts.numbers, self._contents))
+            runs, plain = _distinct_lines(self._contents), _distinct_lines(map(self._texts.plain, self._contents))
+            return frozenset(run.lstrip("0") for run in _DIGITS.findall(runs)).union(numbers_in(plain))
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The signs of currencies that the messages have."""
+        return frozenset(sign for sign in "€£¥₹$" if any(sign in text for text in self._contents))
 
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
@@ -124,7 +132,8 @@ class Mentions:
     def _in_a_row(self, words: str) -> bool:
         """True if flat words stand in a row in some message, or are none. Looked for where each of them is."""
         rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
-        return not rows or any(words in self._row(number) for number in frozenset.intersection(*rows))
+        rows.sort(key=len)  # the rarest words first
+        return not rows or any(words in self._row(number) for number in rows[0].intersection(*rows[1:]))
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name or of its path, ordinals aside, or have it in the id of a call."""
@@ -160,3 +169,8 @@ class Mentions:
     @cached_property
     def _lines(self) -> TextLines:
         return text_lines(*self._contents)
+
+
+def _distinct_lines(texts: Iterable[str]) -> str:
+    """The distinct lines of some texts as one."""
+    return "\n".join(dict.fromkeys(line for text in texts for line in text.split("\n")))

@@ -90,20 +90,27 @@ def resolve(folder: Path, revision: str) -> str:
 def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     """Write the files of a repository at a commit into an empty folder.
 
-    A work tree for which neither hooks nor filters are started, with its links, its attributes, and
-    its submodules where they are cloned. The repository itself is not changed. `index` is a new file
-    of git's. Raises BenchError where this clone does not have the files.
+    Neither hooks nor filters are started, and the repository itself is not changed. Submodules are
+    written too, where they are cloned. `index` is a new file of git's. Raises BenchError where this
+    clone does not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
         if _with_tree(top, folder, index, *arguments) is None:
             raise BenchError(f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`")
+    for commit, name in _submodules(top, folder, index):
+        inner = top / name
+        if top_of(inner) == inner.resolve():
+            with contextlib.suppress(BenchError):  # its folder stays empty, and what is imported from it is not found
+                unpack(commit, inner, folder / name, index.with_name(f"{index.name}-"))
+
+
+def _submodules(top: Path, folder: Path, index: Path) -> Iterator[tuple[str, str]]:
+    """Yield the commit and the path of each submodule that an index names."""
     for line in (_with_tree(top, folder, index, "ls-files", "--stage", "-z") or b"").split(b"\0"):
         about, _, name = line.partition(b"\t")
-        inner = top / os.fsdecode(name)
-        if about.startswith(b"160000") and top_of(inner) == inner.resolve():
-            with contextlib.suppress(BenchError):  # its folder stays empty, and what is imported from it is not found
-                unpack(about.split()[1].decode(), inner, folder / os.fsdecode(name), index.with_name(f"{index.name}-"))
+        if about.startswith(b"160000"):  # the mode of a submodule
+            yield about.split()[1].decode(), os.fsdecode(name)
 
 
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:

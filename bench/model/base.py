@@ -18,7 +18,7 @@ MAX_DEPTH = 200
 
 
 def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
-    """True if a value of lists and mappings is nested deeper than `levels`; a scalar has no level.
+    """True if a value of lists and mappings has more than `most` levels; a scalar has none.
 
     >>> too_deep([[1]], 2), too_deep([[[]]], 2), too_deep(1, 0)
     (False, True, False)

@@ -66,7 +66,11 @@ class Link:
 
 
 def main(number: int) -> NoReturn:
-    """Be a warden, until the process that imports the code ends, or the control closes."""
+    """Run the warden: start the process that imports the code, and end all below it when that ends.
+
+    `number` is the file of the control, the socket to the process that measures. The warden ends
+    as the process below it did, by the same signal.
+    """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
@@ -84,7 +88,7 @@ def main(number: int) -> NoReturn:
             _leave(1)
     code = _awaited(below, control)
     _end_below(frozenset())
-    if code < 0:  # the bench is told the signal
+    if code < 0:
         with contextlib.suppress(OSError):
             signal.signal(-code, SIG_DFL)
         kill(getpid(), -code)

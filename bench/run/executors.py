@@ -93,13 +93,8 @@ class Workers:
         waiting: dict[Future[Any], _Task] = {}
         is_broken = False
         while True:
-            for task in () if is_broken else itertools.islice(source, AHEAD * self.count - len(waiting)):
-                try:
-                    waiting[self._started().submit(job, task)] = task
-                except BrokenProcessPool:
-                    lost.append(task)
-                    is_broken = True
-                    break
+            if not is_broken:
+                is_broken = self._give_out(job, source, waiting, lost)
             if not waiting:
                 break
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -117,6 +112,22 @@ class Workers:
                 yield result
         if is_broken:
             self.stop()
+
+    def _give_out(
+        self,
+        job: Callable[[_Task], Any],
+        source: Iterator[_Task],
+        waiting: dict[Future[Any], _Task],
+        lost: list[_Task],
+    ) -> bool:
+        """Submit tasks until each worker has enough to do; True where the executor is broken."""
+        for task in itertools.islice(source, AHEAD * self.count - len(waiting)):
+            try:
+                waiting[self._started().submit(job, task)] = task
+            except BrokenProcessPool:
+                lost.append(task)
+                return True
+        return False
 
     def _started(self) -> Executor:
         if self._executor is None and self._executors is not None:

@@ -78,9 +78,9 @@ class OwnFunction:
 
 
 def awaited(answer: Any) -> Any:
-    """An answer: of an async function once it is there, of a generator its texts joined or a list.
+    """An answer, awaited where it must be; of a generator the parts, texts joined to one.
 
-    Where a loop is running already, it is waited for in a thread.
+    Inside a running event loop an answer is awaited in a thread.
 
     >>> async def answer() -> int:
     ...     return 1

@@ -242,7 +242,8 @@ class Bridge:
     def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
         self._dialect = dialect
         self._groups: list[list[Message]] = []
-        self._beside: list[tuple[int, Message]] = []  # messages in no group, behind so many groups
+        # messages that the interface keeps apart, each with the number of groups before it
+        self._beside: list[tuple[int, Message]] = []
         for message in messages:
             if role_of(message) in dialect.beside:
                 self._beside.append((len(self._groups), message))
@@ -271,7 +272,7 @@ class Bridge:
         beside, next_place = list(self._beside), 0
         for number, item in enumerate(items):
             place = self._unchanged(item, next_place)
-            while beside and beside[0][0] <= (place or 0):
+            while beside and beside[0][0] <= (place or 0):  # what stood before this one comes first
                 messages.append(beside.pop(0)[1])
             if place is not None:
                 next_place = place + 1

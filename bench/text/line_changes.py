@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212])?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)"
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?\w+(?:[-.,:/@'’]\w+)*|[%°$€£¥<>≤≥≠=]|[✓✔✗✘✅❌]"
 )
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
@@ -238,4 +239,6 @@ def _same(old: str, new: str, fewest: int | None) -> bool:
     """True if a word is the original, or what a cut left of it: so many characters at least (None: no cut)."""
     if same_value(new, old):
         return True
+    if fewest and _NUMBER.fullmatch(old):
+        return False  # the beginning of a number is another one
     return fewest is not None and len(new) >= fewest and (old.startswith(new) or old.endswith(new))

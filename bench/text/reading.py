@@ -149,7 +149,7 @@ def is_path(line: str) -> bool:
 def _meanings(line: str) -> dict[str, str]:
     """The meanings that a line gives to short names: behind a label, or one for a name that is no word."""
     match = _LEGEND.match(line)
-    parts = re.split(r", (?=\S{1,40}?(?:\s?=|->|→|: | means | for ))", match[1]) if match else [line]
+    parts = re.split(r"[,;] (?=\S{1,40}?(?:\s?=|->|→|: | means | for ))", match[1]) if match else [line]
     pairs = [meaning for part in parts if (meaning := _MEANING.fullmatch(part))]
     if len(pairs) != len(parts) or not (match or _SHORT.fullmatch(pairs[0][1])):
         return {}

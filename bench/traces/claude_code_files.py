@@ -63,10 +63,18 @@ def refuse_part(document: Document, session: str | None) -> None:
 
 def tool_run(result: Any, seen: str) -> Ran:
     """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`):
-    the duration, if it was cut, and the whole output where it is longer."""
+    the duration, and the output where it is longer; it is cut where Claude Code says so, or says
+    that it kept more in a file.
+
+    >>> run = tool_run({"stdout": "36 walls", "persistedOutputSize": 86_332}, "36")
+    >>> run.output, run.cut
+    ('36 walls', True)
+    """
     result = dict_in(result)
     output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
     times = (result.get(key) for key in ("durationMs", "totalDurationMs"))
     took = next((value / 1000 for value in times if type(value) in (int, float)), None)
-    longer = len(output) > len(seen)
-    return Ran(output if longer else None, duration_s=took, cut=result.get("truncated") is True and not longer)
+    longer, size = len(output) > len(seen), result.get("persistedOutputSize")
+    kept = type(size) is int and size > len(output.encode("utf-8", "replace"))
+    cut = kept or (result.get("truncated") is True and not longer)
+    return Ran(output if longer else None, duration_s=took, cut=cut)

@@ -63,12 +63,6 @@ def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[Hashable], 
     assert len({thread.name for thread in every}) == len(every)
 
 
-def test_names_of_conversations_are_free() -> None:
-    threads = Threads()
-    names = [threads.begin(group).name for group in ("a", "a", "a 2", "a", "a", "main", "main")]
-    assert names == ["main", "a", "a 2", "a 3", "a 4", "main 2", "main 3"]
-
-
 VALUES: list[Any] = [None, 1, 1.0, True, "1", "x", [], {}, [1], {"q": 1}, {"q": True}, {"q": 2}, '{"q":1}', "{'q': 1}", "[1]"]  # fmt: skip
 TOOLS = st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12)
 

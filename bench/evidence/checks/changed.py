@@ -9,11 +9,12 @@ from contextlib import suppress
 from ...model import nested
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
-from ...text.fields import FieldTable, is_prose
+from ...text.field_list import is_prose
+from ...text.fields import FieldTable
 from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ...text.reading import unfolded
-from ...text.text_records import TextRecord, plain_key
+from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .dropped import dropped
 from .gaps import OPENING, pieces_of
@@ -26,6 +27,7 @@ _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
+_CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 _CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
@@ -215,8 +217,7 @@ def _changed_in(
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                of_result = len(known) * 2 >= len(pairs) and table.says_value(text)
-                if of_result or is_unsupported(evidence, own, text, fewest=3):
+                if _is_renamed(evidence, table, text, known, pairs) or is_unsupported(evidence, own, text, fewest=3):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
@@ -232,6 +233,13 @@ def _changed_in(
         evidence.session.unread.add(own.number)
         return []
     return found
+
+
+def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
+    """True if a value under a key of its own, among known ones, is that of another key that is gone, or a code that nothing says."""
+    if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
+        return False
+    return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
 
 
 def _begun(piece: str, table: FieldTable) -> tuple[str, str]:

@@ -20,7 +20,7 @@ SUCCESS = re.compile(
 )
 """Words that claim a success."""
 
-_CALLS = r"(?:\w+ ){0,3}(?:calls?|commands?|steps?|attempts?|requests?|results?|operations?|of them)\b"
+_CALLS = r"(?:\w+ ){0,3}(?:calls?|commands?|attempts?|results?|of them)\b"
 _ALL = re.compile(rf"\b(?:all|every|each(?: of)?|both)\b(?: the| of the)? {_CALLS}", re.IGNORECASE)
 _NONE_FAILED = re.compile(
     rf"\b(?:none|no) (?:of the )?(?:{_CALLS} )?(?:\w+ )?(?:failed|errors?|failures?)\b", re.IGNORECASE

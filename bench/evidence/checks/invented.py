@@ -33,6 +33,7 @@ _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"�
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
+_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|\$(?=\d{3}|\d+\.\d)")
 _FEWEST_DIGITS = 2
 
 
@@ -59,6 +60,9 @@ def invented(evidence: ReplayEvidence) -> Check:
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
+        if not strange and (signs := set(_CURRENCY.findall(own.text)) - evidence.session.mentions.currencies):
+            of += not lines
+            strange = f"{min(signs)} in: {own.text[:160]}"
         if not strange and lines and own.result is None and repeats_others(evidence, own):
             strange = next(unsaid_quotes(evidence, own), "")
         if strange:
@@ -119,7 +123,8 @@ def _strange(
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text)
-            for number, of_all in _numbers(evidence, text, near, own.result):
+            states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
+            for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
                 if not (counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)):
                     yield f"{number} in: {sentence[:160]}"
@@ -142,11 +147,11 @@ def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) 
 
 
 def _numbers(
-    evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None
+    evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None, states_all: bool
 ) -> Iterator[tuple[str, bool]]:
     """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has.
 
-    Beside each stands whether it counts all rows or lines of the result, as the sentence says.
+    Beside each stands whether it counts all rows or lines of the result, as a sentence says that `states_all` or stands alone.
     """
     mentions, records = evidence.session.mentions, evidence.session.records
     terms: list[str] | None = None
@@ -161,7 +166,7 @@ def _numbers(
         counts = result is not None and counted and sentence[match.start() : counted.end()] not in result.text
         if known and not counts:
             continue
-        if counts and _ALL.search(sentence) and not says_omission(sentence, ""):
+        if counts and states_all and not says_omission(sentence, ""):
             yield value, True
             continue
         if terms is None:

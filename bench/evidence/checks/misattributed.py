@@ -67,10 +67,14 @@ def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str])
 
 def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the values in the data of a summary that no record of that identity has."""
+    records = evidence.session.records
     for table in map(FieldTable, containers_in(own.text) if "{" in own.text else ()):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
-            for item in evidence.session.records.contradicted(pairs, values):
+            for item in records.contradicted(pairs, values):
+                named = values & records.by_identity.keys()
+                if any(evidence.session.mentions.together(item.stated, identity) for identity in named):
+                    continue  # a call, as it was made
                 yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
 
 

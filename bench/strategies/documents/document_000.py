@@ -40,9 +40,10 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
 def first_result_line(result: ToolResult) -> Summary:
     """The first line of a console log that states a result, and the number of lines.
 
-    A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these
-    instead, one of status lines alone the first of them, up to a `|`. A table, which comes first,
-    is shown as `headers_preview` shows it. Nothing at all gives no summary.
+    That is the first line that starts with ✅ or ❌, else the first line. Lines that begin with
+    `SUMMARY:` are shown instead, where there are any. Of status lines alone the first is shown, up
+    to a `|`. A result with a table is shown as `headers_preview` shows it, and an empty one has no
+    summary.
 
     Source: 000 Step 3, the latest revision by the same owners
 
@@ -159,10 +160,10 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
     if path not in _WORDING:
         return "text", f"{ran}: {as_text(summary)}"
     did, unit, tab, keys = _WORDING[path]
-    body = summary.get(path)
-    counts = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top
-    first: list[Any] = next((counts[key] for key in keys if isinstance(counts.get(key), list)), [])
-    count = counts.get(f"{unit}_count", len(first))
+    inner = summary.get(path)
+    body = inner if isinstance(inner, Mapping) else summary  # a summary of `count_only` has no inner part
+    first: list[Any] = next((body[key] for key in keys if isinstance(body.get(key), list)), [])
+    count = body.get(f"{unit}_count", len(first))
     listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
     what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
     return path, f"{what}{listed} See the {tab} tab for all of it."

@@ -55,10 +55,11 @@ class InspectSummary(Summary, AtShare):
         """The system messages with the request, and all that the writer reads; no end."""
         if window.tokens <= self.limit(window):
             return None
-        messages = window.messages
-        others = [message for message in messages if message.kind != "system"]
-        first = next((n for n, m in enumerate(others) if m.kind in ("user", "made")), len(others))
-        first += first < len(others) and others[first].kind == "user"
-        head = [*(message for message in messages if message.kind == "system"), *others[:first]]
-        last = max((n for n, m in enumerate(others) if m.kind == "made" and n >= first), default=first)
-        return head, [*head, *others[last:]], ()
+        system = [message for message in window.messages if message.kind == "system"]
+        others = [message for message in window.messages if message.kind != "system"]
+        start = next((n for n, m in enumerate(others) if m.kind in ("user", "made")), len(others))
+        if start < len(others) and others[start].kind == "user":
+            start += 1  # the request stays
+        head = [*system, *others[:start]]
+        summaries = (n for n, m in enumerate(others) if m.kind == "made" and n >= start)
+        return head, [*head, *others[max(summaries, default=start) :]], ()
