@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..model import ToolResult, Trace, compact_json
 from ..model.index import Origin, TraceIndex
-from ..text.fields import Field, FieldTable
+from ..text.field_list import Field
+from ..text.fields import FieldTable
 from ..text.search import first_places
 from ..text.texts import FactsHeld, longer_holding
 from .contents import TraceContents

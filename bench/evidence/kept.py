@@ -18,12 +18,11 @@ PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 class KeptShare(NamedTuple):
-    """The part of one result that is still there: `lost` names the facts or fields that are not."""
+    """The part of one result that is still there: of so many facts or fields in all so many are kept."""
 
     result: ToolResult
     kept: int
     total: int
-    lost: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -74,8 +73,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             if text is None or text == result.text:
                 yield KeptShare(result, 0, 0)
             elif total := len(facts.of(result)):
-                lost = facts.lost_in_text(result, text)
-                yield KeptShare(result, total - len(lost), total, lost)
+                yield KeptShare(result, total - len(facts.lost_in_text(result, text)), total)
         return
     for result, call in evidence.prompted(place):
         standing = evidence.standing(call)
@@ -83,8 +81,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             if result.text:
                 yield KeptShare(result, 0, 0)
         elif total := len(facts.of(result)):
-            lost = facts.lost(result, standing)
-            yield KeptShare(result, total - len(lost), total, lost)
+            yield KeptShare(result, total - len(facts.lost(result, standing)), total)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
@@ -109,10 +106,8 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def _fields_in(evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]) -> KeptShare:
-    labels = evidence.messages.table(result.index).labels
     kept = frozenset[int]().union(*(evidence.messages.fields_in(result.index, text) for text in texts))
-    lost = tuple(label for place, label in enumerate(labels) if place not in kept)
-    return KeptShare(result, len(kept), len(labels), lost)
+    return KeptShare(result, len(kept), len(evidence.messages.table(result.index).fields))
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:

@@ -18,7 +18,7 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
     }
     for place, calls in at.items():
         kept = (*evidence.facts_kept[place], *evidence.fields_kept[place])
-        for result in {item.result.index: item.result for item in kept if item.lost}.values():
+        for result in {item.result.index: item.result for item in kept if item.kept < item.total}.values():
             texts = _texts_about(evidence, result.index, calls[result.index])
             if not any(evidence.session.says_omission(result, text) for text in texts):
                 silent[result.index] = (*silent.get(result.index, ()), place)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..model import grouped
 from ..text.dates import dates_in, times_in
-from ..text.facts import flat
+from ..text.facts import flat, numbers_in
 from ..text.instructions import Repetition, TextLines, text_lines
 from ..text.texts import Texts
 from .own_texts import TraceMessages
@@ -74,8 +75,8 @@ class Mentions:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         def numbers() -> frozenset[str]:
-            runs = frozenset().union(*map(_DIGITS.findall, self._contents))
-            return frozenset(run.lstrip("0") for run in runs).union(*map(self._texts.numbers, self._contents))
+            runs, plain = _distinct_lines(self._contents), _distinct_lines(map(self._texts.plain, self._contents))
+            return frozenset(run.lstrip("0") for run in _DIGITS.findall(runs)).union(numbers_in(plain))
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
 
@@ -131,7 +132,8 @@ class Mentions:
     def _in_a_row(self, words: str) -> bool:
         """True if flat words stand in a row in some message, or are none. Looked for where each of them is."""
         rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
-        return not rows or any(words in self._row(number) for number in frozenset.intersection(*rows))
+        rows.sort(key=len)  # the rarest words first
+        return not rows or any(words in self._row(number) for number in rows[0].intersection(*rows[1:]))
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name or of its path, ordinals aside, or have it in the id of a call."""
@@ -167,3 +169,8 @@ class Mentions:
     @cached_property
     def _lines(self) -> TextLines:
         return text_lines(*self._contents)
+
+
+def _distinct_lines(texts: Iterable[str]) -> str:
+    """The distinct lines of some texts as one."""
+    return "\n".join(dict.fromkeys(line for text in texts for line in text.split("\n")))

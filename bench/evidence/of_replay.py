@@ -75,7 +75,8 @@ class TraceSession:
     @cached_property
     def records(self) -> RecordValues:
         """The records of its structured results."""
-        return RecordValues([self.messages.table(result.index) for result in self.trace.results])
+        contents = self.messages.contents
+        return RecordValues(contents.results, contents.table, contents.once)
 
     @cached_property
     def instructions(self) -> InstructionReader:

@@ -75,6 +75,9 @@ class _Reader:
         self._heads: list[int] = []
         """For each message the place of the last one, itself included, that answers no call."""
 
+        self._waiting: list[frozenset[str]] = [frozenset()]
+        """After each number of messages the calls of the last head that have no result yet."""
+
         self._problems: list[tuple[int, Problem]] = []
         """What is wrong, with the place of the message at which it came out."""
 
@@ -84,37 +87,33 @@ class _Reader:
 
     def keep(self, count: int) -> None:
         """Keep the first messages alone."""
-        del self.shapes[count:], self._heads[count:], self._users[count + 1 :], self._last[count + 1 :]
+        del self.shapes[count:], self._heads[count:]
+        del self._users[count + 1 :], self._last[count + 1 :], self._waiting[count + 1 :]
         while self._problems and self._problems[-1][0] >= count:
             self._problems.pop()
 
     def add(self, shape: _Shape) -> None:
         """Read one message more."""
-        at, before = len(self.shapes), self._last[-1]
+        at, before, waiting = len(self.shapes), self._last[-1], self._waiting[-1]
         problems = [shape.flaw] if shape.flaw else []
         if shape.answers is None:
             problems += self._unanswered()
-        elif shape.answers not in self._waiting():
+            waiting = frozenset(shape.calls)
+        elif shape.answers in waiting:
+            waiting -= {shape.answers}
+        else:
             problems.append(Problem("result", shape.step, shape.answers))
         if shape.place is not None and shape.place < before:
             problems.append(Problem("order", shape.step, "a later step"))
-        self._problems += ((at, problem) for problem in problems)
+        self._problems += [(at, problem) for problem in problems]
         self._heads.append(self._heads[-1] if shape.answers is not None and at else at)
         self.shapes.append(shape)
+        self._waiting.append(waiting)
         self._users.append(self._users[-1] + shape.is_user)
         self._last.append(before if shape.place is None else shape.place)
 
-    def _waiting(self) -> set[str]:
-        """The calls of the last head that have no result yet."""
-        if not self.shapes:
-            return set()
-        head = self._heads[-1]
-        answered = {shape.answers for shape in self.shapes[head + 1 :]}
-        return {call for call in self.shapes[head].calls if call not in answered}
-
     def _unanswered(self) -> list[Problem]:
-        waiting = self._waiting()
-        return [Problem("call", self.shapes[self._heads[-1]].step, call) for call in sorted(waiting)]
+        return [Problem("call", self.shapes[self._heads[-1]].step, call) for call in sorted(self._waiting[-1])]
 
     def problems(self) -> list[Problem]:
         """The faults of the prompt as it stands."""

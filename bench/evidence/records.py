@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from ..model import grouped
 from ..text.common_words import COMMON_WORDS
 from ..text.facts import is_number, number_value, occurs
+from ..text.field_list import Numbers, listed, numbers_by_text
 from ..text.fields import FieldTable
 from ..text.quantities import same_value
+from ..text.texts import Remembered
+from .contents import Once, made_now
 
 _FEWEST_CHARS = 3
+_MOST_OF_RESULT = 1 << 32
+"""A result has fewer records: the number of a record is that of its step times this, and its own."""
+
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)")
@@ -32,46 +39,66 @@ class Contradiction(NamedTuple):
 
 
 class RecordValues:
-    """The records of all structured results of a trace.
+    """The records of all structured results of a trace. What one has is read when it is asked for.
+
+    `table` gives the fields of the result of each of some steps; `once` keeps the identities between runs.
 
     >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
-    >>> records = RecordValues([FieldTable(orders)])
+    >>> records = RecordValues([0], [FieldTable(orders)].__getitem__)
     >>> [records.contradictions(text) for text in ("W12 is pending and W13 is delivered.", "W12 costs $20.50.")]
     [(), ()]
     >>> [(item.stated, item.own) for item in records.contradictions("W12 is delivered. W13 was sold for 20.50.")]
     [('delivered', 'pending'), ('20.5', '31.25')]
     """
 
-    def __init__(self, tables: Iterable[FieldTable]) -> None:
-        self._records: list[dict[str, set[str]]] = []
-        self.by_identity: dict[str, list[int]] = {}
-        self._keys: dict[str, set[str]] = {}
-        self._naming: dict[str, bool] = {}
-        self._contradictions: dict[str, tuple[Contradiction, ...]] = {}
-        for table in tables:
-            for number in range(table.record_count):
-                identity = {text for text in table.identity(number) if _identifies(text)}
-                if not identity:
-                    continue
-                values: dict[str, set[str]] = {}
-                for key, text in table.pairs(number):
-                    plain = _plain(text)
-                    if len(plain) >= _FEWEST_CHARS and plain not in identity:
-                        values.setdefault(key.casefold(), set()).add(plain)
-                        self._keys.setdefault(plain, set()).add(key.casefold())
-                for text in identity:
-                    self.by_identity.setdefault(text, []).append(len(self._records))
-                self._records.append(values)
+    def __init__(self, steps: Iterable[int], table: Callable[[int], FieldTable], once: Once = made_now) -> None:
+        self._table = table
+        self.by_identity: Numbers = once(Numbers, "identities", lambda: _by_identity(steps, table))
+        """The numbers of the records by each identity; a number has the step of its result in it."""
+
+        self._values = Remembered(self._find_values)
+        self._naming = Remembered(lambda line: bool(self.named(line.casefold())))
+        self._contradictions = Remembered(self._find_contradictions)
+
+    def _find_values(self, number: int) -> dict[str, set[str]]:
+        """The values of a record by key in small letters, its identity left out."""
+        step, record = divmod(number, _MOST_OF_RESULT)
+        table = self._table(step)
+        identity = set(filter(_identifies, table.identity(record)))
+        values: dict[str, set[str]] = {}
+        for key, text in table.pairs(record):
+            plain = _plain(text)
+            if len(plain) >= _FEWEST_CHARS and plain not in identity:
+                values.setdefault(key.casefold(), set()).add(plain)
+        return values
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return sorted({number for numbers in self.by_identity.values() for number in listed(numbers)})
+
+    @cached_property
+    def _keys(self) -> dict[str, frozenset[str]]:
+        """The keys under which any record has a value. Equal sets of them are one."""
+        keys: dict[str, frozenset[str]] = {}
+        known: dict[frozenset[str], frozenset[str]] = {}
+        nothing = frozenset[str]()
+        for number in self._numbers:
+            for key, values in self._find_values(number).items():
+                for value in values:
+                    of_value = keys.get(value, nothing)
+                    if key not in of_value:
+                        more = of_value | {key}
+                        keys[value] = known.setdefault(more, more)
+        return keys
 
     def named(self, text: str) -> list[str]:
         """The identities that a text in small letters names."""
-        return [item for item in _candidates(text, self._first_words_of_identities) if occurs(text, item)]
+        candidates = _candidates(text, self.by_identity, self._identities_of_words)
+        return [item for item in candidates if occurs(text, item)]
 
     def names_any(self, line: str) -> bool:
         """True if a line names a record. Each distinct line is read once."""
-        if line not in self._naming:
-            self._naming[line] = bool(self.named(line.casefold()))
-        return self._naming[line]
+        return self._naming(line)
 
     def contradictions(self, line: str) -> tuple[Contradiction, ...]:
         """The values that the sentences of a line state of a record which has another value under that key.
@@ -80,29 +107,31 @@ class RecordValues:
         sentence. A value that no record has is none of these; nor is one where the record's own
         value stands beside it ("from economy to business"). Each distinct line is read once.
         """
-        if line not in self._contradictions:
-            self._contradictions[line] = tuple(
-                contradiction
-                for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
-                for words, identities in self._clauses(sentence)
-                for contradiction in self._contradictions_of(words, identities)
-            )
-        return self._contradictions[line]
+        return self._contradictions(line)
+
+    def _find_contradictions(self, line: str) -> tuple[Contradiction, ...]:
+        return tuple(
+            contradiction
+            for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
+            for words, identities in self._clauses(sentence)
+            for contradiction in self._contradictions_of(words, identities)
+        )
 
     def contradicted(self, pairs: Iterable[tuple[str, str]], values: Iterable[str]) -> Iterator[Contradiction]:
         """Yield the pairs of a record written as data, with `values`, that no record of one of its identities has.
 
         A value that ends in a mark of omission has what stands before the mark.
 
-        >>> records = RecordValues([FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])])
+        >>> table = FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])
+        >>> records = RecordValues([0], [table].__getitem__)
         >>> [item.stated for item in records.contradicted([("id", "W12"), ("status", "sent")], ["w12", "sent"])]
         ['sent']
         >>> [[*records.contradicted([("status", text)], ["w12"])] for text in ("pen... [truncated]", "… [cut]")]
         [[], []]
         """
-        numbers = {number for item in values for number in self.by_identity.get(item, ())}
+        numbers = {number for item in values for number in listed(self.by_identity.get(item))}
         for key, text in pairs:
-            own = {item for number in numbers for item in self._records[number].get(key.casefold(), ())}
+            own = {item for number in numbers for item in self._values(number).get(key.casefold(), ())}
             plain = _plain(text)
             if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
                 continue
@@ -115,24 +144,22 @@ class RecordValues:
     def numbers_near(self, text: str) -> Iterator[list[str]]:
         """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""
         words = text.casefold()
-        numbers = {number for item in self.named(words) for number in self.by_identity[item]}
+        numbers = {number for item in self.named(words) for number in listed(self.by_identity[item])}
         for match in _AMOUNT.finditer(words):
-            numbers.update(self._by_number.get(number_value(match.group()), ()))
+            numbers.update(listed(self._by_number.get(number_value(match.group()))))
         columns: dict[str, list[str]] = {}
         for number in sorted(numbers)[:_MOST_RECORDS]:
-            values = [(key, item) for key, items in self._records[number].items() for item in items if is_number(item)]
+            values = [(key, item) for key, items in self._values(number).items() for item in items if is_number(item)]
             yield [item for _, item in values]
             for key, item in values:
                 columns.setdefault(key, []).append(item)
         yield from columns.values()
 
     @cached_property
-    def _by_number(self) -> dict[str, list[int]]:
-        by_number: dict[str, list[int]] = {}
-        for at, record in enumerate(self._records):
-            for item in {item for values in record.values() for item in values if is_number(item)}:
-                by_number.setdefault(item, []).append(at)
-        return by_number
+    def _by_number(self) -> Numbers:
+        """The numbers of the records by each number that they have."""
+        values = ((item, at) for at in self._numbers for items in self._find_values(at).values() for item in items)
+        return numbers_by_text((item, at) for item, at in values if is_number(item))
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the parts of a sentence that speak of one set of records each, in small letters."""
@@ -149,14 +176,15 @@ class RecordValues:
             yield words, named
 
     def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
-        numbers = {number for item in identities for number in self.by_identity[item]}
+        numbers = {number for item in identities for number in listed(self.by_identity[item])}
         own: dict[str, set[str]] = {}
         for number in sorted(numbers):
-            for key, values in self._records[number].items():
+            for key, values in self._values(number).items():
                 own.setdefault(key, set()).update(values)
         allowed = set().union(*own.values(), identities) if own else set(identities)
         stated = {_plain(match.group()) for match in _AMOUNT.finditer(words)} & self._keys.keys()
-        stated.update(item for item in _candidates(words, self._first_words_of_values) if occurs(words, item))
+        candidates = _candidates(words, self._keys, self._values_of_words)
+        stated.update(item for item in candidates if not _AMOUNT.fullmatch(item) and occurs(words, item))
         for value in sorted(stated - allowed):
             if value in self.by_identity or any(value in other for other in allowed):
                 continue
@@ -167,12 +195,23 @@ class RecordValues:
                     break
 
     @cached_property
-    def _first_words_of_identities(self) -> dict[str, list[str]]:
+    def _identities_of_words(self) -> dict[str, list[str]]:
         return _by_first_word(self.by_identity)
 
     @cached_property
-    def _first_words_of_values(self) -> dict[str, list[str]]:
-        return _by_first_word(text for text in self._keys if not _AMOUNT.fullmatch(text))
+    def _values_of_words(self) -> dict[str, list[str]]:
+        return _by_first_word(self._keys)
+
+
+def _by_identity(steps: Iterable[int], table: Callable[[int], FieldTable]) -> Numbers:
+    """The numbers of the records of some results by each of their identities."""
+    records = ((step, item) for step in steps for item in table(step).records_of_identity.items())
+    return numbers_by_text(
+        (identity, step * _MOST_OF_RESULT + number)
+        for step, (identity, numbers) in records
+        if _identifies(identity)
+        for number in listed(numbers)
+    )
 
 
 def _identifies(text: str) -> bool:
@@ -191,16 +230,15 @@ def _plain(text: str) -> str:
     return number_value(text) if _AMOUNT.fullmatch(text) else " ".join(text.casefold().split())
 
 
-def _candidates(text: str, by_first_word: dict[str, list[str]]) -> list[str]:
+def _candidates(text: str, known: Collection[str], of_words: dict[str, list[str]]) -> list[str]:
+    """The known strings that a text may have: those that are one of its words, and those of several words of which it has the first."""
     words = {match.group() for match in _WORD.finditer(text)}
     words |= {piece for word in words for piece in re.split(r"[.,:]", word)}
-    return sorted({item for word in words for item in by_first_word.get(word, ()) if item in text})
+    several = (item for word in words for item in of_words.get(word, ()) if item in text)
+    return sorted({*(word for word in words if word in known), *several})
 
 
 def _by_first_word(texts: Iterable[str]) -> dict[str, list[str]]:
-    by_word: dict[str, list[str]] = {}
-    for text in texts:
-        match = _WORD.search(text)
-        if match:
-            by_word.setdefault(match.group(), []).append(text)
-    return by_word
+    """The texts of several words by the first of them."""
+    several = (text for text in texts if not _WORD.fullmatch(text))
+    return grouped((match.group(), text) for text in several if (match := _WORD.search(text)))

@@ -19,6 +19,7 @@ import re
 from collections.abc import Collection, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import lru_cache
+from itertools import filterfalse
 
 FACTS_VERSION = "2"
 """Version of the pattern below; part of every signature, because it changes every recall."""
@@ -62,6 +63,7 @@ _NUMBERS_AND_BREAKS = re.compile(rf"\n|{_NUMBERS.pattern}")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
 _SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
+_SPELLED = re.compile(r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,5}[1-9])?")
 _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
@@ -235,6 +237,8 @@ def number_value(text: str) -> str:
     >>> [number_value(text) for text in ("1e15", "1.5e16", "1e-6", "1e-7", "12e9999999999999999999", "1.0e-99999999")]
     ['1000000000000000', '1.5e16', '0.000001', '1e-7', '12e9999999999999999999', '1e-99999999']
     """
+    if _SPELLED.fullmatch(text):
+        return text
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
@@ -250,6 +254,11 @@ def number_value(text: str) -> str:
     return f"{value:e}".replace("e+", "e")
 
 
+def is_spelled(text: str) -> bool:
+    """True for a number as `number_value` writes it, as far as that is seen at once: nearly every one."""
+    return _SPELLED.fullmatch(text) is not None
+
+
 def _spelled(integer: str, decimals: str) -> str:
     """The spelling of a number from its digits before and behind the point."""
     decimals = decimals.rstrip("0")
@@ -260,9 +269,10 @@ def _spelled(integer: str, decimals: str) -> str:
 def numbers_in(plain: str) -> set[str]:
     """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
     numbers = set(_NUMBERS.findall(plain))
-    for text in [text for text in numbers if "," in text]:
-        numbers.update(text.split(","))
-    return set(map(number_value, numbers))
+    others = [*filterfalse(_SPELLED.fullmatch, numbers)]
+    numbers.difference_update(others)
+    numbers.update(number_value(part) for text in others for part in {text, *text.split(",")})
+    return numbers
 
 
 def numbers_and_breaks(plain: str) -> list[str]:

@@ -8,32 +8,46 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from ..model import grouped
 from .decode import NothingParsed, decode_strings, parse_json
-from .facts import is_number, number_value, numbers_in, occurs
+from .facts import is_number, numbers_in, occurs
+from .field_list import (
+    Field,
+    Fields,
+    Numbers,
+    fact_of_field,
+    fields_of_records,
+    listed,
+    numbers_by_text,
+    word_of_field,
+)
 from .row_lists import RowLists
 from .scripts import FUNCTION_WORDS
-from .text_records import Line, Pair, TextReading, by_word, container_keys, plain_key, records_of, says, word_of
-
-_FIELD_CHARS, _FIELD_WORDS = 160, 6
-"""A longer value, or one of more words that reads like a sentence, is prose and no field."""
+from .text_records import (
+    Line,
+    Pair,
+    TextReading,
+    container_keys,
+    has_odd_number,
+    plain_key,
+    records_of,
+    says,
+    sure_part,
+    word_of,
+    words_in,
+)
 
 _STEM_CHARS = 5
+_LARGE, _FEW_QUESTIONS = 50_000, 30
+"""Of so many fields, so many facts are looked for in each one; who asks more often is worth an index of all words."""
+
 _IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
 _TOKEN = re.compile(r"\w+")
-
-
-class Field(NamedTuple):
-    """A scalar of a structured value: its last key, its text, the number of its record, and its own number."""
-
-    key: str
-    text: str
-    record: int
-    number: int
 
 
 class FactFields:
@@ -50,15 +64,12 @@ class FactFields:
         self.alone = [item for item in fields if not table.is_shared(item)]
         """Those of which the value alone says whose it is."""
 
-        self.nameless = [item for item in fields if table.identity(item.record) <= {item.text.casefold()}]
+        self.nameless = [item for item in fields if table.is_nameless(item)]
         """Those of records that nothing else tells from the others."""
 
-        self._by_record = grouped((item.record, item) for item in fields)
-
-    def of_records(self, records: Collection[int]) -> Iterator[Field]:
+    def of_records(self, records: Sequence[int]) -> Iterator[Field]:
         """Yield those that belong to some records."""
-        for record in records if len(records) < len(self._by_record) else self._by_record.keys() & records:
-            yield from self._by_record.get(record, ())
+        return fields_of_records(self.fields, records)
 
 
 class FieldTable:
@@ -81,62 +92,76 @@ class FieldTable:
         value = decode_strings(value)
         self._records = list(records_of(value))
         self.containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
-        self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
+        self.names = frozenset().union(*{record.keys for record in self._records}) - {""}
         """Every key that has a scalar."""
 
-        self.prose: list[str] = []
-        """The values that are texts and no fields."""
-
-        self.fields: list[Field] = []
+        self.fields = Fields(self._records)
         """Every field that has a value, in order."""
 
+        self.prose = self.fields.prose
+        """The values that are texts and no fields."""
+
+        self._asked = 0
+        self._identities: dict[int, set[str]] = {}
+        self._plain_pairs: dict[int, frozenset[Pair]] = {}
         self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
         self._saying: dict[str, FactFields] = {}
-        self._being: dict[str, FactFields] = {}
-        for number, (pairs, _) in enumerate(self._records):
-            for key, text in pairs:
-                if not key or is_prose(text):
-                    self.prose.append(text)
-                elif text.strip():
-                    self.fields.append(Field(key, text, number, len(self.fields)))
+        self._of_word: dict[str, dict[str, FactFields]] = {}
 
     @cached_property
-    def labels(self) -> list[str]:
-        """Each field as it is shown, by its place."""
-        return [f"{item.key}: {item.text}" for item in self.fields]
+    def _shared_pairs(self) -> set[Pair]:
+        """The keys and values that several records have."""
+        counts = Counter(chain.from_iterable({*record.pairs} for record in self._records))
+        return {pair for pair, count in counts.items() if count > 1}
+
+    def _own_identity(self, number: int) -> set[str]:
+        """The values that tell a record from the others, without those of the records around it. The name of a key is none."""
+        shared, names = self._shared_pairs, self._plain_keys
+        return {
+            plain
+            for pair in self._records[number].pairs
+            if _identifies(pair, alone=pair not in shared) and (plain := pair[1].casefold()) not in names
+        }
+
+    def identity(self, record: int) -> set[str]:
+        """The values that tell a record from the others, those of the records around it too, in small letters."""
+        if record not in self._identities:
+            around = self._records[record].around
+            self._identities[record] = self._own_identity(record).union(*map(self._own_identity, around))
+        return self._identities[record]
 
     @cached_property
-    def _by_word(self) -> dict[str, list[Field]]:
-        return by_word((item.text, item) for item in self.fields)
+    def records_of_identity(self) -> Numbers:
+        """The numbers of the records that each identity tells from the others, or that stand in one of these."""
+        outer = {*chain.from_iterable({record.around for record in self._records})}
+        of_outer = {number: self._own_identity(number) for number in outer}
+        return numbers_by_text(
+            (identity, number)
+            for number, record in enumerate(self._records)
+            for identity in self._own_identity(number).union(*map(of_outer.__getitem__, record.around))
+        )
 
     @cached_property
-    def _counts(self) -> Counter[Pair]:
-        """The number of records that have a value under a key."""
-        return Counter(pair for pairs, _ in self._records for pair in set(pairs))
-
-    @cached_property
-    def _identities(self) -> list[frozenset[str]]:
-        """The values that tell each record from the others, those of the records around it too. The name of a key is none."""
-        counts, names = self._counts, {plain_key(name) for name in self.names}
-        alone = [
-            frozenset(
-                text.casefold()
-                for key, text in pairs
-                if _identifies(key, text, counts[key, text]) and text.casefold() not in names
-            )
-            for pairs, _ in self._records
-        ]
-        return [
-            alone[number].union(*(alone[outer] for outer in around)) for number, (_, around) in enumerate(self._records)
-        ]
-
-    @cached_property
-    def _all_identities(self) -> frozenset[str]:
-        return frozenset().union(*self._identities)
+    def _by_word(self) -> Numbers:
+        """The numbers of the fields by the words and numbers in them."""
+        return numbers_by_text((word, number) for text, number in self.fields.texts() for word in words_in(text))
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact, in order."""
-        return [item for item in self._by_word.get(word_of(fact), ()) if says(item.text, fact)]
+        word, is_large = word_of(fact), len(self.fields) > _LARGE
+        self._asked += is_large
+        if not is_large or self._asked > _FEW_QUESTIONS:
+            fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
+            return [item for item in fields if says(item.text, fact)]
+        part = sure_part(word)
+        texts = {text for record in self._records for text in record.texts if part in text.casefold()}
+        saying = {text for text in texts | self._odd_numbers if word in words_in(text) and says(text, fact)}
+        records = (at for at, record in enumerate(self._records) if not saying.isdisjoint(record.texts))
+        return [item for at in records for item in self.fields.of_record(at) if item.text in saying]
+
+    @cached_property
+    def _odd_numbers(self) -> set[str]:
+        return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
     def key_of(self, fact: str) -> str:
         """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
@@ -153,10 +178,10 @@ class FieldTable:
 
     def kept_in(self, reading: TextReading) -> frozenset[int]:
         """The numbers of the fields that a text says as those fields."""
-        facts = (fact for word in self._facts_by_word.keys() & reading.words for fact in self._facts_by_word[word])
-        return frozenset(
-            item.number for fact in facts for item in self._kept(reading, fact, self._fields_of_fact(fact))
+        facts = (
+            item for word in self._fields_of_word.keys() & reading.words for item in self._facts_of_word(word).items()
         )
+        return frozenset(item.number for fact, sources in facts for item in self._kept(reading, fact, sources))
 
     @property
     def record_count(self) -> int:
@@ -165,8 +190,8 @@ class FieldTable:
 
     def pairs(self, record: int) -> list[Pair]:
         """The keys and values of a record and of those around it."""
-        own, around = self._records[record]
-        return [*own, *(pair for outer in around for pair in self._records[outer][0])]
+        around = self._records[record].around
+        return [pair for number in (record, *around) for pair in self._records[number].pairs]
 
     @cached_property
     def lists(self) -> RowLists:
@@ -175,19 +200,30 @@ class FieldTable:
 
     def is_shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
-        return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
+        return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
 
-    def identity(self, record: int) -> frozenset[str]:
-        """The values that tell a record from the others, in small letters."""
-        return self._identities[record]
+    def is_nameless(self, field: Field) -> bool:
+        """True if nothing but a field tells its record from the others."""
+        text = field.text.casefold()
+        if text in self.records_of_identity:
+            return self.identity(field.record) <= {text}
+        return not self._is_named[field.record]
+
+    @cached_property
+    def _is_named(self) -> bytearray:
+        """By record 1 if anything tells it from the others."""
+        named = bytearray(len(self._records))
+        for number in chain.from_iterable(map(listed, self.records_of_identity.values())):
+            named[number] = 1
+        return named
 
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, whatever its case."""
-        return plain_key(key) in self._columns
+        return plain_key(key) in self._plain_keys
 
     def is_identity(self, text: str) -> bool:
         """True if a text tells some record from the others."""
-        return text.casefold() in self._all_identities
+        return text.casefold() in self.records_of_identity
 
     def opens(self, key: str) -> bool:
         """True if some record with several fields begins with a key."""
@@ -195,11 +231,11 @@ class FieldTable:
 
     @cached_property
     def _first_keys(self) -> frozenset[str]:
-        return frozenset(plain_key(pairs[0][0]) for pairs, _ in self._records if len(pairs) > 1)
+        return frozenset(plain_key(keys[0]) for keys in {record.keys for record in self._records} if len(keys) > 1)
 
     def has_key_end(self, end: str) -> bool:
         """True if a key of the value ends so, as a cut may leave it."""
-        return bool(end) and any(name.endswith(plain_key(end)) for name in self._columns)
+        return bool(end) and any(name.endswith(plain_key(end)) for name in self._plain_keys)
 
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
@@ -221,52 +257,51 @@ class FieldTable:
         """The numbers of the records that agree with most of some pairs, of those alone that they name if they name any."""
         distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in distinct)
-        identities = texts & self._records_of_identity.keys()
-        named = {number for identity in identities for number in self._records_of_identity[identity]}
-        agreeing = Counter({number: len(distinct & self._plain_pairs[number]) for number in named})
+        identities = texts & self.records_of_identity.keys()
+        named = {number for identity in identities for number in listed(self.records_of_identity.get(identity))}
+        agreeing = Counter({number: len(distinct & self._pairs_compared(number)) for number in named})
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
         return sorted(number for number, count in agreeing.items() if count == most)
 
     @cached_property
+    def _plain_keys(self) -> frozenset[str]:
+        """Every key as keys are compared, the empty one too."""
+        return frozenset(plain_key(key) for keys in {record.keys for record in self._records} for key in keys)
+
+    @cached_property
     def _columns(self) -> dict[str, list[str]]:
-        columns: dict[str, list[str]] = {}
-        for pairs, _ in self._records:
-            for key, text in pairs:
-                columns.setdefault(plain_key(key), []).append(text)
-        return columns
+        return grouped((plain_key(key), text) for record in self._records for key, text in record.pairs)
 
     @cached_property
     def _values(self) -> frozenset[str]:
-        return frozenset(item.text.casefold() for item in self.fields)
+        return frozenset(text.casefold() for text, _ in self.fields.texts())
 
-    @cached_property
-    def _plain_pairs(self) -> list[set[Pair]]:
-        """The keys and values of each record as they are compared."""
-        return [{(plain_key(key), text.casefold()) for key, text in pairs} for pairs, _ in self._records]
+    def _pairs_compared(self, number: int) -> frozenset[Pair]:
+        """The keys and values of a record as they are compared."""
+        if number not in self._plain_pairs:
+            pairs = self._records[number].pairs
+            self._plain_pairs[number] = frozenset((plain_key(key), text.casefold()) for key, text in pairs)
+        return self._plain_pairs[number]
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
-        return grouped((pair, number) for number, pairs in enumerate(self._plain_pairs) for pair in pairs)
+        numbers = range(len(self._records))
+        return grouped((pair, number) for number in numbers for pair in self._pairs_compared(number))
 
     @cached_property
-    def _records_of_identity(self) -> dict[str, list[int]]:
-        return grouped((item, number) for number, identities in enumerate(self._identities) for item in identities)
+    def _fields_of_word(self) -> Numbers:
+        """The numbers of the fields by the word under which what they say is looked up."""
+        return numbers_by_text((word_of_field(text), number) for text, number in self.fields.texts())
 
-    def _fields_of_fact(self, fact: str) -> FactFields:
-        """The fields whose text is a fact."""
-        if fact not in self._being:
-            self._being[fact] = FactFields(self, self._by_fact[fact])
-        return self._being[fact]
-
-    @cached_property
-    def _by_fact(self) -> dict[str, list[Field]]:
-        return grouped((_fact_of(item.text), item) for item in self.fields)
-
-    @cached_property
-    def _facts_by_word(self) -> dict[str, list[str]]:
-        return grouped((word_of(fact), fact) for fact in self._by_fact)
+    def _facts_of_word(self, word: str) -> dict[str, FactFields]:
+        """The fields that are looked up under a word, by the fact that each is."""
+        if word not in self._of_word:
+            fields = map(self.fields.__getitem__, listed(self._fields_of_word.get(word)))
+            by_fact = grouped((fact_of_field(item.text), item) for item in fields)
+            self._of_word[word] = {fact: FactFields(self, items) for fact, items in by_fact.items()}
+        return self._of_word[word]
 
     def _kept(self, reading: TextReading, fact: str, sources: FactFields) -> Iterator[Field]:
         """Yield the fields of a fact that a text says as those fields, some of them twice."""
@@ -283,12 +318,12 @@ class FieldTable:
         """Yield the fields of one key that are those of some records of a text, which say their fact under it."""
         yield from sources.nameless
         values = frozenset[str]().union(*(reading.all_records[number].values for number in saying))
-        for identity in values & self._records_of_identity.keys():
-            of_records = sources.of_records(self._records_of_identity[identity])
+        for identity in values & self.records_of_identity.keys():
+            of_records = sources.of_records(listed(self.records_of_identity.get(identity)))
             yield from (item for item in of_records if item.text.casefold() != identity)
-        named = [reading.all_records[number].values & self._all_identities for number in saying]
+        named = [reading.all_records[number].values & self.records_of_identity.keys() for number in saying]
         for item in sources.alone:
-            if any(identities <= self._identities[item.record] for identities in named):
+            if any(identities <= self.identity(item.record) for identities in named):
                 yield item
 
     def _in_line(self, line: Line, fact: str, sources: FactFields) -> Iterator[Field]:
@@ -298,20 +333,20 @@ class FieldTable:
         places = self._identities_in(text)
         nearest = _nearest(places, at, fact.casefold())
         if nearest:
-            yield from sources.of_records(self._records_of_identity[nearest])
+            yield from sources.of_records(listed(self.records_of_identity.get(nearest)))
         else:
             heading = {identity for _, identity in self._identities_in(line.heading)}
             for item in sources.alone:
-                if _stems(item.key) & line.stems and heading <= self._identities[item.record]:
+                if _stems(item.key) & line.stems and heading <= self.identity(item.record):
                     yield item
         rest = text[at + len(fact) : _next(places, at)]
-        for item in sources.of_records(self._records_of_identity.get(fact.casefold(), ())):
+        for item in sources.of_records(listed(self.records_of_identity.get(fact.casefold()))):
             if self._goes_on(item, rest):
                 yield item
 
     def _goes_on(self, item: Field, text: str) -> bool:
         """True if what follows an identity states another value of its record."""
-        values = (value.casefold() for _, value in self._records[item.record][0] if value != item.text)
+        values = (value.casefold() for value in self._records[item.record].texts if value != item.text)
         return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     def _identities_in(self, text: str) -> list[tuple[int, str]]:
@@ -319,18 +354,16 @@ class FieldTable:
         if text not in self._identities_of_line:
             words = {match.group() for match in _TOKEN.finditer(text)}
             known = {item for word in words for item in self._identities_by_word.get(word, ())}
+            known |= words & self.records_of_identity.keys()
             places = ((text.find(item), item) for item in known if item in text and occurs(text, item))
             self._identities_of_line[text] = sorted(places)
         return self._identities_of_line[text]
 
     @cached_property
     def _identities_by_word(self) -> dict[str, list[str]]:
-        identities: dict[str, list[str]] = {}
-        for identity in self._all_identities:
-            match = _TOKEN.search(identity)
-            if match:
-                identities.setdefault(match.group(), []).append(identity)
-        return identities
+        """The identities of several words by the first one."""
+        several = (item for item in self.records_of_identity if not _TOKEN.fullmatch(item))
+        return grouped((match.group(), item) for item in several if (match := _TOKEN.search(item)))
 
 
 def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
@@ -345,24 +378,12 @@ def _next(places: list[tuple[int, str]], at: int) -> int | None:
     return next((place for place, _ in places if place > at), None)
 
 
-def is_prose(text: str) -> bool:
-    """True if a value is a text and no field.
-
-    >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
-    [True, False, True]
-    """
-    if len(text) <= 2 * _FIELD_WORDS:  # too short for so many words
-        return "\n" in text
-    words = text.split()
-    reads = len(words) > _FIELD_WORDS and not FUNCTION_WORDS.isdisjoint(words)
-    return len(text) > _FIELD_CHARS or "\n" in text or reads
-
-
-def _identifies(key: str, text: str, count: int) -> bool:
+def _identifies(pair: Pair, *, alone: bool) -> bool:
     """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
+    key, text = pair
     if not 2 <= len(text) <= 80:
         return False
-    return _is_identity_key(key) or (count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+    return _is_identity_key(key) or (alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
 
 
 @lru_cache(maxsize=4096)
@@ -381,15 +402,6 @@ def _stems(text: str) -> frozenset[str]:
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
         stems.update(part.casefold() for part in parts)
     return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
-
-
-@lru_cache(maxsize=65536)
-def _fact_of(text: str) -> str:
-    """The text of a field as a fact: its number where it is one, else itself."""
-    if not text.lstrip("+-$€£.,")[:1].isdigit():
-        return text
-    number = number_value(text)
-    return number if is_number(number) else text
 
 
 @lru_cache(maxsize=1 << 14)

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..model import grouped
-from .text_records import Pair, words_in
+from .text_records import Record, records_of as records_of, words_in
 
 
 class RowLists:
     """The lists of some records: two or more in one container that begin with the same key.
 
-    >>> rows = RowLists([([("of", "2")], ()), ([("id", "W1"), ("n", "5")], (0,)), ([("id", "W2"), ("n", "5")], (0,))])
+    >>> rows = RowLists([*records_of({"of": 2, "rows": [{"id": "W1", "n": 5}, {"id": "W2", "n": 5}]})])
     >>> rows.lists, rows.number, sorted(rows.distinctive[2])
     ([[1, 2]], {1: 0, 2: 0}, ['w2'])
     """
 
-    def __init__(self, records: Sequence[tuple[list[Pair], tuple[int, ...]]]) -> None:
+    def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
-        begins = grouped(((around, pairs[0][0]), at) for at, (pairs, around) in enumerate(records) if pairs)
+        begins = grouped(((record.around, record.keys[0]), at) for at, record in enumerate(records) if record.keys)
         self.lists: list[list[int]] = [rows for rows in begins.values() if len(rows) > 1]
         """The numbers of the rows of each list."""
 
@@ -31,9 +31,9 @@ class RowLists:
     def distinctive(self) -> dict[int, frozenset[str]]:
         """The words and numbers of each row, with all that is in it, that no other row of its list has."""
         words: dict[int, set[str]] = {row: set() for row in self.number}
-        for number, (pairs, around) in enumerate(self._records):
-            of_record = frozenset[str]().union(*(words_in(text) for _, text in pairs))
-            for row in {number, *around} & words.keys():
+        for number, record in enumerate(self._records):
+            of_record = frozenset[str]().union(*map(words_in, record.texts))
+            for row in {number, *record.around} & words.keys():
                 words[row] |= of_record
         counts = [Counter(word for row in rows for word in words[row]) for rows in self.lists]
         return {row: frozenset(w for w in words[row] if counts[at][w] == 1) for row, at in self.number.items()}

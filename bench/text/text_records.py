@@ -62,15 +62,16 @@ class TextReading:
 
         for value in values:
             read_records = list(records_of(value))
-            for pairs, around in read_records:
-                near = frozenset(text.casefold() for outer in around for _, text in read_records[outer][0])
-                own = near | _values_of(pairs)
-                records.append(TextRecord(tuple((_last_part(key, names), item) for key, item in pairs), near, own))
+            for record in read_records:
+                near = frozenset(text.casefold() for outer in record.around for text in read_records[outer].texts)
+                own = near.union(map(str.casefold, record.texts))
+                own_pairs = tuple((_last_part(key, names), item) for key, item in record.pairs)
+                records.append(TextRecord(own_pairs, near, own))
         self.records = tuple(records)
         """The records of its data and tables, in order."""
 
         keyed = keyed_records(rest, names)
-        values_of_each = [_values_of(pairs) for pairs, _ in keyed]
+        values_of_each = [frozenset(text.casefold() for _, text in pairs) for pairs, _ in keyed]
         for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
             near = frozenset[str]().union(*(values_of_each[number] for number in outer))
             records.append(TextRecord(tuple(pairs), near, own | near))
@@ -133,10 +134,6 @@ def _last_part(key: str, names: frozenset[str]) -> str:
     return last if last in names else key
 
 
-def _values_of(pairs: Iterable[Pair]) -> frozenset[str]:
-    return frozenset(text.casefold() for _, text in pairs)
-
-
 def says(text: str, fact: str) -> bool:
     """True if a text says a fact: that number by value, or those words whatever their case."""
     if is_number(fact):
@@ -144,28 +141,64 @@ def says(text: str, fact: str) -> bool:
     return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
 
 
+_ODD_NUMBER = re.compile(r"[\d.][eE][-+]?\d|(?![0-9])\d")
+
+
+def has_odd_number(text: str) -> bool:
+    """True if a text may have a number with an exponent, or one of other digits than 0 to 9."""
+    return _ODD_NUMBER.search(text) is not None
+
+
+def sure_part(word: str) -> str:
+    """The part of a word or number that stands, in small letters, in every text which has it and no odd number.
+
+    >>> [sure_part(word) for word in ("w104", "1250.5", "0.25", "1234567", "1e-9")]
+    ['w104', '5', '25', '567', '']
+    """
+    if not is_number(word):
+        return word
+    return "" if "e" in word else word.rpartition(".")[2] if "." in word else word[-3:]
+
+
 @lru_cache(maxsize=65536)
 def _numbers_of(text: str) -> frozenset[str]:
     return frozenset(numbers_in(text))
 
 
-def records_of(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
-    """Yield every mapping of a value as its scalars by key, with the numbers of the mappings around it."""
+class Record(NamedTuple):
+    """The scalars of one mapping as texts, with their keys; `around` are the numbers of the mappings around it."""
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    around: tuple[int, ...]
+
+    @property
+    def pairs(self) -> Iterator[Pair]:
+        """Its keys, each with its text."""
+        return zip(self.keys, self.texts, strict=True)
+
+
+def records_of(node: Any) -> Iterator[Record]:
+    """Yield every mapping of a value as a record. Those of the same keys share them."""
     waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
+    known_keys: dict[tuple[str, ...], tuple[str, ...]] = {}
     number = 0
     while waiting:
         value, name, around = waiting.pop()
         items = list(value.items()) if isinstance(value, dict) else [(name, item) for item in _listed(value)]
-        own: list[Pair] = []
+        keys: list[str] = []
+        texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
         within = (*around, number) if isinstance(value, dict) else around
         for key, item in items:
             if isinstance(item, dict | list | tuple):
                 inner.append((item, str(key), within))
             else:
-                own.append((str(key), as_text(item)))
-        if own or isinstance(value, dict):
-            yield own, around
+                keys.append(str(key))
+                texts.append(as_text(item))
+        if texts or isinstance(value, dict):
+            own_keys = tuple(keys)
+            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), around)
             number += 1
         else:
             inner = [(item, key, around) for item, key, _ in inner]
@@ -183,7 +216,8 @@ def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
             ]
             if any(inner):
                 yield [str(key).removesuffix("[]") for key in value], inner
-        waiting.extend(value.values() if isinstance(value, dict) else _listed(value))
+        items = value.values() if isinstance(value, dict) else _listed(value)
+        waiting.extend(item for item in items if isinstance(item, dict | list | tuple))
 
 
 def _begun_in(node: Any) -> Iterator[str]:

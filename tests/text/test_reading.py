@@ -99,7 +99,7 @@ def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
     table = FieldTable({"type": "table", "data": inner})
     reading = TextReading(json.dumps({"type": "table", "data": cut}), table.names)
     whole_lines, kept = cut.count("\n"), table.kept_in(reading)
-    for at, item in enumerate(table.fields[1:]):
+    for at, item in enumerate([*table.fields][1:]):
         line = 2 + 5 * (at // 3) + at % 3  # a bracket, then five lines a row: a brace, three fields, a brace
         if line != whole_lines:  # the line that is cut may keep its field or not
             assert (at + 1 in kept) is (line < whole_lines), item

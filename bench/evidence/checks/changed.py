@@ -9,7 +9,8 @@ from contextlib import suppress
 from ...model import nested
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
-from ...text.fields import FieldTable, is_prose
+from ...text.field_list import is_prose
+from ...text.fields import FieldTable
 from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ...text.reading import unfolded

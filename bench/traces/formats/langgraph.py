@@ -184,6 +184,9 @@ def _seen(state: State) -> State:
 
 # ---------------------------------------------------------------- the file of SqliteSaver
 
+# A row holds a checkpoint as msgpack or JSON, and metadata as JSON. Objects are extensions of
+# msgpack (module, class, fields); they are read as LangChain dumps them, no code is imported.
+
 _MAGIC = b"SQLite format 3\x00"
 _POSITIONAL, _FIELDS, _TEXT = (0, 1), (2, 4, 5), 3
 

@@ -1,0 +1,155 @@
+"""The fields of a structured value by number, and numbers by text, in little room for a value of many MB."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from .facts import is_number, is_spelled, number_value
+from .scripts import FUNCTION_WORDS
+from .text_records import Record, word_of
+
+_FIELD_CHARS, _FIELD_WORDS = 160, 6
+"""A longer value, or one of more words that reads like a sentence, is prose and no field."""
+
+
+class Field(NamedTuple):
+    """A scalar of a structured value: its last key, its text, the number of its record, and its own number."""
+
+    key: str
+    text: str
+    record: int
+    number: int
+
+
+class Fields:
+    """The fields of some records, in order. Each is made when it is asked for.
+
+    >>> fields = Fields([Record(("id", "note"), ("W1", "x\\ny"), ()), Record(("id", "mm"), ("W2", "125"), ())])
+    >>> len(fields), fields[2], fields.prose
+    (3, Field(key='mm', text='125', record=1, number=2), ['x\\ny'])
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self._starts = array("L", [0])  # by record the number of its first field
+        self.prose: list[str] = []
+        """The values that are texts and no fields."""
+
+        for record in records:
+            count = self._starts[-1]
+            for key, text in record.pairs:
+                if not key or is_prose(text):
+                    self.prose.append(text)
+                elif text.strip():
+                    count += 1
+            self._starts.append(count)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getitem__(self, number: int) -> Field:
+        record = bisect_right(self._starts, number) - 1
+        at, own = number - self._starts[record], self._records[record]
+        if self._all_fields(record):
+            return Field(own.keys[at], own.texts[at], record, number)
+        return self.of_record(record)[at]
+
+    def __iter__(self) -> Iterator[Field]:
+        return chain.from_iterable(map(self.of_record, range(len(self._records))))
+
+    def of_record(self, record: int) -> list[Field]:
+        """Those of one record."""
+        pairs, start = self._records[record].pairs, self._starts[record]
+        if not self._all_fields(record):
+            pairs = ((key, text) for key, text in pairs if key and text.strip() and not is_prose(text))
+        return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
+
+    def texts(self) -> Iterator[tuple[str, int]]:
+        """Yield the text of each with its number."""
+        for number, record in enumerate(self._records):
+            if self._all_fields(number):
+                yield from zip(record.texts, range(self._starts[number], self._starts[number + 1]), strict=True)
+            else:
+                yield from ((item.text, item.number) for item in self.of_record(number))
+
+    def _all_fields(self, record: int) -> bool:
+        """True if each value of a record is a field."""
+        return len(self._records[record].texts) == self._starts[record + 1] - self._starts[record]
+
+
+def is_prose(text: str) -> bool:
+    """True if a value is a text and no field.
+
+    >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
+    [True, False, True]
+    """
+    if len(text) <= 2 * _FIELD_WORDS:  # too short for so many words
+        return "\n" in text
+    words = text.split()
+    reads = len(words) > _FIELD_WORDS and not FUNCTION_WORDS.isdisjoint(words)
+    return len(text) > _FIELD_CHARS or "\n" in text or reads
+
+
+Numbers = dict[str, int | list[int]]
+"""Numbers by text, in order. One alone stands as itself: most do, and a list takes three times the room."""
+
+
+def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
+    """The numbers of each text.
+
+    >>> numbers = numbers_by_text([("W1", 0), ("ann", 0), ("W2", 1), ("ann", 1)])
+    >>> numbers, [listed(numbers.get(text)) for text in ("W2", "bob")]
+    ({'W1': 0, 'ann': [0, 1], 'W2': 1}, [[1], []])
+    """
+    numbers: Numbers = {}
+    for text, number in pairs:
+        known = numbers.setdefault(text, number)
+        if isinstance(known, list):
+            known.append(number)
+        elif known != number:
+            numbers[text] = [known, number]
+    return numbers
+
+
+def listed(numbers: int | list[int] | None) -> list[int]:
+    """Numbers as a list, whatever they stand as."""
+    return numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
+
+
+def fields_of_records(fields: Sequence[Field], records: Sequence[int]) -> Iterator[Field]:
+    """Yield those of some fields, in order of their records, that belong to some records.
+
+    >>> fields = [Field("mm", "125", record, record) for record in (1, 4, 6)]
+    >>> [item.record for item in fields_of_records(fields, [4, 5])], [*fields_of_records(fields, range(2, 4))]
+    ([4], [])
+    """
+    if len(records) > len(fields):
+        wanted = set(records)
+        yield from (item for item in fields if item.record in wanted)
+        return
+    for record in records:
+        at = bisect_left(fields, record, key=lambda item: item.record)
+        while at < len(fields) and fields[at].record == record:
+            yield fields[at]
+            at += 1
+
+
+@lru_cache(maxsize=65536)
+def fact_of_field(text: str) -> str:
+    """The text of a field as a fact: its number where it is one, else itself."""
+    if not text.lstrip("+-$€£.,")[:1].isdigit():
+        return text
+    number = number_value(text)
+    return number if is_number(number) else text
+
+
+def word_of_field(text: str) -> str:
+    """The word under which what a field says is looked up."""
+    if text.isidentifier():
+        return text.casefold()
+    return text if is_spelled(text) else word_of(fact_of_field(text))
