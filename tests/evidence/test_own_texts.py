@@ -21,8 +21,9 @@ def own(text: str, result: ToolResult | None = None) -> OwnText:
 
 
 def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
-    text = "k0 = status\n{'k0': 5}"
-    assert (own(text, RESULT).text, own(text).text) == ("{'status': 5}", text)
+    text = "P1 = /usr/lib/site-packages\nin P1/numpy and P1/pandas"
+    written_out = "in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas"
+    assert (own(text, RESULT).text, own(text).text) == (written_out, text)
 
 
 def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
