@@ -147,17 +147,3 @@ def prompts_of(run: Ran) -> list[list[Message]]:
 def prompt_tokens(run: Ran) -> int:
     """The tokens of all prompts together."""
     return sum(prompt.tokens for prompt in run.prompts)
-
-
-def looking(*seen: str, user: str | None = None) -> Trace:
-    """An agent that runs `ls` once for each result, a user speaking before the last one."""
-    steps: list[Any] = []
-    for number, text in enumerate(seen):
-        if user is not None and number == len(seen) - 1:
-            steps.append(UserTurn(index=2 + len(steps), content=user))
-        asked = ToolCall(id=f"c{number}", name="bash", arguments={"command": "ls"})
-        steps.append(ModelTurn(index=2 + len(steps), tool_calls=(asked,)))
-        steps.append(
-            result(text, index=2 + len(steps), call_id=asked.id, function="bash", arguments=asked.arguments)
-        )  # fmt: skip
-    return opened(steps)

@@ -115,7 +115,6 @@ class Note(Value, frozen=True, kw_only=True):
     step: int
     slot: str
     text: str
-    count: int = 1
 
 
 class Resolved(Value, frozen=True, kw_only=True):

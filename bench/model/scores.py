@@ -102,7 +102,6 @@ class RunFacts(Value, frozen=True, kw_only=True):
     model: str | None = None
     turns: int = 0
     results: int = 0
-    threads: int = 1
     cut: int = 0
     skipped: dict[str, int] = {}
     prompts_known: bool = True

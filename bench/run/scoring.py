@@ -66,7 +66,6 @@ def facts_of(trace: Trace, as_recorded: CheckedReplay) -> RunFacts:
         model=index.model,
         turns=len(trace.model_turns),
         results=len(trace.results),
-        threads=len({turn.thread for turn in trace.model_turns}) or 1,
         cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
         skipped=dict(trace.left_out),
         prompts_known=trace.labels.get("prompts") != "unknown",

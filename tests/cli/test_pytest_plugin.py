@@ -229,9 +229,14 @@ SETTINGS = {
 }
 
 
+COLLECT_LESS = ("ignores the folder", "ignores files", "ignores by addopts", "other test paths", "no recursion")
+
+
 @pytest.mark.slow  # a session each
-@pytest.mark.parametrize("paths", [("scenarios",), ()], ids=["named", "bare"])
-@pytest.mark.parametrize("way", [*CONFTESTS, *SETTINGS])
+@pytest.mark.parametrize(
+    ("way", "paths"),
+    [*((way, ("scenarios",)) for way in [*CONFTESTS, *SETTINGS]), *((way, ()) for way in COLLECT_LESS)],
+)
 def test_no_file_of_the_project_turns_a_required_gate_green(way, paths):
     SUMMARIZERS.write_text(WORSE)
     kept = BASELINE.read_bytes()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from repository import BASELINE, SCENARIO, SUMMARIZERS, WORSE, bench as command, init
-from warm import Warm, run_warm
+from warm import Warm, processes_in, run_warm
 
 import bench
 
@@ -46,15 +45,6 @@ def started(act, folder):
         "audit": ["audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
     }[act]
     return Warm("bench", arguments, folder)
-
-
-def processes_in(folder):
-    """The processes that work in a folder, where the system tells."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*/cwd"):
-        with contextlib.suppress(OSError):
-            found += [place] if place.resolve() == folder and place.parent.name != str(os.getpid()) else []
-    return found
 
 
 def check_whole(act, said, before):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from handmade import opened, result
 from hostile import CALLED, CODES, REASONS, opened_answers
+from warm import processes_in
 
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, UserTurn
@@ -60,18 +60,6 @@ def replayed(tmp_path, monkeypatch):
 
 def texts(replay):
     return [message.text for message in replay.written]
-
-
-def processes_in(folder):
-    """The processes that work in a folder, where the system tells."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            theirs = place.resolve() == folder and place.parent.name != str(os.getpid())
-            found += [place] if theirs else []
-        except OSError:
-            continue
-    return found
 
 
 def check_row(name, replay, printed):

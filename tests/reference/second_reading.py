@@ -64,11 +64,6 @@ def chat(messages: Iterable[Any]) -> Count:
     return count
 
 
-def openai(path: Path) -> Count:
-    """One chat a file."""
-    return chat(full_text(path))
-
-
 def tau_bench(path: Path) -> Count:
     """A list of runs with a chat each."""
     return sum((chat(run["traj"]) for run in full_text(path)), Counter())

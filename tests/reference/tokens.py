@@ -40,16 +40,6 @@ def count(encoding: str, text: str) -> int:
     return len(_encoding(encoding).encode(text, disallowed_special=()))
 
 
-def dollars(model: str | None, at: float | None, prompt: int, read: int, written: int, answer: int) -> float | None:
-    """What a call costs, as the price tables calculate it; None for a model that they do not know."""
-    usage = Usage(input_tokens=prompt, cache_read_tokens=read, cache_write_tokens=written, output_tokens=answer)
-    when = UNDATED if at is None else datetime.fromtimestamp(at, UTC)
-    try:
-        return float(calc_price(usage, model or "", genai_request_timestamp=when).total_price)
-    except LookupError:
-        return None
-
-
 def provider(model: str | None) -> str | None:
     """Who offers a model; None for one that nobody lists."""
     try:

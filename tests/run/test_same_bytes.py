@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from handmade import opened, shell
+from warm import processes_in
 
 import bench
 from bench.run.executors import Workers, dask
@@ -124,12 +125,3 @@ def test_what_a_killed_comparison_started_ends_with_it(tmp_path, monkeypatch):
     while processes_in(tmp_path) and time.monotonic() < until:
         time.sleep(0.05)
     assert processes_in(tmp_path) == []
-
-
-def processes_in(folder):
-    """The processes that work in a folder, but this one."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*/cwd"):
-        with contextlib.suppress(OSError):
-            found += [place.parent.name] if place.resolve() == folder and place.parent.name != str(os.getpid()) else []
-    return found

@@ -73,13 +73,7 @@ def test_json_or_json_lines_by_the_first_line(tmp_path: Path, data: bytes, is_li
 
 @pytest.mark.parametrize(
     ("data", "broken"),
-    [
-        (b'{"a": [', True),
-        (b'[\n {"a": 1}, {', True),
-        (b"\x1f\x8bxx", True),
-        (b'{"a": 1}', False),
-        (b"", True),
-    ],
+    [(b'{"a": [', True), (b'[\n {"a": 1}, {', True), (b"\x1f\x8bxx", True), (b'{"a": 1}', False), (b"", True)],
 )
 def test_damaged_json_is_told_from_something_else(tmp_path: Path, data: bytes, broken: bool) -> None:
     assert document(tmp_path, data).is_broken_json is broken

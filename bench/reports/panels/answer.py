@@ -102,7 +102,8 @@ def _savings(reading: Reading) -> Figures:
     item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised
-    if reading.candidate is not None and price is not None and price.ratio is not None:
+    acts = reading.candidate is not None and "inactive" not in item.marks
+    if acts and price is not None and price.ratio is not None:
         name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
         start = f"{_price(reading, today)} → " if today is not None else ""
         line = f"{start}{_price(reading, price)} {_unit(reading)}"
