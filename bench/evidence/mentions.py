@@ -84,7 +84,7 @@ class Mentions:
     @cached_property
     def currencies(self) -> frozenset[str]:
         """The signs of currencies that the messages have."""
-        return frozenset(sign for sign in "€£¥₹$" if any(sign in text for text in self._contents))
+        return frozenset(sign for sign in "€£¥₹" if any(sign in text for text in self._contents))
 
     def moment(self, moment: str) -> bool:
         """True if a message says a date or a time of day, as `bench.text.dates` spells it."""

@@ -20,6 +20,11 @@ def own(text: str, result: ToolResult | None = None) -> OwnText:
     return OwnText(0, Message(role="tool" if result else "user", text=text, kind="made"), result)
 
 
+def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
+    text = "k0 = status\n{'k0': 5}"
+    assert (own(text, RESULT).text, own(text).text) == ("{'status': 5}", text)
+
+
 def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
     results = [own("shortened\n1", RESULT), own("shortened\n2", RESULT), own("3", RESULT), own("4", RESULT)]
     assert template_lines(results) == {"shortened"}

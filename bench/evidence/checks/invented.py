@@ -33,7 +33,7 @@ _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"�
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
-_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|\$(?=\d{3}|\d+\.\d)")
+_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models write for any amount
 _FEWEST_DIGITS = 2
 
 
