@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
 from ..text.cut import without_halves
+from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.texts import Remembered, Texts
 from ..tokens.counting import TokenCounter
@@ -46,10 +47,10 @@ class TraceContents:
     def texts(self) -> Texts:
         """A reader that knows the words which the trace writes in small letters: capitalised, they are no names."""
         texts = Texts()
-        words = (texts.words(text) for step in self._trace.steps for text in step_texts(step))
+        plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
 
         def small_words() -> frozenset[str]:
-            return frozenset(filter(str.islower, frozenset[str]().union(*words)))
+            return frozenset[str]().union(*map(small_words_of, plain))
 
         texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from ..model import grouped
 from ..text.dates import dates_in, times_in
 from ..text.facts import flat, numbers_in
+from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
@@ -63,8 +63,9 @@ class Mentions:
 
         def by_word() -> dict[str, frozenset[int]]:
             rows = map(self._row, range(len(self._contents)))
-            numbers = grouped((word, number) for number, row in enumerate(rows) for word in {*row.split()})
-            return {word: frozenset(each) for word, each in numbers.items()}
+            numbers = numbers_by_text((word, number) for number, row in enumerate(rows) for word in {*row.split()})
+            alone = Remembered(lambda number: frozenset((number,)))  # one set for all words of one row
+            return {word: frozenset(each) if isinstance(each, list) else alone(each) for word, each in numbers.items()}
 
         return self._messages.contents.once(dict[str, frozenset[int]], "words", by_word)
 

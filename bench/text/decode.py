@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -293,6 +294,19 @@ def decoded(text: str) -> str:
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
+    return _decoded(text) if len(text) <= _LONG_CHARS else _decoded_long(text)
+
+
+_LONG_CHARS = 1_000_000
+
+
+@lru_cache(maxsize=1)
+def _decoded_long(text: str) -> str:
+    """The same of a long text: one for the trace and for the strategies that read it."""
+    return _decoded(text)
+
+
+def _decoded(text: str) -> str:
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)

@@ -62,6 +62,7 @@ _NUMBERS = re.compile(
 _NUMBERS_AND_BREAKS = re.compile(rf"\n|{_NUMBERS.pattern}")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
+_SMALL_WORD = re.compile(r"(?<!\w)[a-zà-öø-ÿ]++(?!\w)")
 _SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
 _SPELLED = re.compile(r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,5}[1-9])?")
 _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
@@ -327,6 +328,15 @@ _TOKEN_CHARS = 300
 def words_of(plain: str) -> frozenset[str]:
     """The runs of word characters of a decoded text: what decides quickly that a fact cannot be there."""
     return frozenset(_RUN.findall(plain))
+
+
+def small_words_of(plain: str) -> frozenset[str]:
+    """The words of a text that are nothing but small letters; read line by line, as most of a large text comes again and again.
+
+    >>> sorted(small_words_of("wall W1 of Ann's user_1"))
+    ['of', 's', 'wall']
+    """
+    return frozenset().union(*map(_SMALL_WORD.findall, plain.split("\n")))
 
 
 def anchor(fact: str) -> str:

@@ -21,6 +21,9 @@ from .facts import (
 )
 from .search import Strings
 
+_LONG_CHARS = 1_000_000
+"""A longer text comes once: its lines are not remembered."""
+
 _Value = TypeVar("_Value")
 
 
@@ -114,9 +117,10 @@ class Texts:
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    facts_of = Remembered(lambda line: facts_of_line(line, lower))
+    remembered = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:
+        facts_of = remembered.find if len(plain(text)) > _LONG_CHARS else remembered
         facts: list[tuple[str, str]] = list(
             itertools.chain.from_iterable(map(facts_of, dict.fromkeys(plain(text).split("\n"))))
         )
@@ -129,7 +133,8 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
 
 def _flat(words: Remembered[str], paragraph: str) -> str:
     """The words of a paragraph in a row, from those of its lines."""
-    return " " + "".join(line_words for line in paragraph.split("\n") if (line_words := words(line)) != " ")
+    words_of_line = words.find if len(paragraph) > _LONG_CHARS else words
+    return " " + "".join(row for line in paragraph.split("\n") if (row := words_of_line(line)) != " ")
 
 
 class FactsHeld(Remembered[tuple[str, ...]]):
@@ -153,12 +158,12 @@ class FactsHeld(Remembered[tuple[str, ...]]):
     def find(self, text: str) -> tuple[str, ...]:
         """The facts that a text holds which was not looked through before."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
-        lines = self._in_lines(set(plain.split("\n")))
+        lines = self._in_lines(set(plain.split("\n")), remember=len(plain) <= _LONG_CHARS)
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
         return tuple(sorted(lines.union(rows, self(other) if other else ()), key=self._order.__getitem__))
 
-    def _in_lines(self, lines: set[str]) -> set[str]:
-        """The facts of one word that some lines hold."""
+    def _in_lines(self, lines: set[str], *, remember: bool) -> set[str]:
+        """The facts of one word that some lines hold; `remember` these lines."""
         new = list(lines - self._searched)
         facts_of = self._words.in_each(new)
         at = 0
@@ -169,9 +174,12 @@ class FactsHeld(Remembered[tuple[str, ...]]):
                 facts_of.setdefault(at, set()).update(self._numbers & numbers_in(written))
             elif (number := number_value(written)) in self._numbers:
                 facts_of.setdefault(at, set()).add(number)
-        self._searched.update(new)
-        self._of_line.update((new[at], facts) for at, facts in facts_of.items())
-        return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
+        known = map(self._of_line.__getitem__, self._of_line.keys() & lines)
+        matches = set[str]().union(*facts_of.values(), *known)
+        if remember:
+            self._searched.update(new)
+            self._of_line.update((new[at], facts) for at, facts in facts_of.items())
+        return matches
 
     def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:
         """The facts of several words that some paragraphs hold."""
