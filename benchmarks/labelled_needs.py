@@ -21,7 +21,7 @@ from dependencies_labels import FORMS, Corpus, Label, read_labels
 
 from bench.evidence.index import index_trace
 from bench.model import RouteDecision
-from bench.text.facts import number_value
+from bench.text.numbers import number_value
 
 LITERAL = ("verbatim", "composed", "reformatted")
 """The forms that a search for strings can find."""

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from ..text.dates import dates_in, times_in
-from ..text.facts import flat, numbers_in
+from ..text.facts import flat
 from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
+from ..text.numbers import numbers_in
 from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
 

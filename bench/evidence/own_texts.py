@@ -9,8 +9,9 @@ from ..model import Message, Trace, as_text
 from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
-from ..text.facts import flat, is_number
+from ..text.facts import flat
 from ..text.fields import FieldTable
+from ..text.numbers import is_number
 from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents

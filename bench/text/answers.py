@@ -9,7 +9,8 @@ from typing import Any
 
 from ..model import AnswerType, compact_json
 from .decode import NothingParsed, parse_json
-from .facts import flat, number_value, occurs, places_of
+from .facts import flat, occurs, places_of
+from .numbers import number_value
 
 _SPACE_AND_SIGNS = " \t\n$€£"
 

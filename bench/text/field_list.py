@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,10 +10,11 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from .facts import is_number, is_spelled, number_value
+from .numbers import is_number, is_spelled, number_value
 from .scripts import FUNCTION_WORDS
-from .text_records import Record, word_of
+from .text_records import Pair, Record, word_of
 
+_IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
 
@@ -153,3 +155,16 @@ def word_of_field(text: str) -> str:
     if text.isidentifier():
         return text.casefold()
     return text if is_spelled(text) else word_of(fact_of_field(text))
+
+
+def identifies(pair: Pair, *, alone: bool) -> bool:
+    """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
+    key, text = pair
+    if not 2 <= len(text) <= 80:
+        return False
+    return _is_identity_key(key) or (alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+
+
+@lru_cache(maxsize=4096)
+def _is_identity_key(key: str) -> bool:
+    return _IDENTITY_KEY.search(key.casefold()) is not None

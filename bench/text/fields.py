@@ -15,17 +15,19 @@ from typing import Any
 
 from ..model import grouped
 from .decode import NothingParsed, decode_strings, parse_json
-from .facts import is_number, numbers_in, occurs
+from .facts import occurs
 from .field_list import (
     Field,
     Fields,
     Numbers,
     fact_of_field,
     fields_of_records,
+    identifies,
     listed,
     numbers_by_text,
     word_of_field,
 )
+from .numbers import is_number, numbers_in
 from .row_lists import RowLists
 from .scripts import FUNCTION_WORDS
 from .text_records import (
@@ -46,7 +48,6 @@ _STEM_CHARS = 5
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an index of all words."""
 
-_IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
 _TOKEN = re.compile(r"\w+")
 
 
@@ -120,7 +121,7 @@ class FieldTable:
         return {
             plain
             for pair in self._records[number].pairs
-            if _identifies(pair, alone=pair not in shared) and (plain := pair[1].casefold()) not in names
+            if identifies(pair, alone=pair not in shared) and (plain := pair[1].casefold()) not in names
         }
 
     def identity(self, record: int) -> set[str]:
@@ -376,19 +377,6 @@ def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
 def _next(places: list[tuple[int, str]], at: int) -> int | None:
     """The place of the first identity behind a place; None for none."""
     return next((place for place, _ in places if place > at), None)
-
-
-def _identifies(pair: Pair, *, alone: bool) -> bool:
-    """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
-    key, text = pair
-    if not 2 <= len(text) <= 80:
-        return False
-    return _is_identity_key(key) or (alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
-
-
-@lru_cache(maxsize=4096)
-def _is_identity_key(key: str) -> bool:
-    return _IDENTITY_KEY.search(key.casefold()) is not None
 
 
 def _stems(text: str) -> frozenset[str]:

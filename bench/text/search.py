@@ -9,7 +9,8 @@ from itertools import accumulate
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ..model.base import encodable
-from .facts import is_free, is_number, numbers_at, places_of
+from .facts import is_free, places_of
+from .numbers import is_number, numbers_at
 
 
 class Strings:

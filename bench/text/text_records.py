@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from ..model import as_text, grouped, nested
 from .decode import decode_strings, decoded
-from .facts import is_number, numbers_in, words_of
+from .facts import words_of
 from .keyed import keyed_records
+from .numbers import is_number, numbers_in
 from .reading import values_of
 
 _STEM_CHARS = 5

@@ -8,17 +8,8 @@ from typing import Any, TypeVar
 
 from ..model import grouped
 from .decode import decoded, unescape
-from .facts import (
-    anchor,
-    facts_of_line,
-    flat,
-    is_number,
-    number_value,
-    numbers_and_breaks,
-    numbers_in,
-    occurs,
-    words_of,
-)
+from .facts import anchor, facts_of_line, flat, occurs, words_of
+from .numbers import is_number, number_value, numbers_and_breaks, numbers_in
 from .search import Strings
 
 _LONG_CHARS = 1_000_000

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from ...model import ToolResult
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
-from ...text.facts import number_value
 from ...text.instructions import is_command, is_consent, is_order, repeats
+from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.reading import is_path
 from ...text.worked_out import worked_out
