@@ -221,6 +221,8 @@ def _changed_in(
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
+            if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
+                values = table.column(key)  # of several mappings in one row
             values = table.column(key) if begun else values or (table.column(key) if best or len(known) > 1 else [])
             if any(map(is_prose, values)):
                 found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText
 
 _DENYING = frozenset({"false", "0", "0.0"})
+_DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
@@ -52,8 +54,10 @@ def _is_whole(text: str) -> bool:
     >>> [_is_whole(text) for text in ('[{"a": 1}]', '[{"a": 1}', '{"a": 1}\\n{"a": 2}', "a: 1")]
     [True, False, True, True]
     """
-    if text.lstrip()[:1] not in ("{", "["):
+    begins = _DATA.search(text)
+    if begins is None:
         return True
+    text = text[begins.start() :]
     for parts in ([text], text.strip().split("\n")):
         with suppress(NothingParsed):
             return all(map(parse_json, parts))
