@@ -15,6 +15,7 @@ from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, comp
 from bench.tokens.counting import TokenCounter
 
 ROOT = Path(__file__).parents[1]
+MARGIN, _AGAIN = 1.3, 5
 SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
 
 
@@ -51,7 +52,7 @@ def traces(pytestconfig: pytest.Config) -> Sequence[Trace]:
 
 
 @pytest.fixture
-def floor_s(traces: Sequence[Trace]) -> float:
+def floor_s(traces: Sequence[Trace]) -> Callable[[], float]:
     """Seconds that tiktoken takes to count each distinct text once; the least of five times.
 
     Measured beside every task, so that what else the machine does weighs on both.
@@ -66,25 +67,34 @@ def floor_s(traces: Sequence[Trace]) -> float:
         return time.process_time() - start
 
     once()
-    return min(once() for _ in range(5))
+    return lambda: min(once() for _ in range(5))
 
 
 class Timed(Protocol):
-    """Times some work, the least of so many rounds, and refuses more than 1.3 times its accepted multiple of the floor."""
+    """Times some work, the least of so many rounds, and refuses more than 1.3 times its accepted multiple of the floor.
+
+    What is refused is timed up to five times more: a machine with other guests is slow by chance, a
+    slower bench every time.
+    """
 
     def __call__(self, work: Callable[[], object], accepted: float, rounds: int = 2) -> None: ...
 
 
 @pytest.fixture
-def times_floor(benchmark, floor_s: float, request: pytest.FixtureRequest) -> Timed:
+def times_floor(benchmark, floor_s: Callable[[], float], request: pytest.FixtureRequest) -> Timed:
     """What times the tasks."""
 
     def timed(work: Callable[[], object], accepted: float, rounds: int = 2) -> None:
         benchmark.pedantic(work, rounds=rounds, warmup_rounds=1)
-        multiple = benchmark.stats.stats.min / floor_s
+        multiple = benchmark.stats.stats.min / floor_s()
+        for _ in range(_AGAIN):
+            if multiple > MARGIN * accepted:
+                began = cpu_s()
+                work()
+                multiple = min(multiple, (cpu_s() - began) / floor_s())
         benchmark.extra_info["times_floor"] = round(multiple, 1)
         print(f"{request.node.name}: {multiple:.1f} x floor (accepted {accepted:g})")
         if not request.config.getoption("--recordings"):
-            assert multiple <= 1.3 * accepted
+            assert multiple <= MARGIN * accepted
 
     return timed
