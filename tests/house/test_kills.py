@@ -79,7 +79,7 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
     begun = time.monotonic()
     assert started(act, folder).wait(120) in (0, 1)
     took = time.monotonic() - begun
-    ours = processes_in(folder)
+    ours = set(processes_in(folder))  # some of them are about to end
     killed = ended = 0
     for _ in range(max(1, KILLS // len(ACTS))):
         for name in (*OUTPUTS, "all.jsonl.gz", "out.jsonl"):
@@ -96,9 +96,9 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
         check_whole(act, running.printed[0], whole)
     assert killed + ended == max(1, KILLS // len(ACTS))
     until = time.monotonic() + 20
-    while processes_in(folder) != ours and time.monotonic() < until:
+    while not ours.issuperset(processes_in(folder)) and time.monotonic() < until:
         time.sleep(0.05)
-    assert processes_in(folder) == ours, "what a killed process started ends with it"
+    assert ours.issuperset(processes_in(folder)), "what a killed process started ends with it"
     Path("out.jsonl").unlink(missing_ok=True)
     assert started(act, folder).wait(120) in (0, 1)
     assert len(list(Path().rglob(".*.bench-*"))) <= killed * len(OUTPUTS), "hidden files of those killed alone"
