@@ -37,7 +37,6 @@ def index_trace(
     recorded = recorded_messages(trace, fit.reasoning_tokens)
     needs = needs_of(trace, recorded, contents)
     return TraceIndex(
-        trace_sha256=trace.sha256,
         encoding=encoding,
         encoding_assumed=assumed,
         counting=fit.counting,

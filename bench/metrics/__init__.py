@@ -148,7 +148,6 @@ def example() -> CheckedReplay:
     cut = Message(role="tool", text=text[:12], kind="result", step=2, call_id="c1")
     record = Record(step=2, call_id="c1", function="count", success=True, value=cut.text)
     replay = Replay(
-        trace_sha256=trace.sha256,
         strategy="cut",
         spec="",
         written=(cut,),

@@ -38,7 +38,6 @@ class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):
     where the model's window is not known.
     """
 
-    trace_sha256: str
     encoding: str
     encoding_assumed: bool = False
     counting: Counting = Counting()

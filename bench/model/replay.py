@@ -51,7 +51,6 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.
     """
 
-    trace_sha256: str
     strategy: str
     spec: str
     written: tuple[Message, ...] = ()

@@ -88,7 +88,6 @@ class Replayer:
         except Broken as error:
             out.failure = out.failure or failed(error, out.results[len(results)].step)
         return Replay(
-            trace_sha256=self.trace.sha256,
             strategy=strategy.name,
             spec=strategy.spec,
             written=tuple(out.written),

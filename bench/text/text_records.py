@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ..model import as_text, grouped, nested
+from ..model import as_text, nested
 from .decode import decode_strings, decoded
 from .facts import words_of
 from .keyed import keyed_records
@@ -94,11 +94,6 @@ class TextReading:
         return records
 
     @cached_property
-    def _records_of_value(self) -> dict[str, frozenset[int]]:
-        values = ((text, number) for number, record in enumerate(self.all_records) for text in record.values)
-        return {text: frozenset(numbers) for text, numbers in grouped(values).items()}
-
-    @cached_property
     def _lines(self) -> dict[str, list[Line]]:
         return by_word((line.text, line) for line in _sentences(self._rest))
 
@@ -117,10 +112,6 @@ class TextReading:
                 if any(plain_key(own) == asked[0] and says(text, fact) for own, text in self.all_records[number].pairs)
             )
         return self._saying[asked]
-
-    def records_of_value(self, text: str) -> frozenset[int]:
-        """The numbers of the records that have a value, in small letters, or stand in one that has it."""
-        return self._records_of_value.get(text, frozenset())
 
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences of the text that say a fact."""

@@ -79,7 +79,7 @@ TRACE = Trace(
 
 def evidence(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> CheckedReplay:
     """The evidence of a replay of the run above."""
-    replay = Replay(trace_sha256=TRACE.sha256, strategy="s", spec="", written=written, calls=calls, **fields)  # type: ignore[arg-type]
+    replay = Replay(strategy="s", spec="", written=written, calls=calls, **fields)  # type: ignore[arg-type]
     return CheckedReplay(TraceSession(TRACE, index_trace(TRACE)), replay)
 
 
@@ -102,7 +102,7 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
 
 def test_of_a_run_without_a_model_nothing_is_measured() -> None:
     trace = replace(TRACE, steps=TRACE.steps[:1])
-    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    replay = Replay(strategy="s", spec="", calls=())
     found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
     assert {name: number for name, number in found.items() if number.value or number.reason} == {}
 
@@ -159,7 +159,7 @@ def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
     for at, right in ((2, 1.0), (4, 0.0)):
         probe = {"question": "How many?", "expected": 3, "type": "number", "step": at, "path": "length(@)"}
         asked = replace(TRACE, labels={"probes": [probe]})
-        replay = Replay(trace_sha256=asked.sha256, strategy="s", spec="", written=lists, calls=calls)
+        replay = Replay(strategy="s", spec="", written=lists, calls=calls)
         found = numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))
         assert found["probes.recall"].value == right
 
@@ -205,7 +205,7 @@ def test_selection_by_hand() -> None:
         Decision(step=step, router="r", at="user_turn", route=names[0], untruncated="x", detail={"ranked": names})
         for step, names in ranked.items()
     )
-    replay = Replay(trace_sha256=labelled.sha256, strategy="s", spec="", calls=WHOLE, decisions=taken)
+    replay = Replay(strategy="s", spec="", calls=WHOLE, decisions=taken)
     found = numbers_of(CheckedReplay(TraceSession(labelled, index_trace(labelled)), replay))
     assert found["routing.selection_top1"].value == pytest.approx(1 / 3)
     assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
@@ -224,7 +224,7 @@ def test_scripts_that_nobody_approved_by_hand() -> None:
             )
         )
     trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
-    replay = Replay(trace_sha256=trace.sha256, strategy="s", spec="", calls=())
+    replay = Replay(strategy="s", spec="", calls=())
     found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
     assert found["routing.unapproved_executions"].value == 2.0
 
@@ -245,7 +245,7 @@ def test_pairs_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list
         calls.append(Call((1, 3, 5)[at % 3], "main", keep, tuple(tail)))
     session = TraceSession(TRACE, index_trace(TRACE))
     refused = {item.call for item in PromptRules(session.messages).refused(calls)}
-    replay = Replay(trace_sha256="", strategy="", spec="", calls=tuple(calls))
+    replay = Replay(strategy="", spec="", calls=tuple(calls))
     recorded = recorded_messages(TRACE).messages
     for number, (call, messages) in enumerate(replayed.prompts(replay, recorded)):
         steps = [message.step for message in messages]
