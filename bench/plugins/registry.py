@@ -274,6 +274,9 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
         arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
+    for item in known.values():
+        if item.name not in arguments and _kind_of(item.type) and not item.required:
+            arguments[item.name] = _converted("", item.default, item.type, base)
     missing = [item.name for item in known.values() if item.required and item.name not in arguments]
     if missing:
         raise SpecError(f"{name} needs parameter {', '.join(missing)}")
@@ -282,9 +285,8 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
 
 def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
     """A setting as a value of its declared type, or as the plug-in that it names."""
-    for mark in getattr(wanted, "__metadata__", ()):
-        if isinstance(mark, OfKind):
-            return build(mark.kind, str(raw), base)
+    if kind := _kind_of(wanted):
+        return build(kind, str(raw), base)
     value = list(raw) if isinstance(raw, tuple) else raw
     try:
         return msgspec.convert(value, wanted, strict=False)
@@ -294,6 +296,12 @@ def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
         hint = "use int, float, str, bool or a list of them"
         problem = f"an annotation that cannot be read: {wanted!r}"
         raise SpecError(f"{what} has {problem} — {hint}") from None
+
+
+def _kind_of(wanted: Any) -> str:
+    """The kind of plug-in that a setting names; `""` where it is a plain value."""
+    marks = getattr(wanted, "__metadata__", ())
+    return next((mark.kind for mark in marks if isinstance(mark, OfKind)), "")
 
 
 def _require_constructed(plugin: Plugin) -> None:

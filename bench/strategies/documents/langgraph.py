@@ -29,12 +29,12 @@ class LangGraphRouter:
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 
     >>> from bench.plugins.registry import build
-    >>> build("router", "langgraph")
+    >>> build("router", "langgraph:graph=agent")
     Traceback (most recent call last):
-    bench.model.errors.SpecError: router 'langgraph' needs parameter graph
+    bench.model.errors.SpecError: module 'agent' cannot be imported: ModuleNotFoundError: No module named 'agent'
     """
 
-    def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)]) -> None:
+    def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)] = "graph.py:app") -> None:
         given = graph.entry.target
         compiled = given() if callable(given) else given
         if not hasattr(compiled, "builder"):
