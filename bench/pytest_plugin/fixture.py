@@ -55,10 +55,9 @@ class Bench:
         """
         from .. import compare
         from ..metrics import metric_of
-        from ..run.comparing import metric_infos
         from ..traces import load
 
-        info = metric_infos()[metric_of(metric).name]
+        info = metric_of(metric).info
         traces = load([str(trace)], self._base, strict=True).traces if isinstance(trace, str | Path) else trace
         result = compare(traces, [strategy], base=self._base)
         name = (result.strategies or result.references)[0]
@@ -91,10 +90,9 @@ class Bench:
         Raises SpecError for a metric that is no such share.
         """
         from ..metrics import metric_of
-        from ..run.comparing import metric_infos
 
-        info = metric_infos()[metric_of(metric).name]
-        if info.unit != "fraction" or info.better != "higher":
+        info = metric_of(metric).info
+        if info.unit != "share" or info.better != "higher":
             raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
         kept = self.value(trace, strategy, metric)
         return Measured.of(1.0 - kept, *kept.lines)
