@@ -126,11 +126,8 @@ def _strange(
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
-                if of_all:
-                    is_true = counts.is_all(number)
-                else:
-                    is_true = counts.has(number) or counts.is_total(number) or _is_of_record(evidence, number, near)
-                if not is_true:
+                counted = counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)
+                if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
