@@ -214,13 +214,11 @@ def _shortenings(
 
 def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:
     """Yield the facts of results that went and that stand nowhere in the prompt of a call."""
-    results = {result.index: result for result in recorded.trace.results}
-    seen: set[str] = set()
+    results, facts = recorded.messages.contents.results, recorded.session.facts
+    lost = 0
     for step in dropped if call is not None else ():
-        for fact in recorded.session.facts.lost(results[step], recorded.standing(call or 0)):
-            if fact not in seen:
-                seen.add(fact)
-                yield fact
+        lost |= facts.lost(results[step], recorded.standing(call or 0))
+    yield from facts.texts(lost)
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
@@ -237,7 +235,8 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
             continue
         needed = 0
         if cut:
-            lost = recorded.session.facts.lost_in_text(result, seen)
+            facts = recorded.session.facts
+            lost = facts.texts(facts.of(result) & ~facts.in_text(seen))
             needed = sum(any(turn > result.index for turn in later.get(fact, ())) for fact in lost)
         yield CutResult(
             step=result.index,
