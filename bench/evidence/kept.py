@@ -72,17 +72,16 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
         for result, text in _stored_texts(evidence):
             if text is None or text == result.text:
                 yield KeptShare(result, 0, 0)
-            elif of_result := facts.of(result):
-                kept = of_result & facts.in_text(text)
-                yield KeptShare(result, kept.bit_count(), of_result.bit_count())
+            elif total := len(facts.of(result)):
+                yield KeptShare(result, total - len(facts.lost_in_text(result, text)), total)
         return
     for result, call in evidence.prompted(place):
         standing = evidence.standing(call)
         if evidence.index.full[result.index] in standing.messages:
             if result.text:
                 yield KeptShare(result, 0, 0)
-        elif total := facts.of(result).bit_count():
-            yield KeptShare(result, total - facts.lost(result, standing).bit_count(), total)
+        elif total := len(facts.of(result)):
+            yield KeptShare(result, total - facts.count_lost(result, standing), total)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:

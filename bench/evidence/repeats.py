@@ -60,9 +60,11 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
             continue
         if evidence.index.full[repeat.earlier.index] in evidence.standing(call).messages:
             continue
-        facts = evidence.session.facts
-        lost = facts.lost(repeat.earlier, evidence.standing(call))
-        again = lost and lost & facts.in_text(repeat.again.recorded_text)
-        if seen := again and again & facts.in_text(repeat.earlier.recorded_text):
-            fetched.append((repeat, facts.texts(seen)))
+        lost = evidence.session.facts.lost(repeat.earlier, evidence.standing(call))
+        if lost:
+            facts = evidence.session.facts
+            again = facts.in_text(repeat.again.recorded_text, lost)
+            seen = facts.in_text(repeat.earlier.recorded_text, again)
+            if seen:
+                fetched.append((repeat, seen))
     return fetched

@@ -214,11 +214,13 @@ def _shortenings(
 
 def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:
     """Yield the facts of results that went and that stand nowhere in the prompt of a call."""
-    results, facts = recorded.messages.contents.results, recorded.session.facts
-    lost = 0
+    results = {result.index: result for result in recorded.trace.results}
+    seen: set[str] = set()
     for step in dropped if call is not None else ():
-        lost |= facts.lost(results[step], recorded.standing(call or 0))
-    yield from facts.texts(lost)
+        for fact in recorded.session.facts.lost(results[step], recorded.standing(call or 0)):
+            if fact not in seen:
+                seen.add(fact)
+                yield fact
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
@@ -235,8 +237,7 @@ def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator
             continue
         needed = 0
         if cut:
-            facts = recorded.session.facts
-            lost = facts.texts(facts.of(result) & ~facts.in_text(seen))
+            lost = recorded.session.facts.lost_in_text(result, seen)
             needed = sum(any(turn > result.index for turn in later.get(fact, ())) for fact in lost)
         yield CutResult(
             step=result.index,
