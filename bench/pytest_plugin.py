@@ -179,7 +179,8 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     yield "measured something", None
     taken: dict[str, int] = {}
     from .comparison.gate_rules import parse_rule
-    from .run.comparing import REFERENCES, metric_infos
+    from .metrics import metric_infos
+    from .run.comparing import REFERENCES
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)

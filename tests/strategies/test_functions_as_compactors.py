@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 
 import pytest
 from handmade import opened, result, shell
@@ -229,7 +230,7 @@ def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
     def newest(window: Window) -> list[Message]:
         return list(window.messages)[-1:]
 
-    def ours(messages: list[Message]) -> list[Message]:
+    def ours(messages: Sequence[Message]) -> list[Message]:
         return messages[-1:]
 
     for function in (newest, ours):
