@@ -14,12 +14,13 @@ from ..model.scores import Finding
 from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
+from ..text.texts import Remembered
 from .contents import TraceContents
-from .failures import failed
+from .failures import FAILURE, failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .mentions import Mentions
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
-from .own_texts import TraceMessages
+from .own_texts import OwnText, TraceMessages
 from .pairs import PromptRules, Refused
 from .prices import Pricing
 from .records import RecordValues
@@ -65,6 +66,9 @@ class TraceSession:
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._result_counts: dict[int, ResultCounts] = {}
         self._failed: dict[int, bool] = {}
+        self.tells_failure = Remembered(lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line)))
+        """True for a line with words that tell a failure; a very long one is data."""
+
         self._omissions: dict[tuple[int, str], bool] = {}
 
     def excuse(self, recorded: ReplayEvidence) -> None:
@@ -185,6 +189,13 @@ class ReplayEvidence:
     def own(self) -> tuple[int, ...]:
         """The messages of the strategy's own that stood in any prompt, in order."""
         return tuple(sorted(n for n in self.walked.stays if n >= self.messages.recorded))
+
+    @cached_property
+    def own_texts(self) -> list[OwnText]:
+        """These messages, each with the result that it shows."""
+        results = self.messages.contents.results
+        messages = ((number, self.messages.messages[number]) for number in self.own)
+        return [OwnText(number, item, results.get(-1 if item.step is None else item.step)) for number, item in messages]
 
     def stands(self, number: int, call: int) -> bool:
         """True if a message stands in the prompt of a call; calls are numbered from 0 over all threads."""

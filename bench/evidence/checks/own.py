@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from html import unescape as unescape_html
-from typing import NamedTuple
 
-from ...model import Message, ToolResult
+from ...model import ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
 from ...text.reading import expanded, is_legend
 from ..of_replay import ReplayEvidence
+from ..own_texts import OwnText as OwnText
 from .gaps import notice_between_ends
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
@@ -34,26 +35,9 @@ MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
 
 
-class OwnText(NamedTuple):
-    """One message of a strategy's own: its number, itself, and the result that it shows (None: none)."""
-
-    number: int
-    message: Message
-    result: ToolResult | None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; short names in a result are written out where it explains them."""
-        return self.message.text if self.result is None else expanded(self.message.text)
-
-
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
-    """Yield each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
-    results = evidence.messages.contents.results
-    for number in evidence.own:
-        message = evidence.messages.messages[number]
-        if bool(message.text.strip() or message.tool_calls) != blank:
-            yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
+    """Each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
+    return (own for own in evidence.own_texts if bool(own.message.text.strip() or own.message.tool_calls) != blank)
 
 
 def notice_of_cut(evidence: ReplayEvidence, own: OwnText) -> str | None:
@@ -138,6 +122,7 @@ def _behind_data(line: str) -> str:
     return line[end:]
 
 
+@lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
     """The role to which a line gives words, and these words; two empty texts for none.
 
@@ -159,7 +144,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     constant: set[str] = set()
     for of_results in (True, False):
         lines = [
-            frozenset(line.strip() for line in own.text.split("\n") if line.strip())
+            frozenset(map(str.strip, own.text.split("\n"))) - {""}
             for own in texts
             if (own.result is not None) == of_results
         ]
