@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from ..model import Message, ToolResult, Trace, as_text
+from ..model import Message, Trace, as_text
 from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
 from ..text.fields import FieldTable
 from ..text.numbers import is_number
-from ..text.reading import expanded
 from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
@@ -110,20 +108,6 @@ class TraceMessages:
         if " " in wanted and not is_number(wanted):
             return flat(wanted) in self.texts.flat(text)
         return self.texts.holds(text, wanted)
-
-
-@dataclass(frozen=True, eq=False)
-class OwnText:
-    """One message of a strategy's own: its number, itself, and the result that it shows (None: none)."""
-
-    number: int
-    message: Message
-    result: ToolResult | None
-
-    @cached_property
-    def text(self) -> str:
-        """The text of the message; short names in a result are written out where it explains them."""
-        return self.message.text if self.result is None else expanded(self.message.text)
 
 
 def _key(message: Message) -> Any:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape as unescape_html
+from typing import NamedTuple
 
-from ...model import ToolResult
+from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.reading import expanded, is_legend
+from ...text.reading import is_legend
 from ..of_replay import ReplayEvidence
-from ..own_texts import OwnText as OwnText
 from .gaps import notice_between_ends
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
@@ -35,9 +35,23 @@ MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
 
 
+class OwnText(NamedTuple):
+    """One message of a strategy's own: its number, itself, its text as it is read, and the result that it shows (None: none)."""
+
+    number: int
+    message: Message
+    text: str
+    result: ToolResult | None
+
+
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
-    """Each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
-    return (own for own in evidence.own_texts if bool(own.message.text.strip() or own.message.tool_calls) != blank)
+    """Yield each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
+    results = evidence.messages.contents.results
+    for number in evidence.own:
+        message = evidence.messages.messages[number]
+        if bool(message.text.strip() or message.tool_calls) != blank:
+            result = results.get(-1 if message.step is None else message.step)
+            yield OwnText(number, message, evidence.messages.contents.text_of(message), result)
 
 
 def notice_of_cut(evidence: ReplayEvidence, own: OwnText) -> str | None:
@@ -85,7 +99,6 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     text = notice_of_cut(evidence, own)
     if text is None:
         text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-        text = text if own.result is None else expanded(text)
         if own.result is not None and own.result.text:
             text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
