@@ -14,10 +14,11 @@ import msgspec
 
 from ..evidence.checks import CheckedReplay
 from ..evidence.contents import TraceContents
-from ..evidence.detail import detail_of, missed_by_origin
+from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..model import Failure, Trace, compact_json
+from ..model.advice import TODAY
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
@@ -29,10 +30,6 @@ from .kept import Kept, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
 
 _Kind = TypeVar("_Kind")
-
-RECORDED = "recorded"
-"""The reference that does what the recorded system itself did."""
-
 
 _OBJECTS = 100_000
 
@@ -124,7 +121,7 @@ class RunSession:
     @cached_property
     def recorded(self) -> CheckedReplay:
         """The evidence of what the recorded system did."""
-        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
+        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(TODAY)))
 
     @property
     def _recorded_prompts(self) -> str:
@@ -138,11 +135,11 @@ class RunSession:
         return self._evidence(self._replay(strategy))
 
     def _replay(self, strategy: Strategy) -> Replay:
-        is_recorded = strategy.name == RECORDED
+        is_recorded = strategy.name == TODAY
         return self.recorded.replay if is_recorded else self.replayer.replay(strategy, twice=self._twice)
 
     def _evidence(self, replay: Replay) -> CheckedReplay:
-        return self.recorded if replay.strategy == RECORDED else CheckedReplay(self.session, replay)
+        return self.recorded if replay.strategy == TODAY else CheckedReplay(self.session, replay)
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; one that cannot be measured has failed.
@@ -226,17 +223,14 @@ class RunSession:
         return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
-        """The details of strategies; those that fail are left out."""
-        evidences = []
+        """The details of strategies beside today's; those that fail are left out."""
+        evidences = {}
         for strategy in strategies:
             with contextlib.suppress(BenchError):
-                evidences.append(self.evidence(strategy))
-        evidences = [evidence for evidence in evidences if evidence.replay.failure is None]
-        facts_from: dict[int, list[str]] = {}
-        for evidence in evidences:
-            for step, facts in missed_by_origin(evidence).items():
-                facts_from.setdefault(step, []).extend(facts)
-        return tuple(detail_of(evidence, facts_from) for evidence in evidences)
+                evidences[strategy.name] = self.evidence(strategy)
+        today = evidences.pop(TODAY, None)
+        others = (evidence for evidence in evidences.values() if evidence.replay.failure is None)
+        return () if today is None else tuple(detail_of(evidence, today) for evidence in others)
 
     # ------------------------------------------------------------ kept between runs
 

@@ -8,7 +8,6 @@ from handmade import trace
 
 from bench.evidence.checks.counts import Counts
 from bench.evidence.checks.own import OwnText, template_lines
-from bench.evidence.detail import detail_of
 from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import compose, parse_strategy
@@ -63,15 +62,6 @@ def test_a_notice_may_state_the_lines_that_it_shows_and_those_left_out(shown: in
     )
     assert all(counts.has(str(number)) for number in (60, shown + 1, 60 - shown, 60 - shown + 1, len(text)))
     assert not any(counts.has(number) for number in (str(60 - shown - 10), str(60 - shown + 8), "0.5"))
-
-
-def test_messages_of_a_page_are_cut_evenly_to_what_all_may_take() -> None:
-    short, long = detail_of(evidence_of("x " * 2000), {}), detail_of(evidence_of("x " * 2000, *["y " * 4000] * 99), {})
-    assert [message.left_out for message in short.messages] == [0] * len(short.messages)
-    texts = [message.text for message in long.messages]
-    assert sum(map(len, texts)) <= 300_000
-    assert {len(text) + message.left_out for text, message in zip(texts, long.messages, strict=True)} >= {4000, 8000}
-    assert len({len(text) for text in texts if len(text) > 100}) == 1
 
 
 @pytest.mark.parametrize(("call_id", "strange"), [("call_I5bNG8aF", []), ("call_Q9rTT2xZ", ["call_Q9rTT2xZ"])])
