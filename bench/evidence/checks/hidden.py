@@ -11,6 +11,7 @@ from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..failures import FAILURE
+from ..lost import picked_out
 from ..of_replay import ReplayEvidence
 from .claims import SUCCESS, false_claims
 from .own import OwnText, check_of, new_lines, own_texts
@@ -34,7 +35,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     nor does a text that says everything that the result says and claims no success; nothing at all is no
     placeholder. Of any result its lines that tell a failure may not be all that is left out. A summary
     hides a failure where it has a recorded line that tells one, with a success in its place, or
-    claims that what failed succeeded.
+    claims that what failed succeeded; so does a history from which it alone is dropped.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -46,6 +47,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if own.result is not None and own.result.text.strip() and evidence.session.failed(own.result):
             rewritten += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
+    for step in picked_out(evidence):
+        result = evidence.messages.contents.results.get(step)
+        if result is not None and evidence.session.failed(result):
+            rewritten += 1
+            findings.append(Finding(step, "", result.text[:200]))
     of_success = {
         _DIGITS.sub("0", own.text) for own in of_results if own.result and not evidence.session.failed(own.result)
     }
