@@ -17,11 +17,6 @@ from .claims import SUCCESS, false_claims
 from .own import OwnText, check_of, new_lines, own_texts
 from .repeated import claims_repetition
 
-_LEFT_OUT = re.compile(
-    r"\b(?:omitted|removed|cleared|truncated|elided|hidden|left out|cut|trimmed|dropped|compacted|summari[sz]ed|no longer|not shown|stored|saved"
-    r"|offloaded|archived|recall|handle|placeholder|earlier|old)\b|…|\.{3}",
-    re.IGNORECASE,
-)
 _DIGITS = re.compile(r"\d+")
 _LINE_CHARS = 2000
 
@@ -60,7 +55,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             findings += _filtered(evidence, own)
             continue
         rewritten += 1
-        placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text) or claims_repetition(own)
+        placeholder = _DIGITS.sub("0", own.text) in of_success or evidence.session.says_omission(own.result, own.text) or claims_repetition(own)
         claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
         if _tells(unescape(own.text), own.result):
             continue
