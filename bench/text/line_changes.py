@@ -24,6 +24,9 @@ _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
 )
+_PAIR = re.compile(
+    r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
+)
 _UNITS = frozenset("%‰°$€£¥")
 _CONDITIONS = frozenset({"if", "unless", "when", "only", "except", "until", "without", "before", "after"})
 _LEFT_OUT = re.compile(
@@ -113,6 +116,8 @@ class ResultLines:
         found = ""
         texts = dict.fromkeys((line, _FRONT.sub("", line, count=1)))
         readings = [*map(_tokens, texts)]
+        if not begun and (was := self._altered_pair(line, cut)):
+            return was
         if any(
             len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
         ):
@@ -126,6 +131,26 @@ class ResultLines:
                     return ""
                 if verdict and not found:
                     found = self._lines[number]
+        return found
+
+    def _altered_pair(self, line: str, cut: bool) -> str:
+        """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
+        pair = _PAIR.fullmatch(line)
+        known = self._pairs.get(pair[1].casefold(), []) if pair else []
+        goes_on = line.count('"') % 2 == 1  # in the next line
+        if not pair or not known or len(known) > _MOST_LINES or goes_on:
+            return ""
+        value = pair[2]
+        if any(same_value(value, other) or (cut and other.startswith(value)) for other, _ in known):
+            return ""
+        return known[0][1]
+
+    @cached_property
+    def _pairs(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for line in self._lines:
+            if pair := _PAIR.fullmatch(line):
+                found.setdefault(pair[1].casefold(), []).append((pair[2], line))
         return found
 
     def _candidates(self, tokens: list[str]) -> Iterator[int]:
