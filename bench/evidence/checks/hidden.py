@@ -55,7 +55,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
             findings += _filtered(evidence, own)
             continue
         rewritten += 1
-        placeholder = _DIGITS.sub("0", own.text) in of_success or evidence.session.says_omission(own.result, own.text) or claims_repetition(own)
+        placeholder = (
+            _DIGITS.sub("0", own.text) in of_success
+            or evidence.session.says_omission(own.result, own.text)
+            or claims_repetition(own)
+        )
         claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
         if _tells(unescape(own.text), own.result):
             continue
@@ -98,12 +102,9 @@ def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     if own.result is None:
         return []
     kept = set(own.text.split("\n"))
-    left_out: list[str] = []
-    for line in own.result.text.splitlines():
-        if line not in kept and line.strip():
-            if len(line) > _LINE_CHARS or not FAILURE.search(line):
-                return []
-            left_out.append(line)
+    left_out = [line for line in own.result.text.splitlines() if line not in kept and line.strip()]
+    if not all(len(line) <= _LINE_CHARS and FAILURE.search(line) for line in left_out):
+        return []
     if not left_out or FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):
         return []
     return [Finding(own.message.step, own.text[:200], left_out[0][:200])]
