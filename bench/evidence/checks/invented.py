@@ -126,7 +126,8 @@ def _strange(
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
-                if not (counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)):
+                counted = counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)
+                if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
@@ -153,7 +154,7 @@ def _numbers(
 
     Beside each stands whether it counts all rows or lines of the result, as a sentence says that `states_all` or stands alone.
     """
-    mentions, records = evidence.session.mentions, evidence.session.records
+    mentions = evidence.session.mentions
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("% "), bool(match[1])
@@ -175,7 +176,11 @@ def _numbers(
                 number_value(hit.group().rstrip("% ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
-        if worked_out(value, terms, percent=percent):
-            continue
-        if not any(worked_out(value, numbers) for numbers in records.numbers_near("\n".join(near))):
+        if not worked_out(value, terms, percent=percent):
             yield written, False
+
+
+def _is_of_record(evidence: ReplayEvidence, number: str, near: Sequence[str]) -> bool:
+    """True if a number follows from those of a record that a paragraph speaks of."""
+    numbers_near = evidence.session.records.numbers_near("\n".join(near))
+    return any(worked_out(number_value(number), numbers) for numbers in numbers_near)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.reading import expanded, is_legend
+from ...text.reading import is_legend
 from ..of_replay import ReplayEvidence
 from .gaps import notice_between_ends
 
@@ -35,16 +35,12 @@ MOST_FINDINGS = 5
 
 
 class OwnText(NamedTuple):
-    """One message of a strategy's own: its number, itself, and the result that it shows (None: none)."""
+    """One message of a strategy's own: its number, itself, its text as it is read, and the result that it shows (None: none)."""
 
     number: int
     message: Message
+    text: str
     result: ToolResult | None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; short names in a result are written out where it explains them."""
-        return self.message.text if self.result is None else expanded(self.message.text)
 
 
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
@@ -53,7 +49,8 @@ def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnT
     for number in evidence.own:
         message = evidence.messages.messages[number]
         if bool(message.text.strip() or message.tool_calls) != blank:
-            yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
+            result = results.get(-1 if message.step is None else message.step)
+            yield OwnText(number, message, evidence.messages.contents.text_of(message), result)
 
 
 def notice_of_cut(evidence: ReplayEvidence, own: OwnText) -> str | None:
@@ -101,7 +98,6 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     text = notice_of_cut(evidence, own)
     if text is None:
         text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-        text = text if own.result is None else expanded(text)
         if own.result is not None and own.result.text:
             text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
