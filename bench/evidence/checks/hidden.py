@@ -18,7 +18,6 @@ from .own import OwnText, check_of, new_lines, own_texts
 from .repeated import claims_repetition
 
 _DIGITS = re.compile(r"\d+")
-_LINE_CHARS = 2000
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
@@ -47,9 +46,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if result is not None and evidence.session.failed(result):
             rewritten += 1
             findings.append(Finding(step, "", result.text[:200]))
-    of_success = {
-        _DIGITS.sub("0", own.text) for own in of_results if own.result and not evidence.session.failed(own.result)
-    }
+    succeeded = [own for own in of_results if own.result and not evidence.session.failed(own.result)]
+    of_success = {_DIGITS.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)}
     for own in of_results:
         if own.result is None or not evidence.session.failed(own.result):
             findings += _filtered(evidence, own)
@@ -103,7 +101,7 @@ def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
         return []
     kept = set(own.text.split("\n"))
     left_out = [line for line in own.result.text.splitlines() if line not in kept and line.strip()]
-    if not all(len(line) <= _LINE_CHARS and FAILURE.search(line) for line in left_out):
+    if not all(map(evidence.session.tells_failure, left_out)):
         return []
     if not left_out or FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):
         return []
