@@ -73,7 +73,6 @@ class Thread:
         self._prompt: list[int] = []  # the numbers of the last prompt
         self.recording: list[Message] = []
         self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
-        self._summary: str | None = None  # of the last recorded reset that had one
         self.tools_tokens, self._tools_changed = 0, False
 
     @property
@@ -94,9 +93,6 @@ class Thread:
 
     def call(self, turn: ModelTurn) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        for reset in self.resets:
-            if isinstance(reset, ContextReset) and reset.summary is not None:
-                self._summary = reset.summary
         edits = self._reworked(turn)
         keep = alike(self._prompt, self._shown.ids)
         tail = self._shown.ids[keep:]
@@ -138,7 +134,6 @@ class Thread:
             tokens=about.pop("framing") + self.tools_tokens + self._given.tokens(),
             count=self._numbers.count,
             resets=tuple(self.resets),
-            recorded_summary=self._summary,
             **about,
         )
 

@@ -189,21 +189,13 @@ def described(sandbox: Sandbox) -> Strategy:
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
-    text = _text_of(item)
+    """A strategy that cannot be loaded, as it was written."""
+    text = str(getattr(item, "__name__", item))
+    if isinstance(item, Mapping):
+        text = "+".join(f"{slot}={spec}" for slot, spec in item.items())
     if name is None:
         name, _, text = text.partition("=")
     return Strategy(name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}="))
-
-
-def _text_of(item: Any) -> str:
-    """A strategy as one text; the names of its functions."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, Mapping):
-        return "+".join(f"{slot}={_text_of(spec)}" for slot, spec in item.items())
-    if isinstance(item, list | tuple):
-        return f"[{','.join(map(_text_of, item))}]"
-    return str(getattr(item, "__name__", type(item).__name__))
 
 
 # ---------------------------------------------------------------- functions that are passed

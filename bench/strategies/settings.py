@@ -16,9 +16,5 @@ Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 """A setting that is a fraction: above 0, up to 1."""
 
 
-Portion = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A setting that is a fraction or nothing: from 0 to 1."""
-
-
 Factor = Annotated[float, msgspec.Meta(gt=0, le=100)]
 """A setting that a limit is multiplied by."""

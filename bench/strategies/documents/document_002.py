@@ -53,17 +53,16 @@ class Executed:
     command: str
     result: str
 
-    def text(self, chars: int | None = None, label: str = "Result", *, always_dots: bool = True) -> str:
-        """The command and its result, cut at `chars` (None: in full) and followed by `...`.
+    def text(self, chars: int | None = None) -> str:
+        """The command and its result; cut at `chars` it is followed by `...`, however short."""
+        result = self.result if chars is None else f"{self.result[:chars]}..."
+        return f"Step {self.number}: {self.command}\nResult: {result}"
 
-        Without `always_dots` dots stand only where the result was cut, and a command without a
-        result stands alone.
-        """
-        result = self.result[:chars]
-        if not (always_dots or result):
-            return f"Step {self.number}: {self.command}"
-        dots = chars is not None and (always_dots or len(self.result) > chars)
-        return f"Step {self.number}: {self.command}\n{label}: {result}{'...' if dots else ''}"
+    def deployed_text(self, chars: int, label: str) -> str:
+        """The same as it was built: `...` only where something is cut; no result, no line."""
+        command, result = f"Step {self.number}: {self.command}", self.result[:chars]
+        dots = "..." if len(self.result) > chars else ""
+        return f"{command}\n{label}: {result}{dots}" if result else command
 
 
 class CommandHistory:
@@ -157,7 +156,7 @@ class SeparateCommands(AtShare, Summarising):
     ) -> Edits:
         """The history after a trigger: system, summary, recent messages, command history."""
         talk = [message for message in old if message not in self._commands.messages]
-        written = (self.write(talk, window),) if worth_summarising(talk) else ()
+        written = (self.write(talk),) if worth_summarising(talk) else ()
         summary = [summary_message(item.text) for item in written] or [m for m in talk if m.kind == "made"]
         conversation += total(window.count, summary) - total(window.count, old)
         return Edits(
@@ -251,13 +250,13 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         older = entries[: max(0, len(entries) - self.keep_commands)]
         written: list[Written] = []
         try:
-            written.append(self.write([cut_to(message, self.message_chars) for message in talk], window))
+            written.append(self.write([cut_to(message, self.message_chars) for message in talk]))
         except StrategyError:
             self._standing = tuple(message for message in self._standing if message in recent)
             self._appended = () if self._standing else self._formatted(entries, self.last)
             messages = [*system, *recent, *self._appended]
         else:
-            of_older = self._of_older(older, window, written)
+            of_older = self._of_older(older, written)
             of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
             messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
             self._standing, self._appended = (*of_older, *of_last), ()
@@ -267,20 +266,20 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         parts = parts_of(window, conversation, commands)
         return Edits(messages=messages, written=written, parts=parts)
 
-    def _of_older(self, older: list[Executed], window: Window, written: list[Written]) -> list[Message]:
+    def _of_older(self, older: list[Executed], written: list[Written]) -> list[Message]:
         """The summary of the older commands; nothing where there are none, or the writer fails."""
         if not older:
             return []
-        texts = [entry.text(self.old_result_chars, always_dots=False) for entry in older]
+        texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
         try:
-            written.append(self.write([Message(role="user", kind="result", text=text) for text in texts], window))
+            written.append(self.write([Message(role="user", kind="result", text=text) for text in texts]))
         except StrategyError:
             return []
         return [summary_message(written[-1].text)]
 
     def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
         """The message that shows the last of some commands; none without commands."""
-        texts = [entry.text(self.result_chars, "  Result", always_dots=False) for entry in _last(entries, last)]
+        texts = [entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)]
         if len(entries) > last:
             texts.append(f"(Total {len(entries)} commands executed, showing last {last})")
         return (_history(texts),) if entries else ()
