@@ -14,8 +14,9 @@ from ..model.scores import Finding
 from ..text.decode import unescape
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
+from ..text.texts import Remembered
 from .contents import TraceContents
-from .failures import failed
+from .failures import FAILURE, failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .mentions import Mentions
 from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions, rules_of
@@ -72,6 +73,9 @@ class TraceSession:
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._result_counts: dict[int, ResultCounts] = {}
         self._failed: dict[int, bool] = {}
+        self.tells_failure = Remembered(lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line)))
+        """True for a line with words that tell a failure; a very long one is data."""
+
         self._omissions: dict[tuple[int, str], bool] = {}
 
     @cached_property

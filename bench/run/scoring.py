@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from ..evidence.checks import CheckedReplay
-from ..evidence.checks.own import own_texts, template_lines
 from ..metrics import metrics
 from ..model import Failure, Trace
 from ..model.index import TraceIndex
@@ -24,8 +23,7 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
     unstable = replay.unstable_at
     findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
     ran = Check(hits=len(findings), of=1, findings=findings)
-    texts = list(own_texts(evidence))
-    constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
+    constant = sorted(evidence.wording, key=lambda line: (-len(line), line))
     return Score(
         strategy=replay.strategy,
         numbers={name: item.number(evidence) for name, item in metrics().items()},

@@ -15,7 +15,7 @@ from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
-from .own import OwnText, check_of, new_lines, own_texts, template_lines
+from .own import OwnText, check_of, new_lines, own_texts
 from .statements import is_title, is_unsupported, repeats_others, unsaid_quotes
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -37,30 +37,28 @@ _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models writ
 _FEWEST_DIGITS = 2
 
 
-def invented(evidence: ReplayEvidence) -> Check:
+def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     """Own texts with something that nothing had said, over all own texts with words of their own.
 
     The unit is the text: a longer one may not invent more. Looked at are the lines that what is
     shown does not have. No inventions are handles, counts of what is there or left out, and numbers
     worked out of others in the same paragraph or record. A text that shows a result may give no order
-    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own wording (what half
+    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own `wording` (what half
     of its texts have) are quoted in the report instead.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
-    texts = list(own_texts(evidence))
-    wording = template_lines(texts)
     records = (item.record.handle for item in evidence.replay.results)
     offloaded = (item.handle for item in evidence.replay.handles)
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     findings: list[Finding] = []
     of = summaries = 0
-    for own in texts:
+    for own in own_texts(evidence):
         lines = new_lines(evidence, own)
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
-        if not strange and (signs := set(_CURRENCY.findall(own.text)) - evidence.session.mentions.currencies):
+        if not strange and (signs := _currencies(own.text) - evidence.session.mentions.currencies):
             of += not lines
             strange = f"{min(signs)} in: {own.text[:160]}"
         if not strange and lines and own.result is None and repeats_others(evidence, own):
@@ -68,6 +66,11 @@ def invented(evidence: ReplayEvidence) -> Check:
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
+
+
+def _currencies(text: str) -> set[str]:
+    """The signs of currencies in front of the numbers of a text."""
+    return set() if text.isascii() else set(_CURRENCY.findall(text))
 
 
 def _first_strange(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from html import unescape as unescape_html
 from typing import NamedTuple
 
@@ -134,6 +135,7 @@ def _behind_data(line: str) -> str:
     return line[end:]
 
 
+@lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
     """The role to which a line gives words, and these words; two empty texts for none.
 
@@ -155,7 +157,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     constant: set[str] = set()
     for of_results in (True, False):
         lines = [
-            frozenset(line.strip() for line in own.text.split("\n") if line.strip())
+            frozenset(map(str.strip, own.text.split("\n"))) - {""}
             for own in texts
             if (own.result is not None) == of_results
         ]
