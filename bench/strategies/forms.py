@@ -94,11 +94,6 @@ class SlotCall:
     def first(self) -> Any:
         return self.given[0]
 
-    @property
-    def raw(self) -> dict[str, Any]:
-        """The result as the mapping that was recorded."""
-        return raw_mapping(self.first)
-
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
         """The history as messages of an interface, which an answer is read in too."""
         if self.bridge is None:
@@ -132,12 +127,10 @@ class SlotCall:
     @property
     def execution_state(self) -> dict[str, Any]:
         """The state of document 004 at an evaluation."""
-        executions = [execution_mapping(item) for item in self.records]
-        evaluations = {"step_evaluation_history": list(self.given[1])}
         return {
-            "execution_history": executions,
-            "current_step_index": len(executions),
-            **evaluations,
+            "execution_history": [execution_mapping(item) for item in self.records],
+            "current_step_index": len(self.records),
+            "step_evaluation_history": list(self.given[1]),
         }
 
 
@@ -152,7 +145,7 @@ _STATE: dict[str, Build] = {"state": attrgetter("graph_state")}
 _RESULT: dict[str, Build] = {
     "ToolResult": attrgetter("first"),
     "str": attrgetter("first.text"),
-    "dict": attrgetter("raw"),
+    "dict": lambda call: raw_mapping(call.first),
     "value": attrgetter("first.value"),
 }
 FORMS: dict[str, dict[str, Build]] = {
@@ -195,7 +188,9 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     known, parameters = FORMS[kind], _by_position(function)
     form, what = written, f"{kind} {name!r}"
     if form is None and parameters:
-        form = _form_named(kind, _annotation(function, parameters[0]))
+        annotation = _annotation(function, parameters[0])
+        form = _form_named(kind, annotation)
+        _require_given(annotation, known, what)
     form = form or next(iter(known))
     if not isinstance(form, str) or form not in known:
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
@@ -211,6 +206,15 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
+
+
+def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> None:
+    """Raise SpecError for a type of the bench that a slot does not give."""
+    for item in (annotation, *typing.get_args(annotation)):
+        is_ours = isinstance(item, type) and item.__module__.startswith("bench.")
+        if is_ours and item.__name__ not in known:
+            forms = ", ".join(known)
+            raise SpecError(f"{what}: no form is called {item.__name__} — known: {forms}")
 
 
 def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
