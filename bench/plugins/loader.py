@@ -57,15 +57,14 @@ def require_child(code: str) -> None:
 
 _FROM_CACHE = machinery.SourceFileLoader.get_code
 _PLACES = (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("stdlib", "platstdlib")))
-_INSTALLED = tuple({os.path.join(form, "") for place in _PLACES for form in (place, os.path.realpath(place))})
+_INSTALLED = tuple(os.path.join(os.path.realpath(place), "") for place in _PLACES)
 _PACKAGES = frozenset({"site-packages", "dist-packages"})
 
 
 def is_installed(path: str) -> bool:
     """True if a file belongs to Python, to an installed package, or to the bench."""
-    return not _PACKAGES.isdisjoint(Path(path).parts) or any(
-        form(path).startswith(_INSTALLED) for form in (str, os.path.realpath)
-    )
+    in_package = not _PACKAGES.isdisjoint(Path(path).parts)
+    return in_package or os.path.realpath(path).startswith(_INSTALLED)
 
 
 def compile_from_source() -> None:
@@ -87,9 +86,13 @@ class FinderElsewhere:
         self._place = place
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> machinery.ModuleSpec | None:
-        """The module's spec, its file and folders elsewhere. Raises ModuleNotFoundError where it is not there."""
+        """The module's spec, its file and folders elsewhere.
+
+        Raises ModuleNotFoundError where it is not there.
+        """
         others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
         if spec is None:
             return None
         folders = spec.submodule_search_locations
@@ -242,9 +245,6 @@ def _module_of(spec: Spec, base: Path) -> Any:
     file = spec.target if spec.target.endswith(".py") else f"{spec.target.replace('.', '/')}.py"
     if file == spec.target or (base / file).is_file():
         return load_file(str((base / file).resolve()), file)
-    if (base / spec.target).is_dir() and not (base / spec.target / "__init__.py").is_file():
-        inside = f"{Path(spec.target) / 'FILE.py'}:{spec.attribute or 'FUNCTION'}"
-        raise SpecError(f"{spec.target}: is a folder — name the file in it: {inside}")
     return load_module(spec.target)
 
 

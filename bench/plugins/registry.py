@@ -108,14 +108,12 @@ class Entry:
             return ()
         code = self.target.__init__ if is_class else inspect.unwrap(self.target)
         scope = getattr(code, "__globals__", {})
-        first_is_input = self.own and not is_class
         settings = []
         for place, item in enumerate(signature.values()):
-            has_default = item.default is not item.empty
-            by_name = item.kind is item.KEYWORD_ONLY
+            is_setting = item.kind is item.KEYWORD_ONLY
             if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
-                by_name = place > 0 and has_default if first_is_input else True
-            if by_name:
+                is_setting = is_class or (place > 0 and item.default is not item.empty)
+            if is_setting:
                 settings.append(_parameter(item, scope))
         return tuple(settings)
 
@@ -324,10 +322,6 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         program = program_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, name, program, own=True)
     if spec.attribute is None and not spec.target.endswith(".py"):
-        module, _, function = spec.target.rpartition(".")
-        if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
-            meant = f"write {module}.py:{function}"
-            raise SpecError(f"{kind} {spec.target!r}: a function follows its file — {meant}")
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
