@@ -11,6 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from types import UnionType
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import evaluated
-from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
+from .messages import AnthropicMessages, Bridge, LangChainMessages, OpenAIMessages
 from .slots import Execution, Window
 
 
@@ -104,17 +105,17 @@ class SlotCall:
 
     @property
     def graph_state(self) -> dict[str, Any]:
-        """A graph's state, with the history as its `messages`.
+        """A graph's state, with the history as its `messages`; the system prompt stands beside it.
 
         A router's messages are built when its function asks for them.
         """
         if isinstance(self.first, Window):
-            return {"messages": self.messages(LangChainState)}
+            return {"messages": self.messages(_state_messages)}
 
         def messages(key: str) -> Any:
             if key != "messages":
                 raise KeyError(key)
-            return self.messages(LangChainState)
+            return self.messages(_state_messages)
 
         return Lookup(self.first, messages)
 
@@ -135,6 +136,7 @@ class SlotCall:
 
 
 Build = Callable[[SlotCall], Any]
+_state_messages = partial(LangChainMessages, beside=("system",))
 
 _CHAT: dict[str, Build] = {
     "openai": lambda call: call.messages(OpenAIMessages),

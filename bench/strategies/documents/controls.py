@@ -1,7 +1,4 @@
-"""The controls of an ablation, which keep all, nothing or what was recorded; and the references.
-
-References are strategies of controls, the bounds between which every other one is shown.
-"""
+"""The controls of an ablation; and the references made of them, which bound every other strategy."""
 
 from __future__ import annotations
 

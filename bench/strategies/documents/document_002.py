@@ -11,7 +11,7 @@ from ...model.errors import StrategyError
 from ...plugins.registry import register
 from .. import Edits, Window, Written
 from ..engines import AtShare, Parts, Summarising, Summary, state
-from ..histories import cut_to, split_old, summary_message, total, worth_summarising
+from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
 
 
@@ -250,7 +250,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         older = entries[: max(0, len(entries) - self.keep_commands)]
         written: list[Written] = []
         try:
-            written.append(self.write([cut_to(message, self.message_chars) for message in talk]))
+            written.append(self.write(list(map(self._cut, talk))))
         except StrategyError:
             self._standing = tuple(message for message in self._standing if message in recent)
             self._appended = () if self._standing else self._formatted(entries, self.last)
@@ -265,6 +265,11 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         conversation += total(window.count, (message for message in messages if message not in commands))
         parts = parts_of(window, conversation, commands)
         return Edits(messages=messages, written=written, parts=parts)
+
+    def _cut(self, message: Message) -> Message:
+        """A message as the writer reads it."""
+        text = message.text[: self.message_chars]
+        return message if text == message.text else with_text(message, text)
 
     def _of_older(self, older: list[Executed], written: list[Written]) -> list[Message]:
         """The summary of the older commands; nothing where there are none, or the writer fails."""
