@@ -244,14 +244,15 @@ def _limit_memory(limits: Limits) -> None:
 def _confine() -> None:
     """Let this process read no memory of others (Linux 6.7), and send them no signal (6.12).
 
-    Any rules of Landlock do the first. Before 6.12 those with the least effect forbid to serve TCP.
+    Any rules of Landlock do the first. Before version 6 those that matter least: to serve no TCP.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return
-        rules = struct.pack("=QQQ", 0, 0, 2) if version >= 6 else struct.pack("=QQ", 0, 1)
+        no_signals, no_serving = struct.pack("=QQQ", 0, 0, 2), struct.pack("=QQ", 0, 1)
+        rules = no_signals if version >= 6 else no_serving
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         call(_RESTRICT_SELF, number, 0)

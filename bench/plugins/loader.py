@@ -21,8 +21,6 @@ from typing import Any
 from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at
 from .spec import Spec
 
-# ---------------------------------------------------------------- where code may run
-
 _NOT_HERE: ContextVar[bool] = ContextVar("_NOT_HERE", default=False)
 
 
@@ -222,14 +220,14 @@ def loaded(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str 
         offered = nearest("", _offered(module))
         raise SpecError(f"{spec.target}: name the function after a colon{offered}")
     owner, target, parts = None, module, spec.attribute.split(".")
-    for part in parts:
+    for part in parts:  # of Class.method the owner is the class
         owner, target = target, getattr(target, part, None)
     if target is None or (callables and not callable(target)):
         near = nearest(spec.attribute, _offered(module))
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
     static = inspect.getattr_static(owner, parts[-1]) if inspect.isclass(owner) else None
-    is_method = static is not None and not isinstance(static, staticmethod | classmethod)
-    return (owner, parts[-1]) if is_method else (target, None)
+    needs_instance = static is not None and not isinstance(static, staticmethod | classmethod)
+    return (owner, parts[-1]) if needs_instance else (target, None)
 
 
 def _offered(module: Any) -> list[str]:

@@ -250,11 +250,12 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         value, _ = loaded(parsed, base, callables=False)
         return Plugin(parsed, Entry(kind, str(parsed), value, own=True), {})
     target = _resolve(kind, parsed, base)
-    declared = _SETTABLE.get(kind, ("form",)) if target.own else ()
-    known = target.settable
-    meta = {key: raw for key, raw in parsed.params if key in declared and key not in known}
-    params = [pair for pair in parsed.params if pair[0] not in meta]
-    plugin = Plugin(parsed, replace(target, meta=target.meta | meta), _arguments(target, params, base))
+    meta, params = dict(target.meta), list(parsed.params)
+    if target.own:  # what somebody's function may declare is no setting of it
+        declared = {*_SETTABLE.get(kind, ("form",))} - target.settable.keys()
+        meta |= {key: raw for key, raw in params if key in declared}
+        params = [(key, raw) for key, raw in params if key not in declared]
+    plugin = Plugin(parsed, replace(target, meta=meta), _arguments(target, params, base))
     if inspect.isclass(target.target):
         _require_constructed(plugin)
     return plugin

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...model import Message
-from ...model.errors import StrategyError
 from ...plugins.registry import register
-from .. import Edits, Window, Written
+from .. import Edits, Window
 from ..engines import AtShare, Parts, Summarising, Summary, state
 from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
@@ -197,11 +196,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     are summarised from the commands themselves, never from an earlier summary. The new history then
     stands: the command message in it gets no new commands until the next trigger.
 
-    A result that comes without the mark `Command result:` is conversation (`is_command`). Where the
-    writer fails, the system messages and the last `keep_last` stay; where it fails on the commands
-    alone, these are gone. While any message says "Command History", as the agent
-    itself may, no command message is added. A tool call can be cut from its result. Token counts
-    are kept as parts.
+    A result that comes without the mark `Command result:` is conversation (`is_command`). While any
+    message says "Command History", as the agent itself may, no command message is added. A tool
+    call can be cut from its result. Token counts are kept as parts.
 
     Source: 002 Proposed Smart Strategy, as one deployment has it
 
@@ -245,42 +242,26 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
 
     def _compacted(self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]) -> Edits:
-        """The history after a trigger; where the writer fails, only its end."""
+        """The history after a trigger: two summaries and two tails."""
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
-        written: list[Written] = []
-        try:
-            written.append(self.write(list(map(self._cut, talk))))
-        except StrategyError:
-            self._standing = tuple(message for message in self._standing if message in recent)
-            self._appended = () if self._standing else self._formatted(entries, self.last)
-            messages = [*system, *recent, *self._appended]
-        else:
-            of_older = self._of_older(older, written)
-            of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
-            messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
-            self._standing, self._appended = (*of_older, *of_last), ()
-        commands = (*self._standing, *self._appended)
+        written = [self.write(list(map(self._cut, talk)))]
+        if older:
+            texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
+            written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
+        of_older = [summary_message(one.text) for one in written[1:]]
+        of_last = self._formatted(entries[len(older) :], self.keep_commands)
+        self._standing, self._appended = (*of_older, *of_last), ()
+        messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
-        conversation += total(window.count, (message for message in messages if message not in commands))
-        parts = parts_of(window, conversation, commands)
+        conversation += total(window.count, (m for m in messages if m not in self._standing))
+        parts = parts_of(window, conversation, self._standing)
         return Edits(messages=messages, written=written, parts=parts)
 
     def _cut(self, message: Message) -> Message:
         """A message as the writer reads it."""
         text = message.text[: self.message_chars]
         return message if text == message.text else with_text(message, text)
-
-    def _of_older(self, older: list[Executed], written: list[Written]) -> list[Message]:
-        """The summary of the older commands; nothing where there are none, or the writer fails."""
-        if not older:
-            return []
-        texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
-        try:
-            written.append(self.write([Message(role="user", kind="result", text=text) for text in texts]))
-        except StrategyError:
-            return []
-        return [summary_message(written[-1].text)]
 
     def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
         """The message that shows the last of some commands; none without commands."""
