@@ -24,6 +24,7 @@ from .numbers import count, of, shortened, value_of
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
+_UNNUMBERED = 8  # rows of a table without numbers
 _INACTIVE = 3  # more strategies that changed nothing than this are folded
 MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
 
@@ -60,7 +61,12 @@ class Reading:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row in the table; the folded ones come last."""
+        """The number of each strategy's row, where they are many: the chart shows it where a name has no room.
+
+        The folded ones come last.
+        """
+        if len(self.ranked) <= _UNNUMBERED:
+            return {}
         names = [item.strategy for item in self.ranked if item.strategy not in self.folded]
         return {name: place for place, name in enumerate((*names, *self.folded), 1)}
 

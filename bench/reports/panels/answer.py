@@ -179,7 +179,7 @@ def _scatter(reading: Reading) -> Drawing | None:
                 item.missed_turns,
                 reading.mark(item.strategy),
                 title,
-                reading.rows[item.strategy],
+                reading.rows.get(item.strategy, 0),
             )
         )
     if len(points) < 2:
