@@ -180,7 +180,7 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     taken: dict[str, int] = {}
     from .comparison.gate_rules import parse_rule
     from .metrics import metric_infos
-    from .run.comparing import REFERENCES
+    from .strategies.portfolio import REFERENCES
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)

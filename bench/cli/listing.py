@@ -14,7 +14,7 @@ from .saying import say
 
 LISTED = {
     "traces": ("reader",),
-    "strategies": ("reference", "summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
+    "strategies": ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
     "metrics": ("number",),
 }
 
@@ -47,6 +47,8 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
             is_any = True
             say(f"{NAMES.get(kind, kind)}s")
             (_say_at_length if at_length else _say_briefly)(each)
+    if what == "strategies" and not words:
+        _say_references()
     if not is_any:
         raise SpecError(f"no {what} hold {' '.join(words)!r}{_hint(what, words)}")
     if not at_length:
@@ -61,6 +63,15 @@ def _say_counts() -> None:
     for name, kinds in LISTED.items():
         counts = (counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds)
         say(f"{name:<12}{', '.join(counts)}")
+
+
+def _say_references() -> None:
+    """Print the strategies that every comparison holds, with their slots."""
+    from ..strategies.portfolio import REFERENCES
+
+    say("references")
+    for name, slots in REFERENCES.items():
+        say(f"  {name:<12}  {slots or 'what the recording did'}")
 
 
 def _say_briefly(each: Sequence[Any]) -> None:

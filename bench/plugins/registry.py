@@ -36,7 +36,6 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "extractor": ((_DOCUMENTS,), "extract"),
     "router": ((_DOCUMENTS,), "decide"),
     "consumer": ((_DOCUMENTS,), "consume"),
-    "reference": ((_DOCUMENTS,), None),
     "number": (("bench.metrics",), None),
 }
 """Every kind of plug-in."""

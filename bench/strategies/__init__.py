@@ -36,6 +36,7 @@ from ..model.errors import SpecError, nearest
 from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_value, split_top
+from .portfolio import PORTFOLIO, REFERENCES
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -198,15 +199,11 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
 
 def reference(name: str) -> Strategy:
     """A reference strategy by its name; SpecError with the nearest names where there is none."""
-    from .portfolio import PORTFOLIO
-
-    known = entries("reference")
-    if name not in known:
+    if name not in REFERENCES:
         slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
-        meant = f" — write {name}={slots}" if slots else f"{nearest(name, known)} (or {HOW})"
+        meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
         raise SpecError(f"unknown strategy {name!r}{meant}")
-    strategy = compose(name, known[name].target())
-    return Strategy(name, strategy.plugins, reference=True)
+    return replace(parse_strategy(f"{name}={REFERENCES[name]}"), reference=True)
 
 
 def _slot_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The controls of an ablation; and the references made of them, which bound every other strategy."""
+"""The controls of an ablation, which keep all, nothing or what was recorded."""
 
 from __future__ import annotations
 
@@ -109,51 +109,3 @@ def _after(reset: ContextReset | ContextEdit, messages: list[Message]) -> list[M
     rest = [message for step, message in steps if step in kept or step > reset.index]
     summary = [] if reset.summary is None else [summary_message(reset.summary)]
     return [*messages[:start], *summary, *rest]
-
-
-# ---------------------------------------------------------------- references
-
-
-@register("reference", "keep_all")
-def reference_keep_all() -> dict[str, str]:
-    """Every result untruncated, every turn kept: nothing is lost.
-
-    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent
-    """
-    return {"summarizer": "untruncated", "compactor": "none"}
-
-
-@register("reference", "recorded")
-def reference_recorded() -> dict[str, str]:
-    """The prompts of the recorded system itself, its own context resets included.
-
-    Source: the recording itself
-    """
-    return {}
-
-
-@register("reference", "drop_all")
-def reference_drop_all() -> dict[str, str]:
-    """The system turns alone: the fewest tokens, and the most lost.
-
-    Source: the control of an ablation: a prompt without any history
-    """
-    return {"compactor": "drop_all"}
-
-
-@register("reference", "clairvoyant")
-def reference_clairvoyant() -> dict[str, str]:
-    """The conversation, and of each result the lines that a later use needs.
-
-    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
-    """
-    return {"summarizer": "untruncated", "compactor": "clairvoyant"}
-
-
-@register("reference", "floor")
-def reference_floor() -> dict[str, str]:
-    """The system turns and the needed facts alone: the fewest tokens at full recall, word for word.
-
-    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
-    """
-    return {"summarizer": "untruncated", "compactor": "floor"}
