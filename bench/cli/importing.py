@@ -77,7 +77,9 @@ def _write_file(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Path
 def _write_folder(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Path, str]]) -> None:
     """Write each trace into a file of its own in a folder from which nothing is read."""
     from ..files.writing import folder_in_place
+    from ..traces.documents import Document
     from ..traces.formats.native import write_traces
+    from ..traces.lines import encode_trace
 
     if any(os.path.realpath(file.parent) == os.path.realpath(output) for file, _ in read):
         what = "holds files that are read, which would count twice from then on"
@@ -87,9 +89,11 @@ def _write_folder(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Pa
         for trace in traces:
             name = f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
             require_apart([output / name], read)
-            if (output / name).exists():
-                raise BenchError(f"{output / name}: is there already — give another folder")
-            write_traces([trace], stage / name)
+            if not (output / name).exists():
+                write_traces([trace], stage / name)
+            elif Document(output / name).data != encode_trace(trace):
+                what = "is there already, and not as this import would write it"
+                raise BenchError(f"{output / name}: {what} — give another folder")
 
 
 def _require_place(output: Path, one_file: bool) -> None:
