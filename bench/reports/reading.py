@@ -147,6 +147,12 @@ class Reading:
         mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
         return mine or other
 
+    def other_price(self, item: Ranked) -> Price | None:
+        """The price that does not decide, where both are known and differ in kind."""
+        if self.counts_tokens or item.cached is None or item.uncached is None:
+            return None
+        return item.cached if self.advice.basis == "uncached" else item.uncached
+
     @property
     def with_cache(self) -> str:
         """The words for the price that decides."""
