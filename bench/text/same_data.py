@@ -66,13 +66,13 @@ def proof_of(text: str, value: Any) -> Proof | None:
     >>> [proof_of(text, rows) for text in altered]
     [None, None, None, None]
     """
-    leaves = [node.value for node in Node(value).leaves() if isinstance(value, dict | list) and value]
-    if not leaves or sum(len(leaf) for leaf in leaves if isinstance(leaf, str)) > len(text):
+    count = _count_scalars(value, len(text)) if value and isinstance(value, dict | list) else 0
+    if not count:
         return None
     lines = text.split("\n")
     for at in range(min(_MOST_STARTS, len(lines))):
         rest = " ".join("\n".join(lines[at:]).split())
-        for backwards in (False, True)[: 1 + (len(leaves) > _MOST_TRIED)]:
+        for backwards in (False, True)[: 1 + (count > _MOST_TRIED)]:
             walk = _Walk(rest, value, backwards=backwards)
             end = walk.end()
             if end is not None:
@@ -80,6 +80,21 @@ def proof_of(text: str, value: Any) -> Proof | None:
         if walk.has_begun:
             return None
     return None
+
+
+def _count_scalars(value: Any, room: int) -> int:
+    """The scalars of a value, an empty mapping or list among them; 0 where so few characters cannot hold its strings."""
+    count, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        if item and isinstance(item, dict | list | tuple):
+            waiting.extend(item.values() if isinstance(item, dict) else item)
+            continue
+        count += 1
+        room -= len(item) if isinstance(item, str) else 0
+        if room < 0:
+            return 0
+    return count
 
 
 class _Walk:
