@@ -37,30 +37,15 @@ def without_halves(kept: str, untruncated: str) -> str:
     return _without_half(*backwards, lambda place: size - token_around(untruncated, size - place)[1])[::-1]
 
 
-def between_ends(kept: str, untruncated: str) -> tuple[int, int]:
-    """The part of a text between what it shows of the beginning and of the end of another one, as (start, end).
-
-    So few characters that they may be an accident are none of these.
-
-    >>> [between_ends(text, "[3, 1250, 4417]") for text in ("[3, 1250", "[3, 1250 … 17]", "[17] 1250, 4417]", "[3]")]
-    [(8, 8), (8, 14), (0, 4), (0, 3)]
-    """
-    size = min(len(kept), len(untruncated))
-    at_start = _most(size, lambda number: untruncated.startswith(kept[:number]))
-    at_start *= at_start >= _SURE_CHARS
-    at_end = _most(size - at_start, lambda number: untruncated.endswith(kept[-number:]))
-    return at_start, len(kept) - at_end * (at_end >= _SURE_CHARS)
-
-
 def _without_half(kept: str, untruncated: str, token_start: Callable[[int], int]) -> str:
     """A text without the half of a token behind the first beginning of another text that stands in it."""
     sought = untruncated[:_SOUGHT_CHARS]
-    chars = _most(len(sought), lambda number: sought[:number] in kept)
+    chars = most(len(sought), lambda number: sought[:number] in kept)
     at = kept.find(sought[:chars])
     if chars < _SURE_CHARS and at + chars < len(kept):
         at = 0
     rest = kept[at:]
-    shared = _most(min(len(rest), len(untruncated)), lambda number: rest.startswith(untruncated[:number]))
+    shared = most(min(len(rest), len(untruncated)), lambda number: rest.startswith(untruncated[:number]))
     if not 0 < shared < len(untruncated) or _WORD.match(rest, shared):
         return kept
     return kept[: at + token_start(shared)] + rest[shared:]
@@ -80,6 +65,6 @@ def _is_data(text: str) -> bool:
     return True
 
 
-def _most(high: int, is_so: Callable[[int], bool]) -> int:
+def most(high: int, is_so: Callable[[int], bool]) -> int:
     """The largest number up to a limit for which something is so that is so for all smaller ones."""
     return bisect.bisect_left(range(1, high + 1), True, key=lambda number: not is_so(number))

@@ -17,8 +17,8 @@ from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .dropped import dropped
-from .gaps import OPENING, pieces_of
-from .own import OwnText, check_of, notice_of_cut, own_texts
+from .gaps import OPENING
+from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
 from .statements import is_unsupported
@@ -73,9 +73,8 @@ def changed(evidence: ReplayEvidence) -> Check:
 
 def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in other lines, changes nothing."""
-    yield from _changed_scalar(own)
-    was = own.result.text if own.result else ""
-    if notice_of_cut(evidence, own) is None and own.text.split() != was.split():
+    if gaps_shown(evidence, own) is None:
+        yield from _changed_scalar(own)
         yield from _changed_fields(evidence, own)
         yield from _changed_lines(evidence, own)
 
@@ -177,7 +176,7 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = pieces_of(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
+    first, *others = notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
     found = _changed_in(evidence, own, first, table) if first.strip() else []
     for piece in filter(str.strip, others):
         begun, rest = _begun(piece, table)

@@ -9,12 +9,13 @@ from ...text.decode import decode_strings
 from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
 from ..result_counts import counts_of, texts_in
-from .own import OwnText
+from .own import OwnText, gaps_shown
 
 _NOTICE_CHARS = 200
 """A notice is at most so long: what is left out is known to that many characters, and to two lines."""
 
 _NEAR, _SAME_START = 2, 16
+_DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -26,6 +27,7 @@ class Counts:
         self._between: list[tuple[int, int]] = []
         text = own.text
         self._exact = counts_of(text)
+        self._gaps = gaps_shown(evidence, own) or []
         if own.result is None:
             self._messages(evidence, own)
             return
@@ -43,7 +45,13 @@ class Counts:
             return False
         value = int(number[:18])
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
-        return known or value == self._result_tokens or value in self._sizes_of_others
+        known = known or value == self._result_tokens or value in self._sizes_of_others
+        return known or self._is_missing(number, value)
+
+    def _is_missing(self, number: str, value: int) -> bool:
+        """True if so much is missing wherever a notice has a number."""
+        beside = [gap for gap in self._gaps if number in _DIGITS.findall(gap.words)]
+        return bool(beside) and all(value in counts_of(gap.missing) for gap in beside)
 
     def is_all(self, number: str) -> bool:
         """True if a number counts all rows or lines of the result, or of a list in it."""

@@ -4,70 +4,73 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from typing import NamedTuple
 
-from ...text.cut import between_ends
+from ...text.excerpts import Gap
 from ...text.fields import FieldTable
 from ...text.omissions import says_omission
+from ..result_counts import counts_of
 
 _NOTICE_CHARS = 200
-_TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
+_TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
+_SIZE = re.compile(r"\d[\d,]{2,14}")
 
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 """The key with which a line opens."""
 
 
-def pieces_of(text: str, full: str, known: Container[str], table: FieldTable) -> list[str]:
-    """The parts of a text between the gaps that it admits; the text itself where it has none.
+class Notices(NamedTuple):
+    """The words that are notices in a text which shows a result: that in `full`, with the lines `known` and the fields of `table`."""
 
-    A gap is a run of the strategy's own lines of which one says that something is left out, in words
-    that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
-    """
-    marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], full) else mark[0], text)
-    lines = marked.split("\n")
-    omits = [
-        line not in known
-        and len(line) <= _NOTICE_CHARS
-        and not ((key := OPENING.match(line)) and table.has_key(key[1]))
-        and not any(map(table.has_key, _QUOTED_KEY.findall(line)))
-        and (words := says_omission(line, full)) != ""
-        and not (words[-1].isdigit() and words in full)  # its own total
-        for line in lines
-    ]
-    if not any(omits):
-        return [text]
-    pieces: list[list[str]] = [[]]
-    number = 0
-    while number < len(lines):
-        stop = number
-        while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
-            stop += 1
-        if any(omits[number:stop]):
-            pieces.append([])
-            number = stop
-        else:
-            pieces[-1].append(lines[number])
-            number += 1
-    return ["\n".join(piece) for piece in pieces]
+    full: str
+    known: Container[str]
+    table: FieldTable
 
+    def admits(self, gap: Gap) -> bool:
+        """True if the words of a gap say that something is left out, and nothing else. Tags say nothing."""
+        lines = [line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)]
+        if not lines:
+            return not gap.missing.strip()
+        return all(self.omits(line) or self._has_size(line, gap.missing) for line in lines)
 
-def notice_between_ends(text: str, full: str, known: Container[str], table: FieldTable) -> str | None:
-    """The words of its own in a text that shows no more of another one than its beginning and its end.
+    def omits(self, line: str) -> bool:
+        """True if a line says that something is left out, in words that the result does not have there.
 
-    "" where it is one of these and nothing else. None for any other text: one that shows something
-    between them, or both without a word.
-    """
-    start, end = between_ends(text, full)
-    notice = text[start:end]
-    if not notice:
-        return None if 0 < start < len(text) else ""
-    joins = _joins_words(text, start) or _joins_words(text, end)
-    if len(notice) > _NOTICE_CHARS or joins or "".join(pieces_of(notice, full, known, table)).strip():
-        return None
-    return notice
+        A line with a field of the result says no such thing.
+        """
+        return (
+            line not in self.known
+            and len(line) <= _NOTICE_CHARS
+            and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
+            and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
+            and (words := says_omission(line, self.full)) != ""
+            and not (words[-1].isdigit() and words in self.full)  # its own total
+        )
 
+    def _has_size(self, line: str, missing: str) -> bool:
+        """True if a line states the size of what is missing beside it, or of the result."""
+        sizes = counts_of(missing) | counts_of(self.full)
+        return any(int(number.replace(",", "")) in sizes for number in _SIZE.findall(line))
 
-def _joins_words(text: str, place: int) -> bool:
-    """True if a place is within a word of a text."""
-    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+    def pieces_of(self, text: str) -> list[str]:
+        """The parts of a text between its gaps, each a run of the strategy's own lines of which one is a notice; itself without."""
+        marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], self.full) else mark[0], text)
+        lines = marked.split("\n")
+        omits = list(map(self.omits, lines))
+        if not any(omits):
+            return [text]
+        pieces: list[list[str]] = [[]]
+        number = 0
+        while number < len(lines):
+            stop = number
+            while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
+                stop += 1
+            if any(omits[number:stop]):
+                pieces.append([])
+                number = stop
+            else:
+                pieces[-1].append(lines[number])
+                number += 1
+        return ["\n".join(piece) for piece in pieces]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...model.scores import Finding
 from ...text.text_records import plain_key
 from ..of_replay import ReplayEvidence
-from .own import OwnText, notice_of_cut
+from .own import OwnText, gaps_shown
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
 _SAME = re.compile(
@@ -29,7 +29,7 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         return
     if claims_repetition(own) and not _has_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
-    if notice_of_cut(evidence, own) is not None:
+    if gaps_shown(evidence, own) is not None:
         return
     shown = Counter(own.text.split("\n"))
     more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
