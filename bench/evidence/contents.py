@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
-from ..text.cut import without_halves
+from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.texts import Remembered, Texts

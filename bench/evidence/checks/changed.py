@@ -16,6 +16,7 @@ from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
+from .counts import Counts
 from .dropped import dropped
 from .gaps import OPENING
 from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
@@ -216,7 +217,10 @@ def _changed_in(
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                if _is_renamed(evidence, table, text, known, pairs) or is_unsupported(evidence, own, text, fewest=3):
+                renamed = _is_renamed(evidence, table, text, known, pairs) and not Counts(evidence, own).is_worked_out(
+                    text
+                )
+                if renamed or is_unsupported(evidence, own, text, fewest=3):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]

@@ -59,6 +59,10 @@ class Counts:
         rows = self._evidence.session.result_counts(result).rows if result else ()
         return number.isdigit() and int(number[:18]) in rows
 
+    def is_worked_out(self, number: str) -> bool:
+        """True if a number is the sum of a column, or the number of its rows or lines."""
+        return self.is_total(number) or self.is_all(number)
+
     def is_total(self, number: str) -> bool:
         """True if a number is the sum of a column of the result."""
         if self._own.result is None or not _NUMBER.fullmatch(number):

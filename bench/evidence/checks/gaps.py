@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...text.excerpts import Gap
 from ...text.fields import FieldTable
-from ...text.omissions import says_omission
+from ...text.omissions import omission_in
 from ..result_counts import counts_of
 
 _NOTICE_CHARS = 200
@@ -22,11 +22,12 @@ OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 
 
 class Notices(NamedTuple):
-    """The words that are notices in a text which shows a result: that in `full`, with the lines `known` and the fields of `table`."""
+    """The words that are notices in a text which shows a result: that in `full`, with its lines, its fields and its sizes."""
 
     full: str
     known: Container[str]
     table: FieldTable
+    sizes: frozenset[int]
 
     def admits(self, gap: Gap) -> bool:
         """True if the words of a gap say that something is left out, and nothing else. Tags say nothing."""
@@ -45,18 +46,17 @@ class Notices(NamedTuple):
             and len(line) <= _NOTICE_CHARS
             and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
             and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
-            and (words := says_omission(line, self.full)) != ""
-            and not (words[-1].isdigit() and words in self.full)  # its own total
+            and omission_in(line, self.full) != ""
         )
 
     def _has_size(self, line: str, missing: str) -> bool:
         """True if a line states the size of what is missing beside it, or of the result."""
-        sizes = counts_of(missing) | counts_of(self.full)
-        return any(int(number.replace(",", "")) in sizes for number in _SIZE.findall(line))
+        sizes = [int(number.replace(",", "")) for number in _SIZE.findall(line)]
+        return any(size in self.sizes for size in sizes) or not counts_of(missing).isdisjoint(sizes)
 
     def pieces_of(self, text: str) -> list[str]:
         """The parts of a text between its gaps, each a run of the strategy's own lines of which one is a notice; itself without."""
-        marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], self.full) else mark[0], text)
+        marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if omission_in(mark[0], self.full) else mark[0], text)
         lines = marked.split("\n")
         omits = list(map(self.omits, lines))
         if not any(omits):

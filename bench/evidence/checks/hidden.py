@@ -13,14 +13,9 @@ from ...text.exit_codes import exit_codes
 from ..failures import FAILURE
 from ..of_replay import ReplayEvidence
 from .claims import SUCCESS, false_claims
-from .own import OwnText, check_of, new_lines, own_texts
+from .own import OwnText, check_of, gaps_shown, new_lines, own_texts
 from .repeated import claims_repetition
 
-_LEFT_OUT = re.compile(
-    r"\b(?:omitted|removed|cleared|truncated|elided|hidden|left out|cut|trimmed|dropped|compacted|summari[sz]ed|no longer|not shown|stored|saved"
-    r"|offloaded|archived|recall|handle|placeholder|earlier|old)\b|…|\.{3}",
-    re.IGNORECASE,
-)
 _DIGITS = re.compile(r"\d+")
 _LINE_CHARS = 2000
 
@@ -54,7 +49,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             findings += _filtered(evidence, own)
             continue
         rewritten += 1
-        placeholder = _DIGITS.sub("0", own.text) in of_success or _LEFT_OUT.search(own.text) or claims_repetition(own)
+        placeholder = _DIGITS.sub("0", own.text) in of_success or claims_repetition(own) or _leaves_out(evidence, own)
         claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
         if _tells(unescape(own.text), own.result):
             continue
@@ -126,6 +121,12 @@ def _tells(text: str, result: ToolResult) -> bool:
             return False
         rest = f"{before}\n{after}"
     return bool(lines_of(result.text)) and not SUCCESS.search(rest)
+
+
+def _leaves_out(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text says that it leaves something of its result out."""
+    says = own.result is not None and evidence.session.says_omission(own.result, own.text)
+    return says or any(gap.words for gap in gaps_shown(evidence, own) or ())
 
 
 def _shows(evidence: ReplayEvidence, own: OwnText) -> bool:

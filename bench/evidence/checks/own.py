@@ -75,7 +75,8 @@ def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
 
 def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
     """The words that are notices in a text which shows a result."""
-    return Notices(result.text, evidence.session.lines_of(result.index), evidence.messages.table(result.index))
+    sizes = evidence.session.result_counts(result).exact
+    return Notices(result.text, evidence.session.lines_of(result.index), evidence.messages.table(result.index), sizes)
 
 
 def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[tuple[Any, Any]]:

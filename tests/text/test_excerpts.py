@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.text.cut import without_halves
+from bench.text.excerpts import without_halves
 from bench.text.tables import find_tables
 
 WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
