@@ -66,6 +66,15 @@ class TraceContents:
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
     @cached_property
+    def facts(self) -> dict[int, tuple[str, ...]]:
+        """The distinct facts of each untruncated result, in order, by its step."""
+
+        def facts() -> dict[int, tuple[str, ...]]:
+            return {step: tuple(self.texts.facts(result.text)) for step, result in self.results.items()}
+
+        return self.once(dict[int, tuple[str, ...]], "facts", facts)
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
 

@@ -81,7 +81,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             if result.text:
                 yield KeptShare(result, 0, 0)
         elif total := len(facts.of(result)):
-            yield KeptShare(result, total - len(facts.lost(result, standing)), total)
+            yield KeptShare(result, total - facts.count_lost(result, standing), total)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from ..model import Message, Trace, as_text
@@ -33,9 +35,7 @@ class TraceMessages:
         self.contents = contents or TraceContents(trace)
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._holdings: FactsHeld | None = None
-        self._places = {fact: at for at, fact in enumerate(index.facts)}
-        self._facts: dict[int, frozenset[int]] = {}
+        self._facts: dict[int, frozenset[str]] = {}
         self._readings: dict[str, TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
@@ -59,18 +59,22 @@ class TraceMessages:
         """The numbers here of the messages of a replay, by their numbers there."""
         return [*range(self.recorded), *map(self.number_of, replay.written)]
 
-    def facts(self, number: int) -> frozenset[int]:
-        """The needed facts that a strategy's own message holds, by their numbers."""
+    @cached_property
+    def search(self) -> FactsHeld:
+        """The search of a text for needed facts and for those of results."""
+        of_results = chain.from_iterable(self.contents.facts.values())
+        return FactsHeld(chain(self.index.facts, of_results), self.texts)
+
+    def facts_in(self, number: int) -> frozenset[str]:
+        """The needed facts and those of results that a message holds."""
         if number not in self._facts:
-            if self._holdings is None:
-                self._holdings = FactsHeld(self.index.facts, self.texts)
             texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset(self._places[fact] for text in texts for fact in self._holdings(text))
+            self._facts[number] = frozenset[str]().union(*map(self.search, texts))
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's own message holds a needed fact, a fact of a field as that field."""
-        if need.fact not in self.facts(number):
+        if self.index.facts[need.fact] not in self.facts_in(number):
             return False
         if not need.field:
             return True

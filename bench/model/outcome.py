@@ -126,29 +126,20 @@ class Resolved(Value, frozen=True, kw_only=True):
 
 
 class Failure(Value, frozen=True, kw_only=True):
-    """A strategy that raised: recorded as the failure of that run, not the end of the comparison.
-
-    The slot "process" is none of a strategy's: the process that measured the run died, whichever
-    strategy it was at.
-    """
+    """A strategy that raised: recorded as the failure of that run, not the end of the comparison."""
 
     step: int
     slot: str
     error: str
 
     @property
-    def of_process(self) -> bool:
-        """True if the strategy is not known."""
-        return self.slot == "process"
-
-    @property
     def text(self) -> str:
         """The place of the failure and its text.
 
-        >>> Failure(step=3, slot="store", error="ValueError: no").text, Failure(step=-1, slot="process", error="it died").text
-        ('store at step 3: ValueError: no', 'it died')
+        >>> Failure(step=3, slot="store", error="ValueError: no").text
+        'store at step 3: ValueError: no'
         """
-        return self.error if self.of_process else f"{self.slot} at step {self.step}: {self.error}"
+        return f"{self.slot} at step {self.step}: {self.error}"
 
 
 class Counting(Value, frozen=True, kw_only=True):

@@ -205,32 +205,36 @@ def _not_imported(error: BaseException, path: str, written: str) -> str:
 # ---------------------------------------------------------------- names in modules
 
 
-def loaded(spec: Spec, base: Path) -> tuple[Any, str | None]:
-    """The function or class that a spec names in a file or module, and None; for a method its class and its name.
+def loaded(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str | None]:
+    """The function or class that a spec names in a file or module, and None.
 
-    Raises SpecError for a name that is not there, with the nearest, and for what is no function.
+    Of a method its class, and its name. Without `callables` it may be any object. Raises SpecError
+    for a name that is not there, with the nearest.
     """
-    require_child(str((base / spec.target).resolve()) if spec.target.endswith(".py") else spec.target)
+    is_file = spec.target.endswith(".py")
+    require_child(str((base / spec.target).resolve()) if is_file else spec.target)
     with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
         module = _module_of(spec, base)
-    named = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
-    own = [name for name in named if getattr(getattr(module, name), "__module__", "") == module.__name__]
-    offered = own or named
     if spec.attribute is None:
-        raise SpecError(f"{spec.target}: name the function after a colon{nearest('', offered)}")
+        offered = nearest("", _offered(module))
+        raise SpecError(f"{spec.target}: name the function after a colon{offered}")
     owner, target, parts = None, module, spec.attribute.split(".")
     for part in parts:
         owner, target = target, getattr(target, part, None)
-    if not callable(target):
-        kind = type(target)
-        if kind.__module__ == "builtins":
-            near = nearest(spec.attribute, offered)
-            raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
-        what = f"{spec.target}: {spec.attribute!r} is no function, but of the class {kind.__name__}"
-        raise SpecError(f"{what} — name the method that is meant: {spec.target}:{spec.attribute}.METHOD")
+    if target is None or (callables and not callable(target)):
+        near = nearest(spec.attribute, _offered(module))
+        raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
     static = inspect.getattr_static(owner, parts[-1]) if inspect.isclass(owner) else None
     is_method = static is not None and not isinstance(static, staticmethod | classmethod)
     return (owner, parts[-1]) if is_method else (target, None)
+
+
+def _offered(module: Any) -> list[str]:
+    """The names of the functions and classes of a module, its own where it has any."""
+    named = {name: value for name, value in vars(module).items() if callable(value)}
+    public = {name: value for name, value in named.items() if name[0] != "_"}
+    own = [name for name, value in public.items() if value.__module__ == module.__name__]
+    return own or [*public]
 
 
 def _module_of(spec: Spec, base: Path) -> Any:

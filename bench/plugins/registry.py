@@ -1,6 +1,7 @@
-"""The registry: every plug-in by kind and name, found by decorator and folder scan, then entry points, then by path.
+"""The registry: every plug-in by kind and name, found by decorator and folder scan, else by path.
 
-One new file with one `@register` adds one thing; nothing else is edited. A module that fails to import is an error, never skipped.
+One new file with one `@register` adds one thing; nothing else is edited. A module that fails to
+import is an error, never skipped.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,13 +39,23 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "reference": ((_DOCUMENTS,), None),
     "number": (("bench.metrics",), None),
 }
-"""Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
+"""Every kind of plug-in."""
+
+OBJECT = "object"
+"""The kind of anything that a file holds, such as a graph: it is found by path alone."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 _SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
-"""The settings that a spec may declare for somebody's own function; of every other kind `form` alone."""
+"""The settings that a spec may declare for somebody's own function; of other kinds `form` alone."""
 
 _entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class OfKind:
+    """Marks a setting that names another plug-in: `Annotated[Any, OfKind("writer")]`."""
+
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -73,23 +83,17 @@ class Entry:
     own: bool = False
     method: str | None = None
 
-    def __reduce__(self) -> Any:
-        """A registered plug-in goes to another process as its name, and is looked up there."""
-        if _entries[self.kind].get(self.name) is self:
-            return entry, (self.kind, self.name)
-        return Entry, tuple(getattr(self, item.name) for item in fields(self))
-
-    @functools.cached_property
+    @property
     def doc(self) -> str:
         """The docstring, dedented; `""` where there is none."""
         return inspect.getdoc(self.target) or ""
 
     @property
     def source(self) -> str:
-        """The text after `Source:` in the docstring, up to the next blank line; `""` where there is none."""
+        """The text after `Source:` in the docstring, up to the next blank line; `""` for none."""
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
-    @functools.cached_property
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The settings: keyword-only parameters of the function or of the class's constructor.
 
@@ -102,23 +106,33 @@ class Entry:
             signature = inspect.signature(self.target).parameters
         except ValueError:  # a function of C code that does not say what it takes
             return ()
-        scope = getattr(self.target.__init__ if is_class else inspect.unwrap(self.target), "__globals__", {})
+        code = self.target.__init__ if is_class else inspect.unwrap(self.target)
+        scope = getattr(code, "__globals__", {})
+        first_is_input = self.own and not is_class
         settings = []
         for place, item in enumerate(signature.values()):
-            required = item.default is item.empty
-            of_own = self.own and (is_class or (place > 0 and not required))  # the first is the input
-            if item.kind is item.KEYWORD_ONLY or (of_own and item.kind is item.POSITIONAL_OR_KEYWORD):
-                default = None if required else item.default
-                kind = evaluated(item.annotation, scope)
-                if item.annotation is item.empty:
-                    kind = Any if default is None else type(default)
-                settings.append(Parameter(item.name, kind, default, required))
+            has_default = item.default is not item.empty
+            by_name = item.kind is item.KEYWORD_ONLY
+            if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
+                by_name = place > 0 and has_default if first_is_input else True
+            if by_name:
+                settings.append(_parameter(item, scope))
         return tuple(settings)
 
     @property
     def settable(self) -> dict[str, Parameter]:
         """The settings by name."""
         return {item.name: item for item in self.parameters}
+
+
+def _parameter(item: inspect.Parameter, scope: dict[str, Any]) -> Parameter:
+    """A parameter as a setting. One without an annotation has the type of its default."""
+    if item.default is item.empty:
+        return Parameter(item.name, evaluated(item.annotation, scope), None, True)
+    kind = evaluated(item.annotation, scope)
+    if item.annotation is item.empty:
+        kind = Any if item.default is None else type(item.default)
+    return Parameter(item.name, kind, item.default, False)
 
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
@@ -128,7 +142,7 @@ def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
     (tuple[int, ...] | None, 'Nothing')
     """
     if not isinstance(annotation, str):
-        return annotation
+        return Any if annotation is inspect.Parameter.empty else annotation
     try:
         return eval(annotation, dict(scope))
     except Exception:  # a name that exists for the type checker only: an error once it is set
@@ -139,7 +153,10 @@ def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
 
 
 def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
-    """Decorator that adds a function or class under a kind and name. A name taken by something else is an error."""
+    """Decorator that adds a function or class under a kind and name.
+
+    A name taken by something else is an error.
+    """
     if kind not in KINDS:
         raise SpecError(f"register: unknown kind {kind!r}{nearest(kind, KINDS)}")
 
@@ -155,7 +172,7 @@ def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
 
 
 def _origin(target: Any) -> str:
-    return f"{getattr(target, '__module__', '?')}.{getattr(target, '__qualname__', target)}"
+    return f"{target.__module__}.{target.__qualname__}"
 
 
 @functools.cache
@@ -166,36 +183,16 @@ def _scan(package_name: str) -> None:
             load_module(f"{package_name}.{module}")
 
 
-@functools.cache
-def installed(kind: str) -> frozenset[str]:
-    """The names of a kind that installed packages register as entry points, which this loads."""
-    from importlib.metadata import entry_points  # costs much memory, and each replay forks
-
-    points = entry_points(group=f"bench.{kind}s")
-    for point in points:
-        try:
-            target = point.load()
-        except Exception as error:
-            what = f"entry point {point.name} of bench.{kind}s cannot be loaded"
-            raise SpecError(f"{what}: {one_line(error)}") from error
-        if not any(entry.target is target for entry in _entries[kind].values()):
-            register(kind, point.name)(target)
-    return frozenset(point.name for point in points)
-
-
 def entries(kind: str) -> dict[str, Entry]:
     """Every registered plug-in of a kind, by name, sorted; looked for on first use."""
     for package in KINDS[kind][0]:
         _scan(package)
-    installed(kind)
     return dict(sorted(_entries[kind].items()))
 
 
 def entry(kind: str, name: str) -> Entry:
     """The plug-in of this kind and name; SpecError with the nearest names where there is none."""
-    if name in _entries[kind]:
-        return _entries[kind][name]
-    known = entries(kind)
+    known = _entries[kind] if name in _entries[kind] else entries(kind)
     if name not in known:
         other = next((slot for slot in _SLOTS if kind in _SLOTS and name in entries(slot)), "")
         slot = "routers" if other == "router" else other
@@ -209,97 +206,63 @@ def entry(kind: str, name: str) -> Entry:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one run only.
+    """A plug-in with its parameters bound; one of them may be a plug-in itself.
 
-    `base` is what relative paths in its parameters start from, `inner` the plug-ins that its constructor builds.
+    `start()` gives a fresh callable: state lives for one run only.
     """
 
     spec: Spec
     entry: Entry
     arguments: dict[str, Any]
-    base: Path = Path()
-    inner: list[Plugin] = field(default_factory=list, compare=False)
 
     @property
     def own(self) -> bool:
-        """True if somebody's own code runs in it, or in what it builds."""
-        return self.entry.own or any(plugin.own for plugin in self.inner)
+        """True if somebody's own code runs in it, or in a plug-in that a setting names."""
+        inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
+        return self.entry.own or any(plugin.own for plugin in inner)
 
     @property
     def shipped(self) -> bool:
-        """True if it is code of the bench, with all that it builds: no installed package's, no file's."""
+        """True if it is code of the bench alone, and not of the program that runs it either."""
         module = str(getattr(self.entry.target, "__module__", ""))
-        here = module.startswith(f"{__name__.partition('.')[0]}.") and not self.entry.own
-        return here and all(plugin.shipped for plugin in self.inner)
+        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.own
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
-        if not inspect.isclass(self.entry.target):
-            return self.entry.target, functools.partial(self.entry.target, **self.arguments)
-        self.inner.clear()
-        outer = _STARTING.set(self)
-        try:
-            instance: Any = self.entry.target(**self.arguments)
-        finally:
-            _STARTING.reset(outer)
+        target = self.entry.target
+        if not inspect.isclass(target):
+            return target, functools.partial(target, **self.arguments)
+        instance: Any = target(**self.arguments)
         method = self.entry.method or KINDS[self.entry.kind][1]
         return instance, getattr(instance, method) if method else instance
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """Something declared about the plug-in: at registration, or as an attribute of the function or class."""
+        """Something declared at registration, or as an attribute of the function or class."""
         return self.entry.meta.get(name, getattr(self.entry.target, name, default))
-
-
-_STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
-"""The plug-in whose constructor runs: another that it builds starts from the same folder."""
-
-
-def file_beside(name: str) -> Path:
-    """A file that the plug-in being constructed names in a parameter, from where the paths of its own spec start.
-
-    Outside a constructor the path is taken as it is. Raises SpecError for a file outside the
-    repository of that place: a scenario reads nothing elsewhere.
-    """
-    starting = _STARTING.get()
-    if starting is None:
-        return Path(name)
-    path, top = starting.base / name, repository_of(starting.base)
-    if not path.resolve().is_relative_to(top):
-        raise SpecError(f"{name}: lies outside {top} — a file that a strategy names lies inside")
-    return path
-
-
-def repository_of(folder: Path) -> Path:
-    """The folder that holds `.git`, at or above a folder; itself where none does."""
-    here = folder.resolve()
-    return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     """A spec resolved and its parameters converted to their declared types.
 
-    `base` is what relative paths start from: by default this folder, or that of the plug-in whose
-    constructor builds this one. Raises SpecError naming the unknown name, parameter or wrong type,
-    with the nearest valid ones.
+    `base` is what relative paths start from, by default this folder. Raises SpecError naming the
+    unknown name, parameter or wrong type, with the nearest valid ones.
     """
-    parsed = parse_spec(spec) if isinstance(spec, str) else spec
-    outer = _STARTING.get()
-    base = base or (Path() if outer is None else outer.base)
+    parsed, base = parse_spec(spec) if isinstance(spec, str) else spec, base or Path()
+    if kind == OBJECT:
+        value, _ = loaded(parsed, base, callables=False)
+        return Plugin(parsed, Entry(kind, str(parsed), value, own=True), {})
     target = _resolve(kind, parsed, base)
     declared = _SETTABLE.get(kind, ("form",)) if target.own else ()
-    meta = {key: raw for key, raw in parsed.params if key in declared and key not in target.settable}
-    arguments = _arguments(target, [pair for pair in parsed.params if pair[0] not in meta])
-    if meta:
-        target = replace(target, meta=target.meta | meta)
-    plugin = Plugin(parsed, target, arguments, base)
+    known = target.settable
+    meta = {key: raw for key, raw in parsed.params if key in declared and key not in known}
+    params = [pair for pair in parsed.params if pair[0] not in meta]
+    plugin = Plugin(parsed, replace(target, meta=target.meta | meta), _arguments(target, params, base))
     if inspect.isclass(target.target):
         _require_constructed(plugin)
-    if outer is not None:
-        outer.inner.append(plugin)
     return plugin
 
 
-def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]]) -> dict[str, Any]:
+def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path) -> dict[str, Any]:
     """The parameters of a spec as arguments, converted to their declared types.
 
     Raises SpecError for one that does not exist, does not fit or is missing.
@@ -310,14 +273,20 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]]) -> dict[st
         if key not in known:
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
-        arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type)
-    missing = [item.name for item in target.parameters if item.required and item.name not in arguments]
+        arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
+    for item in known.values():
+        if item.name not in arguments and _kind_of(item.type) and not item.required:
+            arguments[item.name] = _converted("", item.default, item.type, base)
+    missing = [item.name for item in known.values() if item.required and item.name not in arguments]
     if missing:
         raise SpecError(f"{name} needs parameter {', '.join(missing)}")
     return arguments
 
 
-def _converted(what: str, raw: str | tuple[str, ...], wanted: Any) -> Any:
+def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
+    """A setting as a value of its declared type, or as the plug-in that it names."""
+    if kind := _kind_of(wanted):
+        return build(kind, str(raw), base)
     value = list(raw) if isinstance(raw, tuple) else raw
     try:
         return msgspec.convert(value, wanted, strict=False)
@@ -325,11 +294,18 @@ def _converted(what: str, raw: str | tuple[str, ...], wanted: Any) -> Any:
         raise SpecError(f"{what}={value}: {misfit(error)}") from None
     except TypeError:
         hint = "use int, float, str, bool or a list of them"
-        raise SpecError(f"{what} has an annotation that cannot be read: {wanted!r} — {hint}") from None
+        problem = f"an annotation that cannot be read: {wanted!r}"
+        raise SpecError(f"{what} has {problem} — {hint}") from None
+
+
+def _kind_of(wanted: Any) -> str:
+    """The kind of plug-in that a setting names; `""` where it is a plain value."""
+    marks = getattr(wanted, "__metadata__", ())
+    return next((mark.kind for mark in marks if isinstance(mark, OfKind)), "")
 
 
 def _require_constructed(plugin: Plugin) -> None:
-    """Raise SpecError where a constructor refuses its values, which is better known before a replay than in it."""
+    """Raise SpecError where a constructor refuses its values: better before a replay than in it."""
     try:
         plugin.start()
     except (BenchError, KeyboardInterrupt, MemoryError):
@@ -341,11 +317,12 @@ def _require_constructed(plugin: Plugin) -> None:
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
-    """The entry that a spec names: a command line, a registered name, or a name in a file or module."""
+    """The entry that a spec names: a command line, a registered name, or one in a file or module."""
     method, name = KINDS[kind][1], f"{spec.target}:{spec.attribute}"
     if spec.target == TARGET:
         require_child(str(spec))
-        return Entry(kind, name, program_class(spec.attribute or "", base, method or "ask"), own=True)
+        program = program_class(spec.attribute or "", base, method or "ask")
+        return Entry(kind, name, program, own=True)
     if spec.attribute is None and not spec.target.endswith(".py"):
         module, _, function = spec.target.rpartition(".")
         if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
@@ -356,4 +333,5 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
     target, named = loaded(spec, base)
-    return Entry(kind, name, target, own=True, method=named or method_of(target, method, name))
+    method_name = named or method_of(target, method, name)
+    return Entry(kind, name, target, own=True, method=method_name)

@@ -1,7 +1,7 @@
 """Places where runs are measured: this process, processes beside it, the workers of a Dask scheduler.
 
-Each is a `concurrent.futures.Executor`; the results are the same. A process that dies costs the
-run that it worked on: that is measured once more, alone, and then has failed.
+Each is a `concurrent.futures.Executor`; the results are the same. Where a worker of Dask dies its
+run goes to another one. A process of this machine that dies ends the comparison.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
 
 _Task = TypeVar("_Task")
-_Result = TypeVar("_Result")
 Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
@@ -38,12 +36,12 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class Workers:
-    """The workers of one executor, for any number of comparisons. It starts with the first task, and anew after it broke.
+    """The workers of one executor, for any number of comparisons. It starts with the first task.
 
     One worker is this process, unless `executors` says otherwise.
 
     >>> with Workers() as workers:
-    ...     [*workers.results(pow, 2, [3, 4], died=lambda task, why: 0)]
+    ...     [*workers.results(pow, 2, [3, 4])]
     [8, 16]
     """
 
@@ -56,9 +54,7 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -66,74 +62,38 @@ class Workers:
         self._executor = None
         self._running.close()
 
-    def results(
-        self, work: Work, plan: Any, tasks: Iterable[_Task], died: Callable[[_Task, str], _Result]
-    ) -> Iterator[_Result]:
+    def results(self, work: Work, plan: Any, tasks: Iterable[_Task]) -> Iterator[Any]:
         """Yield the result of each task as it is done.
 
-        `died` gives the result of a task over which two processes ended. Raises BenchError where a
-        plan cannot be sent, and what `work` raises.
+        Raises BenchError where a plan cannot be sent or a worker died, and what `work` raises.
         """
         if self._executors is None:
             yield from (work(plan, task) for task in tasks)
             return
-        job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
-        is_done = False
-        while not is_done:
-            lost: list[_Task] = []
-            yield from self._results(job, source, lost)
-            for task in lost:
-                again: list[_Task] = []
-                yield from self._results(job, iter([task]), again)
-                yield from (died(one, "the process that measured this run ended, twice") for one in again)
-            is_done = not lost
-
-    def _results(self, job: Callable[[_Task], Any], source: Iterator[_Task], lost: list[_Task]) -> Iterator[Any]:
-        """Yield the results of the executor until it breaks; the tasks over which a process ended are `lost`."""
-        waiting: dict[Future[Any], _Task] = {}
-        is_broken = False
-        while True:
-            if not is_broken:
-                is_broken = self._give_out(job, source, waiting, lost)
-            if not waiting:
-                break
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                task = waiting.pop(future)
-                try:
-                    result = future.result()
-                except Exception as error:
-                    if not _has_died(error):
-                        raise
-                    lost.append(task)
-                    is_broken = is_broken or isinstance(error, BrokenProcessPool)
-                    continue
-                if isinstance(result, BenchError):
-                    raise result
-                yield result
-        if is_broken:
-            self.stop()
-
-    def _give_out(
-        self,
-        job: Callable[[_Task], Any],
-        source: Iterator[_Task],
-        waiting: dict[Future[Any], _Task],
-        lost: list[_Task],
-    ) -> bool:
-        """Submit tasks until each worker has enough to do; True where the executor is broken."""
-        for task in itertools.islice(source, AHEAD * self.count - len(waiting)):
-            try:
-                waiting[self._started().submit(job, task)] = task
-            except BrokenProcessPool:
-                lost.append(task)
-                return True
-        return False
-
-    def _started(self) -> Executor:
-        if self._executor is None and self._executors is not None:
+        if self._executor is None:
             self._executor = self._running.enter_context(self._executors(self.count))
-        assert self._executor is not None
-        return self._executor
+        job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
+        waiting: set[Future[Any]] = set()
+        try:
+            while True:
+                given_out = itertools.islice(source, AHEAD * self.count - len(waiting))
+                waiting.update(self._executor.submit(job, task) for task in given_out)
+                if not waiting:
+                    return
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from map(_result, done)
+        except BrokenProcessPool:
+            self.stop()
+            what = "a process that measured runs was ended, perhaps for want of memory"
+            raise BenchError(f"{what} — run again, with fewer --jobs") from None
+
+
+def _result(future: Future[Any]) -> Any:
+    """The result of a task; an error of the bench is raised."""
+    result = future.result()
+    if isinstance(result, BenchError):
+        raise result
+    return result
 
 
 @contextlib.contextmanager
@@ -146,11 +106,6 @@ def sharing(jobs: int | Workers) -> Iterator[Workers]:
             yield workers
 
 
-def _has_died(error: BaseException) -> bool:
-    """True if a worker ended over a task."""
-    return isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker"
-
-
 def _sent(plan: Any) -> bytes:
     """A plan pickled for other processes, by cloudpickle where it holds functions."""
     try:
@@ -161,8 +116,9 @@ def _sent(plan: Any) -> bytes:
         try:
             sent: bytes = cloudpickle.dumps(plan)
         except Exception as error:
-            what = "a function cannot be sent to other processes — name it in a spec: file.py:function"
-            raise BenchError(f"{what} ({one_line(error)})") from None
+            what = "a function cannot be sent to other processes"
+            hint = "name it in a spec: file.py:function"
+            raise BenchError(f"{what} — {hint} ({one_line(error)})") from None
         return sent
 
 
@@ -208,7 +164,8 @@ def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
         try:
             at: Any = scheduler
             if scheduler is None:
-                at = stack.enter_context(LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **quiet))
+                cluster = LocalCluster(workers, threads_per_worker=1, processes=True, **quiet)
+                at = stack.enter_context(cluster)
             client = stack.enter_context(Client(at))
         except (OSError, ValueError, RuntimeError) as error:
             where = "on this machine" if scheduler is None else f"at {scheduler}"

@@ -29,7 +29,6 @@ from ..files.limits import limit
 from ..model import compact_json
 from ..model.errors import BenchError
 from ..model.replay import Replay
-from ..plugins.registry import installed
 from ..version import VERSION
 
 _Value = TypeVar("_Value")
@@ -45,11 +44,10 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, use
 def kept_here() -> Kept | None:
     """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache; None for `off`.
 
-    None too beside installed metrics and extractors, of whose code this version says nothing.
     Raises BenchError for a file that a repository brings.
     """
     setting = os.environ.get(VARIABLE, "")
-    if setting.lower() in ("off", "0") or installed("number") or installed("extractor"):
+    if setting.lower() in ("off", "0"):
         return None
     path = Path(setting) if setting else cache_folder("kept") / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):

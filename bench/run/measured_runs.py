@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..model import Failure, Trace
+from ..model import Trace
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
-from ..model.scores import MeasuredRun, Number, RunFacts, Score
+from ..model.scores import MeasuredRun, Number, Score
 from ..plugins.worker import Limits
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
 from .kept import Kept
 from .measuring import Measuring, RunSession
-from .scoring import failed_score
 
 Progress = Callable[[int, int | None], None]
 """Called with the runs done, and of how many (None: not known yet)."""
@@ -99,8 +98,8 @@ class MeasuredRuns:
 
     def _each(self, recordings: Labelled) -> Iterator[MeasuredRun]:
         """Yield the runs that are measured now, then those that were kept from earlier."""
-        died = functools.partial(_died, self._plan.measuring)
-        for run, index in self._running.workers.results(_work, self._plan, self._to_measure(recordings), died):
+        tasks = self._to_measure(recordings)
+        for run, index in self._running.workers.results(_work, self._plan, tasks):
             if run.id in self._in_memory:
                 self._in_memory[run.id] = replace(self._in_memory[run.id], index=index)
             yield self._sharing(run)
@@ -152,7 +151,7 @@ class MeasuredRuns:
         by_run = {task.trace.id: task.session(self._plan).kept_details(strategies) for task in tasks}
         missing = [task for task in tasks if by_run[task.trace.id] is None]
         work = functools.partial(_details, strategies=strategies)
-        by_run |= self._running.workers.results(work, self._plan, missing, lambda task, why: (task.trace.id, ()))
+        by_run |= self._running.workers.results(work, self._plan, missing)
         for run in runs:
             yield from by_run[run] or ()
 
@@ -169,14 +168,6 @@ def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     """A run measured, and its index where nothing else keeps it."""
     session = task.session(plan)
     return session.measured(), session.index if plan.kept is None else None
-
-
-def _died(measuring: Measuring, task: _Task, problem: str) -> tuple[MeasuredRun, None]:
-    """The run over which its process ended twice: every strategy has failed there."""
-    failure = Failure(step=-1, slot="process", error=problem)
-    facts = RunFacts(sha256=task.trace.sha256, format=task.trace.source.format, task=task.trace.task)
-    scores = tuple(failed_score(item, failure) for item in measuring.strategies)
-    return MeasuredRun(id=task.trace.id, facts=facts, scores=scores), None
 
 
 def _details(plan: _Plan, task: _Task, *, strategies: tuple[str, ...]) -> tuple[str, tuple[ReplayDetail, ...]]:

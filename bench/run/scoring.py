@@ -39,7 +39,7 @@ def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
 def failed_score(strategy: Strategy, failure: Failure) -> Score:
     """The score of a strategy that failed: no number, and the reason."""
     reason = failure.text
-    ran = Check(hits=1, of=1, findings=(Finding(None if failure.of_process else failure.step, reason),))
+    ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
     numbers = {name: Number(None, 0.0, reason) for name in metrics()}
     return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
 

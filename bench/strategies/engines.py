@@ -7,10 +7,10 @@ placeholder. A sliding window drops what is old. A summary stands in the place o
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, dataclass_transform
+from typing import Annotated, Any, dataclass_transform
 
 from ..model import Message, ToolCall
-from ..plugins.registry import build
+from ..plugins.registry import OfKind, build
 from . import Edits, Window, Written
 from .histories import callers, summary_message, with_text, without_inputs
 from .settings import Count, Share
@@ -191,14 +191,16 @@ class Sliding(Editing):
 class Summarising(Compactor):
     """Base of a compactor whose setting `writer` names what writes its summaries."""
 
-    writer: str = "extractive"
+    writer: Annotated[Any, OfKind("writer")] = "extractive"
     _write: Callable[..., str] = field(init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        plugin = build("writer", self.writer)
-        write: Callable[..., str] = plugin.start()[1]
-        self._write = write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)
+        given = self.writer
+        writer = build("writer", given) if isinstance(given, str) else given
+        write: Callable[..., str] = writer.start()[1]
+        takes_window = writer.attribute("needs_window", False)
+        self._write = write if takes_window else lambda messages, window: write(messages)
 
     def write(self, read: Sequence[Message], window: Window) -> Written:
         """The summary of some messages, with the messages that the writer read."""

@@ -15,7 +15,7 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any
 
-from ..model import Message, Record, ToolResult
+from ..model import Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import evaluated
 from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
@@ -25,19 +25,18 @@ from .slots import Execution, Window
 class Lookup(dict[str, Any]):
     """A mapping that finds keys besides those that it lists; `find` gives their values.
 
-    >>> raw = raw_mapping(ToolResult(index=0, call_id="c", function="f", data={"structuredOutput": [1]}))
+    >>> given = ToolResult(index=0, call_id="c", function="f", data={"structuredOutput": [1]})
+    >>> raw = raw_mapping(given)
     >>> raw.get("structured_output"), "structured_output" in raw, list(raw), raw.get("output", "")
     ([1], True, ['structuredOutput'], '')
     """
 
-    def __init__(self, listed: Mapping[str, Any], find: Callable[[Mapping[str, Any], str], Any]) -> None:
+    def __init__(self, listed: Mapping[str, Any], find: Callable[[str], Any]) -> None:
         super().__init__(listed)
         self._find = find
 
     def __missing__(self, key: str) -> Any:
-        if not isinstance(key, str):
-            raise KeyError(key)
-        return self._find(self, key)
+        return self._find(key)
 
     def get(self, key: str, default: Any = None) -> Any:
         try:
@@ -46,7 +45,7 @@ class Lookup(dict[str, Any]):
             return default
 
     def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or (isinstance(key, str) and self.get(key, self) is not self)
+        return super().__contains__(key) or self.get(str(key), self) is not self
 
 
 def raw_mapping(result: ToolResult) -> dict[str, Any]:
@@ -59,13 +58,14 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
     """
     script = {"is_success": result.success, "output": result.text, "error_message": result.error or ""}
     script |= {"error_details": [], "structured_output": []}
-    return Lookup(result.data if isinstance(result.data, Mapping) else script, _spelled_otherwise)
+    listed = result.data if isinstance(result.data, Mapping) else script
 
+    def spelled_otherwise(key: str) -> Any:
+        snake = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
+        camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
+        return listed[camel if "_" in key else snake]
 
-def _spelled_otherwise(listed: Mapping[str, Any], key: str) -> Any:
-    snake = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
-    camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
-    return dict(listed)[camel if "_" in key else snake]
+    return Lookup(listed, spelled_otherwise)
 
 
 def execution_mapping(record: Record) -> dict[str, Any]:
@@ -95,37 +95,33 @@ class SlotCall:
         return self.given[0]
 
     @property
-    def result(self) -> ToolResult:
-        """The result of a summarizer, a store or a consumer."""
-        result: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
-        return result
-
-    @property
     def raw(self) -> dict[str, Any]:
         """The result as the mapping that was recorded."""
-        return raw_mapping(self.result)
+        return raw_mapping(self.first)
 
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
         """The history as messages of an interface, which an answer is read in too."""
         if self.bridge is None:
-            history = self.first.messages if isinstance(self.first, Window) else self.first.get("prompt", ())
+            is_window = isinstance(self.first, Window)
+            history = self.first.messages if is_window else self.first.get("prompt", ())
             self.bridge = Bridge(dialect(), history)
         return self.bridge.given
 
-    def state(self, dialect: Callable[[], OpenAIMessages]) -> dict[str, Any]:
+    @property
+    def graph_state(self) -> dict[str, Any]:
         """A graph's state, with the history as its `messages`.
 
         A router's messages are built when its function asks for them.
         """
         if isinstance(self.first, Window):
-            return {"messages": self.messages(dialect)}
+            return {"messages": self.messages(LangChainState)}
 
-        def find(listed: Mapping[str, Any], key: str) -> Any:
+        def messages(key: str) -> Any:
             if key != "messages":
                 raise KeyError(key)
-            return self.messages(dialect)
+            return self.messages(LangChainState)
 
-        return Lookup(self.first, find)
+        return Lookup(self.first, messages)
 
     @property
     def execution(self) -> dict[str, Any]:
@@ -138,7 +134,11 @@ class SlotCall:
         """The state of document 004 at an evaluation."""
         executions = [execution_mapping(item) for item in self.records]
         evaluations = {"step_evaluation_history": list(self.given[1])}
-        return {"execution_history": executions, "current_step_index": len(executions), **evaluations}
+        return {
+            "execution_history": executions,
+            "current_step_index": len(executions),
+            **evaluations,
+        }
 
 
 Build = Callable[[SlotCall], Any]
@@ -148,42 +148,32 @@ _CHAT: dict[str, Build] = {
     "langchain": lambda call: call.messages(LangChainMessages),
     "anthropic": lambda call: call.messages(AnthropicMessages),
 }
-_STATE: dict[str, Build] = {
-    "state": lambda call: call.state(LangChainState),
-    "chat_state": lambda call: call.state(OpenAIMessages),
-}
+_STATE: dict[str, Build] = {"state": attrgetter("graph_state")}
 _RESULT: dict[str, Build] = {
-    "ToolResult": attrgetter("result"),
-    "str": attrgetter("result.text"),
+    "ToolResult": attrgetter("first"),
+    "str": attrgetter("first.text"),
     "dict": attrgetter("raw"),
-    "value": attrgetter("result.value"),
+    "value": attrgetter("first.value"),
 }
 FORMS: dict[str, dict[str, Build]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
-    "compactor": {
-        **_CHAT,
-        "Window": attrgetter("first"),
-        "Message": lambda call: list(call.first.messages),
-        **_STATE,
-    },
+    "compactor": {**_CHAT, **_STATE, "Window": attrgetter("first")},
     "evaluator": {
         "Record": attrgetter("first"),
         "dict": attrgetter("execution"),
-        "str": lambda call: str(call.first.value),
-        "value": attrgetter("first.value"),
         "state": attrgetter("execution_state"),
     },
     "router": {**_STATE, **_CHAT},
-    "consumer": {"Execution": attrgetter("first"), "summary": attrgetter("first.summary"), **_RESULT},
+    "consumer": {"Execution": attrgetter("first")},
 }
 """The forms of each slot by name, its default first, each with the function that builds it."""
 
 _STORE_004: tuple[Build, ...] = (
-    lambda call: {"function_name": call.result.function, "parameters": call.result.arguments},
-    *map(attrgetter, ("result.value", "result.success", "result.function")),
+    lambda call: {"function_name": call.first.function, "parameters": call.first.arguments},
+    *map(attrgetter, ("first.value", "first.success", "first.function")),
 )
-"""The parameters of document 004's store, `f(step, result, success)` and perhaps the function's name."""
+"""The parameters of document 004's store: a step, its result, its success and the function's name."""
 
 
 def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> tuple[str, tuple[Build, ...]]:
@@ -205,16 +195,17 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     if not isinstance(form, str) or form not in known:
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
     needed = [item for item in parameters if item.default is item.empty]
-    if kind == "store" and len(needed) in (3, 4) and written is None:
+    if len(needed) <= 1:
+        return form, (known[form],)
+    if kind == "store" and len(needed) in (3, 4):
         return form, _STORE_004[: len(needed)]
     if kind == "evaluator" and len(needed) == 2:
-        as_state = _form_named(kind, _annotation(function, needed[1])) in ("dict", "state")
-        history: Build = attrgetter("execution_state") if as_state else lambda call: list(call.given[1])
-        return form, (known[form], history)
-    if len(needed) > 1:
-        names = ", ".join(item.name for item in needed)
-        raise SpecError(f"{what}: it takes {names}, and a slot gives one value — wrap it, or give the others defaults")
-    return form, (known[form],)
+        second = _form_named(kind, _annotation(function, needed[1]))
+        earlier: Build = lambda call: list(call.given[1])  # noqa: E731
+        return form, (known[form], known["state"] if second in ("dict", "state") else earlier)
+    names = ", ".join(item.name for item in needed)
+    hint = "wrap it, or give the others defaults"
+    raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
 
 
 def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -223,7 +214,8 @@ def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [item for item in parameters if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [item for item in parameters if item.kind in by_position]
 
 
 _DIALECT = re.compile(r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\.")
@@ -236,25 +228,20 @@ def _form_named(kind: str, annotation: Any) -> str | None:
     if origin is typing.Annotated:
         return _form_named(kind, typing.get_args(annotation)[0])
     if origin in (typing.Union, UnionType):
-        forms = {_form_named(kind, item) for item in typing.get_args(annotation) if item is not type(None)}
+        items = (item for item in typing.get_args(annotation) if item is not type(None))
+        forms = {_form_named(kind, item) for item in items}
         return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
     plain = origin or annotation
+    name = getattr(plain, "__name__", "")
     if not isinstance(plain, type) or plain in (str, ToolResult, Record, Window, Execution):
-        name = getattr(plain, "__name__", "")
         return name if name in known else None
     if issubclass(plain, Mapping):
-        is_state = "dict" not in known or "execution_history" in getattr(plain, "__annotations__", ())
-        return "state" if is_state and "state" in known else "dict"
-    is_list = issubclass(plain, Iterable) and not issubclass(plain, bytes)
-    return _form_of_list(known, annotation) if is_list else None
-
-
-def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
-    """The form that a list's annotation names: messages where the slot has them, else the value."""
+        of_history = "execution_history" in getattr(plain, "__annotations__", ())
+        return "dict" if "dict" in known and not of_history else "state"
+    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
+        return None
     if "openai" not in known:
-        return "value"
-    if Message in typing.get_args(annotation) and "Message" in known:
-        return "Message"
+        return "value" if "value" in known else None
     dialect = _DIALECT.search(repr(annotation))
     return "openai" if dialect is None else dialect.lastgroup
 
@@ -268,11 +255,12 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
         return resolved
     # a name that exists for the type checker alone
     outer = resolved.partition("[")[0].rpartition(".")[2].lower()
-    return {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}.get(outer)
+    types = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
+    return types.get(outer)
 
 
 def _globals_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The names of the module that defines a function, a partial of one, a class, or a callable object."""
+    """The names of the module that defines a function, a partial of one, or a method of an object."""
     inner = inspect.unwrap(getattr(function, "func", function))
     inner = inspect.unwrap(getattr(inner, "func", inner))
     inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)

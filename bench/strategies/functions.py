@@ -46,9 +46,10 @@ class OwnFunction:
 
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call
-        self._form, self._builds = form_of(self._kind, call, plugin.entry.name, plugin.attribute("form"))
+        written = plugin.attribute("form")
+        self._form, self._builds = form_of(self._kind, call, plugin.entry.name, written)
         self._records: list[Record] = []
-        self._answered = False
+        self._has_answered = False
 
     def __call__(self, *given: Any) -> Any:
         if self._kind == "evaluator":
@@ -66,11 +67,11 @@ class OwnFunction:
         except BenchError:
             raise
         except Exception as error:
-            if not self._answered:
+            if not self._has_answered:
                 others = ", ".join(form for form in FORMS[self._kind] if form != self._form)
                 error.add_note(f"it got form={self._form}; other forms: {others}")
             raise
-        self._answered = True
+        self._has_answered = True
         return answer
 
 
@@ -78,61 +79,56 @@ class OwnFunction:
 
 
 def awaited(answer: Any) -> Any:
-    """An answer, awaited where it must be; of a generator the parts, texts joined to one.
-
-    Inside a running event loop an answer is awaited in a thread.
+    """An answer, awaited where it must be.
 
     >>> async def answer() -> int:
     ...     return 1
-    >>> awaited(answer()), awaited(2), awaited(part for part in ("a", "b"))
-    (1, 2, 'ab')
+    >>> awaited(answer()), awaited(2)
+    (1, 2)
     """
-    if inspect.isawaitable(answer) or inspect.isasyncgen(answer):
-        answer = _waited_for(answer)
-    return _joined(list(answer)) if inspect.isgenerator(answer) else answer
-
-
-def _waited_for(answer: Any) -> Any:
-    """The value of an awaitable; the items of an async generator."""
+    if not inspect.isawaitable(answer):
+        return answer
     import asyncio  # costs as much memory as all else here, and each replay forks
-    from concurrent.futures import ThreadPoolExecutor
-    from contextvars import copy_context
 
     async def wait() -> Any:
-        return _joined([item async for item in answer]) if inspect.isasyncgen(answer) else await answer
+        return await answer
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, wait()).result()
-
-
-def _joined(items: Sequence[Any]) -> Any:
-    return "".join(items) if items and all(isinstance(item, str) for item in items) else list(items)
+    return asyncio.run(wait())
 
 
 def _read(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     """A function's answer as its slot expects it."""
     if kind == "compactor":
-        ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
-        as_it_is = ours or answer is None or isinstance(answer, Edits)
-        return answer if as_it_is else Bridge(OpenAIMessages(), given[0].messages).back(answer)
-    if kind == "store" and (record := record_of_mapping(answer, given[0])) is not None:
-        return record
+        return _history_in(answer, given[0].messages)
+    if kind == "store":
+        return record_of_mapping(answer, given[0]) or answer
     if kind == "evaluator" and isinstance(answer, Mapping):
         return answer.get("last_step_evaluation", answer)
     if kind == "router" and isinstance(answer, Mapping):
         what = "a router gives a route's name, and this one gave a mapping"
-        raise StrategyError(
-            f"{what} — a function that rewrites the messages is a compactor: write compactor= before it"
-        )
+        hint = "a function that rewrites the messages is a compactor: write compactor= before it"
+        raise StrategyError(f"{what} — {hint}")
     if kind == "router" and isinstance(answer, list) and len(answer) == 2:
         return tuple(answer)
-    if kind == "consumer" and isinstance(answer, Mapping) and {"text", "state", "route"} <= answer.keys():
-        return Reply(str(answer["text"]), str(answer.get("path", "function")), answer["state"], str(answer["route"]))
+    if kind == "consumer" and isinstance(answer, Mapping):
+        return _reply_in(answer)
     return answer
+
+
+def _history_in(answer: Any, messages: Sequence[Message]) -> Any:
+    """A compactor's answer: the bench's own values as they are, mappings as messages."""
+    ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
+    if ours or answer is None or isinstance(answer, Edits):
+        return answer
+    return Bridge(OpenAIMessages(), messages).back(answer)
+
+
+def _reply_in(answer: Mapping[str, Any]) -> Any:
+    """A consumer's answer as a reply, where it has all parts of one."""
+    if not {"text", "state", "route"} <= answer.keys():
+        return answer
+    path = str(answer.get("path", "function"))
+    return Reply(str(answer["text"]), path, answer["state"], str(answer["route"]))
 
 
 def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
@@ -152,9 +148,8 @@ def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
     if kind not in ("structured", "visualization", "text") or not isinstance(summary, str):
         return None
     more = dict(metadata) if isinstance(metadata, Mapping) else {}
-    return msgspec.structs.replace(
-        untruncated_record(result), value=answer["result"], result_type=kind, summary=summary, metadata=more
-    )
+    record = untruncated_record(result)
+    return msgspec.structs.replace(record, value=answer["result"], result_type=kind, summary=summary, metadata=more)
 
 
 # ---------------------------------------------------------------- programs

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall, as_text
+from ..model import Message, ToolCall, as_text, compact_json
+from ..model.base import grouped
 from ..model.errors import SpecError, StrategyError
 
 
@@ -165,8 +166,7 @@ class LangChainMessages(OpenAIMessages):
     """LangChain's messages, by its own converters, each with an id of its own within the call.
 
     An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`,
-    with `RemoveMessage` in it or not, merged by id as `add_messages` does; `{"llm_input_messages":
-    […]}` is the whole list.
+    with `RemoveMessage` in it or not, merged by id as `add_messages` does.
 
     Source: LangChain reference, `convert_to_messages`, `convert_to_openai_messages`; LangGraph
     reference, `langgraph.graph.message.add_messages`
@@ -195,22 +195,26 @@ class LangChainMessages(OpenAIMessages):
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in an answer, removals and replacements by id applied."""
-        update = isinstance(answer, Mapping)
-        if update and "llm_input_messages" in answer:
-            return answer["llm_input_messages"]
-        items = answer.get("messages", ()) if update else answer
+        is_update = isinstance(answer, Mapping)
+        items = answer.get("messages", ()) if is_update else answer
         if not isinstance(items, list | tuple):
             return items
-        if not update and not any(getattr(item, "type", "") == "remove" for item in items):
+        if not is_update and not any(_removes(item) for item in items):
             return items
-        wiped = max((n + 1 for n, item in enumerate(items) if getattr(item, "id", "") == "__remove_all__"), default=0)
-        merged = {} if wiped else {item.id: item for item in given}
-        for number, item in enumerate(items[wiped:]):
-            if getattr(item, "type", "") == "remove":
+        wipes = [number for number, item in enumerate(items) if item.id == "__remove_all__"]
+        start = wipes[-1] + 1 if wipes else 0
+        merged = {} if wipes else {item.id: item for item in given}
+        for number, item in enumerate(items[start:]):
+            if _removes(item):
                 merged.pop(item.id, None)
             else:
                 merged[item.id or f"new-{number}"] = item
         return list(merged.values())
+
+
+def _removes(item: Any) -> bool:
+    """True for a `RemoveMessage` of LangChain."""
+    return getattr(item, "type", "") == "remove"
 
 
 class LangChainState(LangChainMessages):
@@ -241,114 +245,118 @@ class Bridge:
 
     def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
         self._dialect = dialect
-        self._groups: list[list[Message]] = []
-        # messages that the interface keeps apart, each with the number of groups before it
+        self._history: list[Message] = []
+        # messages that the interface keeps apart, each with the number of others before it
         self._beside: list[tuple[int, Message]] = []
+        self._groups: list[list[int]] = []  # the places in the history that each item shows
         for message in messages:
             if role_of(message) in dialect.beside:
-                self._beside.append((len(self._groups), message))
-            elif self._groups and dialect.joins(self._groups[-1][-1], message):
-                self._groups[-1].append(message)
+                self._beside.append((len(self._history), message))
+                continue
+            if self._history and dialect.joins(self._history[-1], message):
+                self._groups[-1].append(len(self._history))
             else:
-                self._groups.append([message])
-        self.given = list(map(self._as_given, range(len(self._groups))))
-        self._kept = list(self.given)  # the function may empty the list that it was handed
-        self._place = {id(item): place for place, item in enumerate(self._kept)}
-        self._used: set[Message] = set()
-
-    def _as_given(self, place: int) -> Any:
-        return self._dialect.write(self._groups[place], place)
+                self._groups.append([len(self._history)])
+            self._history.append(message)
+        self.given = [
+            dialect.write([self._history[place] for place in group], number)
+            for number, group in enumerate(self._groups)
+        ]
+        self._handed_out = list(self.given)  # the function may empty the list that it was handed
+        self._as_given = [one for item in self.given for one in dialect.read(item)]
 
     def back(self, answer: Any) -> list[Message]:
         """The messages of an answer; None or a truth value stands for the list that was handed out.
 
         Raises StrategyError for what is no list of messages.
         """
-        items = self._dialect.answer(self.given if answer is None or isinstance(answer, bool) else answer, self._kept)
+        left_as_it_is = answer is None or isinstance(answer, bool)
+        items = self._dialect.answer(self.given if left_as_it_is else answer, self._handed_out)
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
-            what = f"a compactor that is given a list of messages gives one back, or None; got {type(items).__name__}"
-            raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")
+            what = "a compactor that is given a list of messages gives one back, or None"
+            hint = "return the list, or {'messages': the list}"
+            raise StrategyError(f"{what}; got {type(items).__name__} — {hint}")
+        matching = _Matching(self._as_given)
         messages: list[Message] = []
-        beside, next_place = list(self._beside), 0
-        for number, item in enumerate(items):
-            place = self._unchanged(item, next_place)
+        beside = list(self._beside)
+        for group, one in self._read(items):
+            place = matching.place_of(one, group)
             while beside and beside[0][0] <= (place or 0):  # what stood before this one comes first
                 messages.append(beside.pop(0)[1])
-            if place is not None:
-                next_place = place + 1
-                messages += self._groups[place]
-                self._used.update(self._groups[place])
-            elif isinstance(item, Message):
-                messages.append(item)
-            else:
-                messages += self._rewritten(number, item, len(items))
+            messages.append(one if place is None else self._rewritten(place, one))
         return [*messages, *(message for _, message in beside)]
 
-    def _unchanged(self, item: Any, next_place: int) -> int | None:
-        """The place of an item that is as it was given; None for one that was rewritten or is new.
+    def _read(self, items: Sequence[Any]) -> Iterator[tuple[Sequence[int], Message]]:
+        """Yield each message in an answer, behind the places at which its item was given.
 
-        Of a copy that is the first free place with the same contents, from `next_place` on.
+        In an answer as long as the list that was handed out a new item belongs to the place where
+        it stands.
         """
-        place = self._place.get(id(item))
-        if place is not None:
-            return place if item == self._as_given(place) else None
-        others: list[int] = [*range(next_place, len(self._kept)), *range(next_place)]
-        for other in others:
-            is_free = self._used.isdisjoint(self._groups[other])
-            if is_free and item == self._kept[other] and item == self._as_given(other):
-                return other
-        return None
+        groups = {id(item): group for item, group in zip(self._handed_out, self._groups, strict=True)}
+        is_same_length = len(items) == len(self._groups)
+        for number, item in enumerate(items):
+            group = groups.get(id(item), self._groups[number] if is_same_length else ())
+            try:
+                each = self._dialect.read(item)
+            except (TypeError, ValueError, KeyError, AttributeError) as error:
+                what = f"messages[{number}] of the answer cannot be read"
+                problem = f"{what}: {error or type(error).__name__}"
+                raise StrategyError(f"{problem} — give messages like those it was given") from error
+            yield from ((group, one) for one in each)
 
-    def _rewritten(self, number: int, item: Any, length: int) -> list[Message]:
-        """The messages of an item that was rewritten or is new, the `number`-th of an answer.
-
-        It belongs to the place at which it was given; in an answer as long as the list that was
-        handed out a new item belongs to the place where it stands.
-        """
-        place = self._place.get(id(item), number if length == len(self._kept) else None)
-        group = [] if place is None else self._groups[place]
-        try:
-            return [self._joined(one, group) for one in self._dialect.read(item)]
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
-            raise StrategyError(f"{what} — give messages like those it was given") from error
-
-    def _joined(self, one: Message, group: Sequence[Message]) -> Message:
-        """The message of the history that one from an answer rewrites, with the new text and calls.
-
-        A message that rewrites none is the answer's own.
-        """
-        original = self._original(one, group)
-        if original is None:
-            return one
-        self._used.add(original)
-        known = {call.id: call for call in original.tool_calls}
-        calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in one.tool_calls)
-        calls = (*(call for call in original.tool_calls if call.in_text), *calls)
-        call_id = original.call_id if one.call_id is None else one.call_id
-        if (one.text, calls, call_id) == (original.text, original.tool_calls, original.call_id):
+    def _rewritten(self, place: int, one: Message) -> Message:
+        """The message of the history at a place, with the text and the calls that came back."""
+        original, given = self._history[place], self._as_given[place]
+        if _content(one) == _content(given):
             return original
-        return msgspec.structs.replace(original, text=one.text, tool_calls=calls, call_id=call_id)
+        as_given = zip(given.tool_calls, own_calls(original), strict=True)
+        unchanged = {call.id: (call, own) for call, own in as_given}
+        calls = [call for call in original.tool_calls if call.in_text]
+        for call in one.tool_calls:
+            before, own = unchanged.get(call.id, (None, call))
+            calls.append(own if call == before else call)
+        call_id = original.call_id if one.call_id is None else one.call_id
+        return msgspec.structs.replace(original, text=one.text, tool_calls=tuple(calls), call_id=call_id)
 
-    def _original(self, one: Message, group: Sequence[Message]) -> Message | None:
-        """The message of the history with the same call, else of the same role in its group."""
-        unused = (message for other in self._groups for message in other if message not in self._used)
-        ids = _call_ids(one)
-        for message in (*group, *unused) if ids else ():
-            if ids & _call_ids(message):
-                return message
-        return next((message for message in group if role_of(message) == one.role), None)
+
+class _Matching:
+    """The places in a history of the messages that come back, each place given once."""
+
+    def __init__(self, given: Sequence[Message]) -> None:
+        self._given = given
+        self._used: set[int] = set()
+        self._next = 0
+        self._by_content = grouped((_content(one), place) for place, one in enumerate(given))
+        calls = ((call, place) for place, one in enumerate(given) for call in _call_ids(one))
+        self._by_call = grouped(calls)
+
+    def place_of(self, one: Message, group: Sequence[int]) -> int | None:
+        """The place of a message; None for a new one.
+
+        That is the place of the same message, else of the one with its call, else of one of its
+        role in its group.
+        """
+        same = self._by_content.get(_content(one), ())
+        of_call = {place for call in _call_ids(one) for place in self._by_call.get(call, ())}
+        candidates = (
+            *sorted(same, key=lambda place: place < self._next),
+            *sorted(of_call, key=lambda place: (place not in group, place)),
+            *(place for place in group if self._given[place].role == one.role),
+        )
+        place = next((place for place in candidates if place not in self._used), None)
+        if place is not None:
+            self._used.add(place)
+            self._next = place + 1
+        return place
+
+
+def _content(message: Message) -> tuple[Any, ...]:
+    """All that an interface says of a message."""
+    calls = compact_json([(call.id, call.name, call.arguments) for call in message.tool_calls])
+    return message.role, message.text, message.call_id, calls
 
 
 def _call_ids(message: Message) -> set[str]:
     """The ids of the calls that a message makes, and of the one that it answers."""
     answered = {message.call_id} if message.call_id else set()
     return answered | {call.id for call in message.tool_calls}
-
-
-def _same(original: ToolCall | None, call: ToolCall) -> bool:
-    """True if a call came back as it was given: interfaces take no arguments but a mapping."""
-    if original is None or original.name != call.name:
-        return False
-    given = original.arguments
-    return call.arguments in (given, {"arguments": given}) or (given is None and call.arguments == {})

@@ -94,7 +94,8 @@ class _PluginFacts(msgspec.Struct, frozen=True):
         """The plug-in itself where it is the bench's, else what is known of it here."""
         if not self.own:
             return build(self.kind, self.spec, base)
-        return Plugin(parse_spec(self.spec), Entry(self.kind, self.name, None, self.declared, own=True), {}, base)
+        entry = Entry(self.kind, self.name, None, self.declared, own=True)
+        return Plugin(parse_spec(self.spec), entry, {})
 
 
 class _Description(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ _NUMBERS = re.compile(
     r"[\d.](?<![\w.][\d.])(?:(?<=\d)(?:\d{0,2}(?:,\d{3}){1,99}+(?:\.\d++)?|\d*+(?:\.\d++)?(?:[eE][-+]?\d++)?)|(?<=\.)\d++(?:[eE][-+]?\d++)?)"
     r"(?!\w)(?!\.\d)"
 )
-_NUMBERS_AND_BREAKS = re.compile(rf"\n|{_NUMBERS.pattern}")
 _SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
 _SPELLED = re.compile(r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,5}[1-9])?")
 _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -68,15 +67,6 @@ def numbers_in(plain: str) -> set[str]:
     numbers.difference_update(others)
     numbers.update(number_value(part) for text in others for part in {text, *text.split(",")})
     return numbers
-
-
-def numbers_and_breaks(plain: str) -> list[str]:
-    """The numbers of a decoded text as they are written, and its line breaks, in order.
-
-    >>> numbers_and_breaks("1,250.0 of 12\\nx3")
-    ['1,250.0', '12', '\\n']
-    """
-    return _NUMBERS_AND_BREAKS.findall(plain)
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..model import grouped
 from .decode import decoded, unescape
 from .facts import anchor, facts_of_line, flat, occurs, words_of
-from .numbers import is_number, number_value, numbers_and_breaks, numbers_in
+from .numbers import is_number, numbers_in
 from .search import Strings
 
 _LONG_CHARS = 1_000_000
@@ -61,6 +61,9 @@ class Texts:
         self.numbers = Remembered(lambda text: frozenset(numbers_in(plain(text))))
         """The numbers of a text by value, decoded first."""
 
+        self.line_numbers = Remembered(lambda line: frozenset(numbers_in(line)))
+        """The numbers of a plain line by value."""
+
         self.facts = Remembered(_facts_in(plain, self.lower))
         """The distinct facts of a text as fact → kind, in order of first appearance."""
 
@@ -103,7 +106,7 @@ class Texts:
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
         """Those of the facts that a text does not hold, in the order given."""
-        present = set(FactsHeld(facts, self)(text)) if facts else ()
+        present = FactsHeld(facts, self)(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
 
 
@@ -128,43 +131,39 @@ def _flat(words: Remembered[str], paragraph: str) -> str:
     return " " + "".join(row for line in paragraph.split("\n") if (row := words_of_line(line)) != " ")
 
 
-class FactsHeld(Remembered[tuple[str, ...]]):
+class FactsHeld(Remembered[frozenset[str]]):
     """The facts out of given ones that a text holds. Each line and each paragraph is searched once.
 
-    >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
-    ('471', 'two words')
+    >>> sorted(FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words"))
+    ['471', 'two words']
     """
 
     def __init__(self, facts: Iterable[str], texts: Texts) -> None:
         self.texts = texts
-        self._order = {fact: place for place, fact in enumerate(dict.fromkeys(facts))}
-        self._numbers = frozenset(filter(is_number, self._order))
-        self._rows = grouped((flat(fact), fact) for fact in self._order if " " in fact)
+        facts = dict.fromkeys(facts)
+        self._numbers = frozenset(filter(is_number, facts))
+        self._rows = grouped((flat(fact), fact) for fact in facts if " " in fact)
         self._in_rows = Strings(self._rows)
-        self._words = Strings(fact for fact in self._order if " " not in fact and fact not in self._numbers)
+        self._words = Strings(fact for fact in facts if " " not in fact and fact not in self._numbers)
         self._searched: set[str] = set()
         self._of_line: dict[str, set[str]] = {}
         self._of_paragraph: dict[str, set[str]] = {}
 
-    def find(self, text: str) -> tuple[str, ...]:
+    def find(self, text: str) -> frozenset[str]:
         """The facts that a text holds which was not looked through before."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
         lines = self._in_lines(set(plain.split("\n")), remember=len(plain) <= _LONG_CHARS)
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
-        return tuple(sorted(lines.union(rows, self(other) if other else ()), key=self._order.__getitem__))
+        return frozenset().union(lines, rows, self(other) if other else ())
 
     def _in_lines(self, lines: set[str], *, remember: bool) -> set[str]:
         """The facts of one word that some lines hold; `remember` these lines."""
         new = list(lines - self._searched)
         facts_of = self._words.in_each(new)
-        at = 0
-        for written in numbers_and_breaks("\n".join(new)) if self._numbers else ():
-            if written == "\n":
-                at += 1
-            elif "," in written:
-                facts_of.setdefault(at, set()).update(self._numbers & numbers_in(written))
-            elif (number := number_value(written)) in self._numbers:
-                facts_of.setdefault(at, set()).add(number)
+        numbers_of = self.texts.line_numbers if remember else self.texts.line_numbers.find
+        for at, line in enumerate(new if self._numbers else ()):
+            if numbers := self._numbers & numbers_of(line):
+                facts_of.setdefault(at, set()).update(numbers)
         known = map(self._of_line.__getitem__, self._of_line.keys() & lines)
         matches = set[str]().union(*facts_of.values(), *known)
         if remember:

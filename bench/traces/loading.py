@@ -12,7 +12,7 @@ import msgspec
 
 from ..model import Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
-from ..plugins.registry import build, entries, installed
+from ..plugins.registry import build, entries
 from ..plugins.worker import Limits
 from .documents import Document
 from .markers import with_marked_cuts
@@ -156,7 +156,7 @@ class _Readers:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""
         if name not in self._open:
             # one that the program itself registered runs in it, as the rest of the program does
-            if name in entries("reader").keys() - installed("reader"):
+            if name in entries("reader"):
                 try:
                     self._open[name] = build("reader", name, self._base).start()[0]
                 except SpecError as error:

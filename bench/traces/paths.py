@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..files.limits import limit, raised
 from ..model.errors import TraceError, nearest
-from ..plugins.registry import entries, repository_of
+from ..plugins.registry import entries
 from .documents import Document
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
@@ -109,6 +109,12 @@ def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside
         for file in given_files(text, base).files:
             if not file.path.resolve().is_relative_to(root):
                 raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
+
+
+def repository_of(folder: Path) -> Path:
+    """The folder that holds `.git`, at or above a folder; itself where none does."""
+    here = folder.resolve()
+    return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:

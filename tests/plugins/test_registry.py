@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import sys
-import types
-
 import pytest
 
 from bench.model.errors import SpecError
@@ -60,7 +56,7 @@ def test_an_entry_says_what_its_docstring_says():
     assert Entry("store", "bare", object).parameters == ()
 
 
-# ---------------------------------------------------------------- the folder scan and entry points
+# ---------------------------------------------------------------- the folder scan
 
 
 @pytest.fixture
@@ -90,31 +86,6 @@ def test_a_new_file_in_a_folder_is_found(scanned):
 def test_a_file_that_cannot_be_imported_is_an_error_and_never_skipped(scanned):
     scanned("broken_by_scan", "import no_such_module_anywhere\n")
     with pytest.raises(SpecError, match=r"broken_by_scan\.anything.*no_such_module_anywhere"):
-        entries("store")
-
-
-@pytest.fixture
-def installed(monkeypatch):
-    """Pretend that packages offer entry points in a group; gives the list to fill."""
-    points = []
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [p for p in points if p.group == group])
-    registry.installed.cache_clear()
-    yield points
-    registry.installed.cache_clear()
-
-
-def test_entry_points_add_to_their_kind(installed, monkeypatch):
-    module = types.ModuleType("installed_plugin")
-    module.keep = lambda result: result.value
-    monkeypatch.setitem(sys.modules, "installed_plugin", module)
-    installed.append(importlib.metadata.EntryPoint("from_package", "installed_plugin:keep", "bench.stores"))
-    assert build("store", "from_package").start()[0] is module.keep
-    assert "from_package" not in entries("summarizer")
-
-
-def test_an_entry_point_that_cannot_be_loaded_is_an_error(installed):
-    installed.append(importlib.metadata.EntryPoint("gone", "no_such_module_anywhere:x", "bench.stores"))
-    with pytest.raises(SpecError, match=r"entry point gone of bench\.stores cannot be loaded"):
         entries("store")
 
 

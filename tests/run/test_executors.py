@@ -1,11 +1,10 @@
-"""Executors: the same results everywhere, and a process that dies costs the task that it worked on alone."""
+"""Executors: the same results everywhere, and a process that dies is an error."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,35 +23,26 @@ from bench.strategies import strategy_of
 def work(plan, task):
     if task == "dies":
         os._exit(9)
-    if isinstance(task, Path) and not task.exists():
-        task.write_text("once")
-        os._exit(9)
     if task == "raises":
         raise BenchError("no such thing")
     return plan, str(task)
 
 
-def died(task, why):
-    return "died", str(task)
-
-
 def by_processes(*comparisons):
     with Workers(2) as workers:
-        return [sorted(workers.results(work, "plan", tasks, died)) for tasks in comparisons]
+        return [sorted(workers.results(work, "plan", tasks)) for tasks in comparisons]
 
 
 def test_processes_give_what_this_one_gives():
     tasks = [*map(str, range(20))]
-    assert by_processes(tasks, [], ["a"]) == [sorted(Workers().results(work, "plan", tasks, died)), [], [("plan", "a")]]
+    assert by_processes(tasks, [], ["a"]) == [sorted(Workers().results(work, "plan", tasks)), [], [("plan", "a")]]
 
 
-@pytest.mark.slow
-def test_a_process_that_dies_costs_its_own_task(tmp_path):
-    tasks = [*map(str, range(10)), "dies", *map(str, range(10, 20)), tmp_path / "once", "20"]
-    found, after = by_processes(tasks, ["a"])
-    assert after == [("plan", "a")]
-    others = [task for task in tasks if task != "dies"]
-    assert found == sorted([("died", "dies"), *(("plan", str(task)) for task in others)])
+def test_a_process_that_dies_ends_the_comparison_and_not_the_next_one():
+    with Workers(2) as workers:
+        with pytest.raises(BenchError):
+            list(workers.results(work, "plan", ["1", "dies", *"23"]))
+        assert [*workers.results(work, "plan", ["a"])] == [("plan", "a")]
 
 
 def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
@@ -60,7 +50,7 @@ def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
         by_processes(["1", "raises"])
     lock = threading.Lock()
     with pytest.raises(BenchError), Workers(2) as workers:
-        list(workers.results(work, lambda: lock, ["1"], died))
+        list(workers.results(work, lambda: lock, ["1"]))
 
 
 # ---------------------------------------------------------------- what is kept

@@ -130,19 +130,6 @@ def test_a_form_that_is_unknown_or_missing_is_named_before_the_replay(tmp_path, 
         parse_strategy(f"m=summarizer={spec}", tmp_path)
 
 
-def test_an_async_function_works_where_a_loop_runs_already():
-    import asyncio
-
-    async def brief(text: str):
-        await asyncio.sleep(0)
-        return text[:2]
-
-    async def inside():
-        return ran(opened([result("abcdef", index=2)]), brief)
-
-    assert texts_shown(asyncio.run(inside())) == ["ab"]
-
-
 # ---------------------------------------------------------------- errors
 
 
@@ -229,8 +216,6 @@ EVALUATORS = {
     "record": ("", "record.function"),
     "execution: dict, history": ("", "execution['function_name'] + str(len(history))"),
     "state": (":form=state", "state['execution_history'][-1]['function_name']"),
-    "value": (":form=value", "value"),
-    "text: str": ("", "text"),
 }
 
 
@@ -262,10 +247,9 @@ def test_a_router_may_ask_for_messages(tmp_path):
 
 
 def test_a_consumer_may_answer_with_a_mapping():
-    def reply(summary):
-        return {"text": f"I saw {summary}", "state": {}, "route": "END"}
+    def reply(execution):
+        return {"text": f"I saw {execution.summary}", "state": {}, "route": "END"}
 
-    reply.form = "summary"
     run = ran(opened([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
     assert run.results[0].reply.text == "I saw short"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -175,14 +176,23 @@ def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("graph", "says"),
     [
-        ("agent", "names no graph — write graph=file.py:name"),
+        ("graph.py", "after a colon"),
         ("graph.py:nothing", "is no compiled StateGraph"),
-        ("graph.py:gone", "is no compiled StateGraph"),
+        ("graph.py:gone", "has no"),
     ],
 )
 def test_what_is_no_graph(tmp_path: Path, graph: str, says: str) -> None:
     with pytest.raises(SpecError, match=says):
         parse_strategy(f'g=routers=langgraph:graph="{graph}"', written(tmp_path, STAND_IN))
+
+
+def test_a_graph_is_somebodys_code_and_runs_in_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(written(tmp_path, f"import os\nopen(f'{{os.getpid()}}.pid', 'w')\n{STAND_IN}"))
+    result = bench.compare(went("a", "c"), ['g=routers=langgraph:graph="graph.py:app"'])
+    assert result.number("g", "routing.accuracy").value == 1.0  # type: ignore[union-attr]
+    numbers = [path.stem for path in tmp_path.glob("*.pid")]
+    assert numbers
+    assert str(os.getpid()) not in numbers
 
 
 def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> None:

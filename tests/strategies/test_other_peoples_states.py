@@ -17,9 +17,6 @@ from typing import Literal, TypedDict
 class State(TypedDict, total=False):
     messages: list
 
-def after_model(state):
-    return "tools" if state["messages"][-1].get("tool_calls") else "end"
-
 def typed(state: State) -> Literal["tools", "end"]:
     return "end" if len(state.get("messages")) > 3 and "messages" in state else "tools"
 
@@ -32,11 +29,10 @@ def undeclared(state):
 
 
 def test_a_router_finds_the_prompt_as_the_messages_of_its_state(tmp_path):
-    recorded = opened(shell(2, start=2))
-    for function in ("after_model:at=after_model,form=chat_state", "typed:form=chat_state"):
-        run = run_of(tmp_path, f"routers=mine.py:{function}", ROUTERS, recorded)
-        assert run.failure is None
-        assert {item.route for item in run.decisions} <= {"tools", "end"}
+    pytest.importorskip("langchain_core")
+    run = run_of(tmp_path, "routers=mine.py:typed", ROUTERS, opened(shell(2, start=2)))
+    assert run.failure is None
+    assert {item.route for item in run.decisions} <= {"tools", "end"}
     assert len(run.decisions) == 2
 
 

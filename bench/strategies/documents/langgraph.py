@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
-from ...plugins.loader import load_file
-from ...plugins.registry import file_beside, register
+from ...plugins.registry import OBJECT, OfKind, register
 from .. import RECORDED
 from ..messages import Bridge, LangChainMessages
 
@@ -29,19 +28,17 @@ class LangGraphRouter:
 
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 
-    >>> LangGraphRouter(graph="agent")
+    >>> from bench.plugins.registry import build
+    >>> build("router", "langgraph:graph=agent")
     Traceback (most recent call last):
-    bench.model.errors.SpecError: router 'langgraph': graph='agent' names no graph — write graph=file.py:name
+    bench.model.errors.SpecError: module 'agent' cannot be imported: ModuleNotFoundError: No module named 'agent'
     """
 
-    def __init__(self, *, graph: str = "graph.py:app") -> None:
-        file, _, name = graph.partition(":")
-        if not (file.endswith(".py") and name.isidentifier()):
-            raise SpecError(f"router 'langgraph': graph={graph!r} names no graph — write graph=file.py:name")
-        loaded = getattr(load_file(str(file_beside(file).resolve()), file), name, None)
-        compiled = loaded() if callable(loaded) else loaded
-        if compiled is None or not hasattr(compiled, "builder"):
-            what = f"{graph}: is no compiled StateGraph"
+    def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)] = "graph.py:app") -> None:
+        given = graph.entry.target
+        compiled = given() if callable(given) else given
+        if not hasattr(compiled, "builder"):
+            what = f"{graph.spec}: is no compiled StateGraph"
             raise SpecError(f"{what} — name what .compile() gave, or a function that gives it")
         self.graph = compiled.builder
 
