@@ -13,7 +13,7 @@ from contextlib import suppress
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
-from unicodedata import is_normalized, normalize
+from unicodedata import normalize
 
 from .decode import NothingParsed, parse_json, parse_prefix
 from .facts import token_around
@@ -30,6 +30,9 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
 _BLANKS = re.compile(r"[^\S\n]*\n\s*|[^\S\n]+")
+_TYPED = str.maketrans({**dict(zip("’‘“”„–—−\u00a0", '\'\'"""--- ', strict=True)), "…": "..."})
+"""Typographic signs, as they are typed."""
+
 _LOOSE = re.compile(r"\s?([{}\[\]:,\"])\s?")
 
 
@@ -150,8 +153,9 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _folded(text: str) -> str:
-    """A text with one blank or line break for any run of them, none beside the signs of JSON, and composed characters."""
-    text = text if is_normalized("NFC", text) else normalize("NFC", text)
+    """A text with one blank or line break for any run of them, none beside the signs of JSON, and each sign as it is typed."""
+    if not text.isascii():
+        text = normalize("NFC", text).translate(_TYPED)
     text = _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text.strip())
     return _LOOSE.sub(r"\1", text)
 

@@ -19,10 +19,12 @@ from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
-_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8}\d{1,3}\]|[^\w\s\x00-\x7f]")
-_MEANS = r"(?:=|->|→|: | means |(?: stands)? for )"
-_MEANING = re.compile(rf"\s*(\S{{1,40}}?)\s*{_MEANS}\s*(.+)", re.DOTALL)
-_NEXT_MEANING = re.compile(rf"[,;] (?=\S{{1,40}}?\s?{_MEANS})")
+_HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
+_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
+_NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
+_MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
+_MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
+_NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
 _NEXT_PAIR = re.compile(
     r"[,;]\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
@@ -124,12 +126,18 @@ def expanded(text: str, known: str = "") -> str:
             meanings.update(used)
             lines[number] = ""
         elif number > 2 and lines[number].strip():
+            lines[number] *= not (meanings and _HEADING.fullmatch(lines[number]))
             break
     if not meanings:
         return text
-    names = "|".join(map(re.escape, sorted(meanings, key=len, reverse=True)))
-    rest = "\n".join(lines).strip("\n")
-    return re.sub(rf"(?<!\w)(?<!\w['’])(?:{names})(?!\w)", lambda match: meanings[match[0]], rest)
+    names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
+    return re.sub(names, lambda match: meanings[match[0]], "\n".join(lines).strip("\n"))
+
+
+def _as_word(name: str) -> str:
+    """The pattern of a name where it is no part of a word."""
+    before, after = r"(?<!\w)(?<!\w['’])" * name[0].isalnum(), r"(?!\w)" * name[-1].isalnum()
+    return before + re.escape(name) + after
 
 
 def unfolded(text: str) -> str:

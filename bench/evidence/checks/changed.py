@@ -18,7 +18,6 @@ from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .dropped import dropped
-from .gaps import OPENING
 from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
@@ -177,19 +176,12 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
-    found = _changed_in(evidence, own, first, table) if first.strip() else []
-    for piece in filter(str.strip, others):
-        begun, rest = _begun(piece, table)
-        found += _changed_in(evidence, own, begun, table, begun=True) if begun else []
-        found += _changed_in(evidence, own, rest, table) if rest else []
-    return found
+    pieces = notices_of(evidence, own.result).pieces_of(own.text) if own.result else []
+    return [item for piece in filter(str.strip, pieces) for item in _changed_in(evidence, own, piece, table)]
 
 
-def _changed_in(
-    evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable, *, begun: bool = False
-) -> list[Finding]:
-    """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before.
+def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable) -> list[Finding]:
+    """The fields that differ in a piece of a rewritten result.
 
     A layout of which fewer than half of the fields agree was not understood: it is not checked.
     """
@@ -208,25 +200,22 @@ def _changed_in(
         if not known:
             continue
         best = table.best_records(known, around)
-        for key, written in pairs:
-            text = written.strip("\"'{}[], ") if begun else written
+        for key, text in pairs:
             if not text.strip() or not key:
                 continue
-            if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
-                continue  # the gap cut the name
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                renamed = _is_renamed(evidence, table, text, known, pairs) and not Counts(evidence, own).is_worked_out(
-                    text
-                )
-                if renamed or is_unsupported(evidence, own, text, fewest=3):
+                renamed = _is_renamed(evidence, table, text, known, pairs)
+                if (renamed and not Counts(evidence, own).is_worked_out(text)) or is_unsupported(
+                    evidence, own, text, fewest=3
+                ):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
-            values = table.column(key) if begun else values or (table.column(key) if best or len(known) > 1 else [])
+            values = values or (table.column(key) if best or len(known) > 1 else [])
             if any(map(is_prose, values)):
                 found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
                 continue
@@ -245,20 +234,6 @@ def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: l
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
     return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
-
-
-def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
-    """The part behind a gap that goes on with a record, and the part from the next record on; the first is "" if none opens."""
-    opening = piece.find("{")
-    if opening >= 0:
-        with suppress(NothingParsed):
-            parse_prefix(piece[opening:])
-            return piece[:opening], piece[opening:]
-    lines = piece.split("\n")
-    for number, line in enumerate(lines):
-        if (key := OPENING.match(line)) and table.opens(key[1]):
-            return "\n".join(lines[:number]), "\n".join(lines[number:])
-    return "", piece
 
 
 def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:

@@ -15,10 +15,8 @@ _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
+_OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _SIZE = re.compile(r"\d[\d,]{2,14}")
-
-OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
-"""The key with which a line opens."""
 
 
 class Notices(NamedTuple):
@@ -44,7 +42,7 @@ class Notices(NamedTuple):
         return (
             line not in self.known
             and len(line) <= _NOTICE_CHARS
-            and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
+            and not ((key := _OPENING.match(line)) and self.table.has_key(key[1]))
             and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
             and omission_in(line, self.full) != ""
         )
