@@ -12,12 +12,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from hypothesis import strategies as st
 
-from bench.model import GateRule, MetricInfo, Signature
+from bench.comparison.totals import Runs, totals as totals_of
+from bench.metrics import metric_infos
+from bench.model import GateRule, Signature
 from bench.model.advice import Advice, Price, Ranked, RuleResult
 from bench.model.compared import Compared, GateResult, Move, RunMove
-from bench.model.detail import MissedFact, ReplayDetail, ShownCall, ShownMessage
+from bench.model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from bench.model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
-from bench.reports.labels import LABELS
 
 POLICIES = (
     ("csv", "summarizer=csv_table", 0.92, 0.0, 1.0),
@@ -31,26 +32,6 @@ POLICIES = (
 )
 HOSTILE = '"><img src=x onerror=alert(1)>|`*_\u202e\x1b[31m'
 SIGNATURE = Signature(bench_version="1.0.0", facts_version="3", prices_date="2026-11-01", encodings={"a": "o200k_base"})
-
-
-def _unit(metric: str) -> str:
-    shares = ("recall", "rate", "accuracy", "agreement", "retrievable", "divergence", "top1")
-    return "usd" if "usd" in metric else "fraction" if any(word in metric for word in shares) else "count"
-
-
-def metric_infos() -> dict[str, MetricInfo]:
-    """A declaration for each of the 47 metrics."""
-    lower = ("cost.", "faithful.", "prompt.", "needed.missed", "needed.refetches", "loss.silent", "loss.commands")
-    return {
-        name: MetricInfo(
-            name=name,
-            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else _unit(name),
-            better="lower" if name.startswith(lower) and "cached" not in name else "higher",
-            aggregate="pooled",
-            title=f"{text}.",
-        )
-        for name, text in LABELS.items()
-    }
 
 
 def policies(many: int) -> list[tuple[str, str, float, float, float]]:
@@ -118,33 +99,16 @@ def comparison(
                 id=f"airline/task {number % tasks}, run {number // tasks + 1}", facts=facts, scores=tuple(scores)
             )
         )
-    totals = totals_of(measured)
+    totals = totals_of(Runs(measured), ["recorded", *(name for name, *_ in chosen)], metric_infos())
     names = {name: f"{HOSTILE} {name}" if hostile else name for name, *_ in chosen}
     found = Compared(
         title=f"{HOSTILE} {title}" if hostile else title, signature=SIGNATURE, strategies=("recorded", *(name for name, *_ in chosen)),
         specs={name: spec for name, spec, *_ in chosen}, runs=tuple(measured), metrics=metric_infos(), totals=totals,
         advice=advice(chosen, totals, runs, tasks, unit, usd),
-        details=detail_pair(measured[0].id, chosen[-1][0]) if details and chosen and runs else (),
+        details=(detail(measured[0].id, chosen[-1][0]),) if details and chosen and runs else (),
     )  # fmt: skip
     found = gated(found, gates) if gates and chosen else found
     return renamed(found, names) if hostile else found
-
-
-def totals_of(measured: list[MeasuredRun]) -> dict[str, dict[str, Number]]:
-    """Sums of counts and means of shares over runs."""
-    found: dict[str, dict[str, Number]] = {}
-    for name in [score.strategy for score in measured[0].scores] if measured else []:
-        all_scores = [next(score for score in run.scores if score.strategy == name) for run in measured]
-        for metric in all_scores[0].numbers:
-            numbers_of = [score.numbers[metric] for score in all_scores]
-            values = [number.value for number in numbers_of if number.value is not None]
-            share = _unit(metric) == "fraction"
-            value = (sum(values) / len(values) if share else sum(values)) if values else None
-            weight = sum(number.weight for number in numbers_of)
-            found.setdefault(name, {})[metric] = Number(
-                value=value, weight=weight, reason="" if values else numbers_of[0].reason
-            )
-    return found
 
 
 def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: float) -> Advice:
@@ -208,7 +172,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
     )
     return Advice(
-        today="recorded", advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
+        advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
         tasks=tasks, runs=runs, cannot_rule_out=min(1.0, 3.0 / max(1, tasks)), cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
         theoretical_minimum=per_run * 0.55, ranked=tuple(ranked),
     )  # fmt: skip
@@ -266,64 +230,32 @@ def gated(compared: Compared, kind: str) -> Compared:
     )
 
 
-def detail_pair(run: str, strategy: str) -> tuple[ReplayDetail, ReplayDetail]:
-    """One run of ten results under today and under a mask that keeps the last one."""
-    messages = [ShownMessage(role="system", kind="system", step=0, text="You are an airline agent. Never book without a confirmation."),
-                ShownMessage(role="user", kind="user", step=1, text="Please downgrade all of my reservations to economy.")]  # fmt: skip
-    calls, masked, masked_calls, missed = [], list(messages), [], []
-    prompt, masked_prompt = [0, 1], [0, 1]
-    for number in range(10):
-        step = 2 + number * 2
-        calls.append(
-            ShownCall(
-                step=step,
-                thread="main",
-                tokens=900 * (number + 1),
-                keep=len(prompt) if number else 0,
-                tail=tuple(prompt),
+def detail(run: str, strategy: str) -> ReplayDetail:
+    """One run of ten results under a mask that keeps the last one: the prompt of its eighth turn, and what turns miss."""
+    missed = [
+        MissedFact(turn=2 + at * 2, fact=f"HAT{at - back:03}", origin="result", origin_step=3 + (at - back) * 2, distance=back)
+        for at in range(5, 10) for back in (3, 4)
+    ]  # fmt: skip
+    changed = []
+    for at in range(3):
+        text = f'{{"reservation_id": "JG7FM{at}", "cabin": "business", "flights": [{{"flight_number": "HAT{at:03}", "price": {1859 - at}}}]}}'
+        before, after = (
+            Excerpt(text=text, start=at * 20, left_out=at * 100),
+            Excerpt(text="[tool result left out: 96 characters]"),
+        )
+        changed.append(
+            ChangedMessage(
+                role="tool", step=3 + at * 2, before=before, after=None if at == 2 else after, lost=(f"HAT{at:03}",)
             )
         )
-        masked_calls.append(ShownCall(step=step, thread="main", tokens=400, keep=0, tail=tuple(masked_prompt)))
-        text = f'{{"reservation_id": "JG7FM{number}", "cabin": "business", "flights": [{{"flight_number": "HAT{number:03}", "date": "2024-05-2{number}", "price": {1859 - number}}}]}}'
-        messages.append(
-            ShownMessage(role="assistant", kind="model", step=step, text=f"get_reservation_details JG7FM{number}")
-        )
-        messages.append(ShownMessage(role="tool", kind="result", step=step + 1, text=text, left_out=0))
-        masked += messages[-2:]
-        masked.append(
-            ShownMessage(
-                role="tool",
-                kind="result",
-                step=step + 1,
-                text=f"[tool result left out: {len(text)} characters, 1 line]",
-            )
-        )
-        prompt = [*range(len(messages))]
-        base = 2 + number * 3
-        masked_prompt = (
-            [0, 1]
-            + [place for earlier in range(number) for place in (2 + earlier * 3, 4 + earlier * 3)]
-            + [base, base + 1]
-        )
-        if number > 4:
-            for back in range(3, 5):
-                missed.append(
-                    MissedFact(
-                        turn=step,
-                        fact=f"HAT{number - back:03}",
-                        origin="result",
-                        origin_step=3 + (number - back) * 2,
-                        distance=back,
-                    )
-                )
-    calls = [msgspec.structs.replace(call, keep=0, tail=call.tail) for call in calls]
-    today = ReplayDetail(run=run, strategy="recorded", messages=tuple(messages), calls=tuple(calls))
-    return today, ReplayDetail(
+    return ReplayDetail(
         run=run,
         strategy=strategy,
-        messages=tuple(masked),
-        calls=tuple(masked_calls),
         missed=tuple(missed),
+        step=12,
+        changed=tuple(changed),
+        more_changed=1,
+        unchanged=8,
         compactions=(4, 6, 8),
     )
 
@@ -354,9 +286,7 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
         for name, share in shares.items()
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
-    decided = Advice(
-        today="recorded", advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked
-    )
+    decided = Advice(advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked)
     return Compared(
         title=title,
         signature=SIGNATURE,
@@ -392,7 +322,7 @@ def renamed(compared: Compared, names: dict[str, str]) -> Compared:
 texts = st.text(max_size=12) | st.sampled_from(["a", "b", HOSTILE, "x" * 300, "", "=1+1"])
 floats = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1), st.just(0.0))
 names = st.sampled_from(["recorded", "a", "b", HOSTILE])
-metric_names = st.sampled_from([*LABELS])
+metric_names = st.sampled_from([*metric_infos()])
 PLAIN: dict[Any, Any] = {
     str: texts,
     bool: st.booleans(),
@@ -405,7 +335,6 @@ SPECIAL = {
     (Compared, "metrics"): st.just(metric_infos()),
     (Compared, "strategies"): st.lists(names, unique=True).map(tuple),
     (Compared, "references"): st.just(()),
-    (Compared, "today"): st.just("recorded"),
     (GateRule, "metric"): metric_names,
     (GateRule, "settings"): st.dictionaries(
         st.sampled_from(["min", "max", "max_drop", "max_increase"]), st.floats(0, 1) | st.just("5%"), max_size=2
@@ -414,8 +343,6 @@ SPECIAL = {
     (Advice, "cannot_rule_out"): st.none() | st.floats(0.001, 1),
     (Price, "per_run"): st.floats(0, 1e9),
     (Number, "weight"): st.floats(0, 1e6),
-    (ShownCall, "tail"): st.lists(st.integers(0, 5), max_size=4).map(tuple),
-    (ShownCall, "keep"): st.integers(0, 5),
 }
 """Fields that hold less than their type allows."""
 
@@ -437,13 +364,15 @@ def anything(kind: Any = Compared) -> Any:
         return st.one_of(*map(anything, inner))
     fields = get_type_hints(kind)
     given = {
-        name: names if name in ("strategy", "today", "advised") else anything(hint)
+        name: names if name in ("strategy", "advised") else anything(hint)
         for name, hint in fields.items()
         if (kind, name) not in SPECIAL
     }
     return st.builds(kind, **given, **{name: values for (of, name), values in SPECIAL.items() if of is kind})
 
 
-PLAIN[dict[str, Number]] = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), anything(Number), max_size=5)
+PLAIN[dict[str, Number]] = st.dictionaries(
+    st.sampled_from([*metric_infos(), "own.metric", ""]), anything(Number), max_size=5
+)
 SPECIAL[Compared, "totals"] = st.dictionaries(names, PLAIN[dict[str, Number]], max_size=3)
 SPECIAL[Compared, "specs"] = st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3)

@@ -17,16 +17,15 @@ from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 
 import bench
-from bench.comparison.rules import results_of
+from bench.comparison.rules import Terms, results_of
 from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model import ToolResult, Trace
-from bench.model.advice import RuleResult
+from bench.model.advice import TODAY, RuleResult
 from bench.model.scores import MeasuredRun
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import Strategy, compose, parse_strategy
 
-TODAY = "keep_all"
 SAME_TEXT, SAME_HISTORY = "same text", "same history"
 """Strategies of the user's own that change nothing: one whose numbers equal theirs did not act."""
 
@@ -58,7 +57,7 @@ def refusals(of: Iterable[MeasuredRun], kinds: Mapping[str, Mapping[str, Any]]) 
     runs, rates = Runs(of), false_alarms()
     specs = {strategy.name: strategy.spec for strategy in strategies(kinds) if strategy.name in kinds}
     return {
-        name: [result for result in results_of(runs, name, TODAY, spec=spec, rates=rates) if not result.passed]
+        name: [result for result in results_of(runs, name, spec=spec, terms=Terms(rates=rates)) if not result.passed]
         for name, spec in specs.items()
         if all(_differs(runs, name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
     }

@@ -95,15 +95,14 @@ def _findings(runs: Iterable[MeasuredRun]) -> Iterable[list[str]]:
 
 
 def _detail(detail: ReplayDetail) -> Iterable[list[str]]:
-    """A line for each prompt of a replay, and each missed fact."""
+    """A line for each missed fact of a replay, and for each message that its prompt shows otherwise."""
     about = [detail.run, detail.strategy]
-    for call in detail.calls:
-        numbers = call.step, call.tokens, call.keep, len(call.tail), call.cached_tokens
-        yield [*about, "prompt", *map(str, numbers), call.invalid, *call.missed[:3]]
     for item in detail.missed[:5]:
         yield [*about, "missed", *map(str, (item.turn, item.fact, item.origin_step, item.distance)), item.handle]
-    shown = [f"{message.kind} {message.focus} {message.left_out}" for message in detail.messages if message.left_out]
-    yield [*about, "cut", *shown[:5]]
+    yield [*about, "prompt", *map(str, (detail.step, detail.more_changed, detail.unchanged))]
+    for message in detail.changed:
+        places = [f"{part.start} {len(part.text)} {part.left_out}" for part in (message.before, message.after) if part]
+        yield [*about, "changed", message.role, str(message.step), *places, *message.lost]
 
 
 def _table(lines: Iterable[Sequence[str]]) -> str:

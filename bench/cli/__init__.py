@@ -6,17 +6,12 @@ Every error is one line on standard error and exit 2; no traceback reaches a use
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
-import threading
-import traceback
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
 from .. import __version__
-from ..model.errors import DEBUG, BenchError, debugged, defect, one_line
+from ..model.errors import BenchError, debugged, defect, one_line
 from .audit import audit
 from .importing import import_
 from .listing import list_
@@ -28,36 +23,11 @@ from .saying import hush, prepare_streams, say
 from .show import show
 from .starter_files import init
 
-COMPLETING = "_BENCH_COMPLETE"
-"""The variable that a shell sets to ask for completions."""
+_NOBODY_READS = 141
+"""The exit code where whoever read what is printed has gone away, as shells have it."""
 
 
-class _Unheard(BaseException):
-    """Whoever read what is printed has gone away."""
-
-
-class _Group(click.Group):
-    """A group of commands that ends quietly where nobody reads what it prints.
-
-    Click would exit with 1, which says that a gate failed.
-    """
-
-    def make_context(self, *given: Any, **named: Any) -> click.Context:
-        """The context of a command line; its help may be what nobody reads."""
-        try:
-            return super().make_context(*given, **named)
-        except BrokenPipeError:
-            raise _Unheard from None
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise _Unheard from None
-
-
-@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bench")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -71,42 +41,11 @@ for command in (run, audit, init, list_, import_, show):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line, and turn every error into one line and an exit code.
-
-    A thread that code left behind does not keep this process from ending; what such code raises
-    where nobody can catch it is one line.
-    """
-    sys.unraisablehook = _unraisable
-    threading.excepthook = _unraisable
-    known = set(threading.enumerate())
-    try:
-        _run(arguments)
-    except SystemExit as done:
-        if any(not thread.daemon for thread in threading.enumerate() if thread not in known):
-            hush()
-            os._exit(done.code if isinstance(done.code, int) else 0)
-        raise
-
-
-def _unraisable(raised: Any) -> None:
-    """Print one line on an error that nobody can catch: of a thread, or of `__del__`.
-
-    It changes no result and no exit code.
-    """
-    error = raised.exc_value
-    if os.environ.get(DEBUG):
-        traceback.print_exception(error)
-        return
-    with contextlib.suppress(Exception):  # at the end of a process much is missing already
-        what = f"{type(error).__name__}: {one_line(error)}"
-        say(f"warning: code that was loaded raised beside its calls: {what} — `--debug` shows where", err=True)
-
-
-def _run(arguments: Sequence[str] | None) -> None:
-    """Run a command, and end the process with its exit code."""
+    """Run the command line, and turn every error into one line and an exit code."""
     prepare_streams()
+    given = None if arguments is None else list(arguments)
     try:
-        cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
+        cli.main(given, prog_name="bench", standalone_mode=False)
     except BenchError as error:
         debugged(error)
         _fail(one_line(error), error.exit_code)
@@ -116,20 +55,16 @@ def _run(arguments: Sequence[str] | None) -> None:
         _fail(mistake_line(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
-    except _Unheard:
-        hush()
-        raise SystemExit(141) from None
-    except (MemoryError, OSError) as error:
-        _fail(f"{type(error).__name__}: {one_line(error)}", 2)
     except Concluded:
         raise
-    except SystemExit as error:
-        if COMPLETING in os.environ:  # a shell asked what a line may go on with, and click answered
-            raise SystemExit(2 if error.code else 0) from None
-        _fail(f"code that was loaded wanted to exit with {one_line(error)} — a plug-in must not", 2)
-    except BaseException as error:  # whatever it is: exit code 1 says that a gate failed, and 0 that all hold
+    except SystemExit as error:  # click's own: 1 is a broken pipe, and would say that a gate failed
+        hush()
+        raise SystemExit(_NOBODY_READS if error.code == 1 else error.code) from None
+    except (MemoryError, OSError) as error:
+        _fail(f"{type(error).__name__}: {one_line(error)}", 2)
+    except BaseException as error:  # exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
-        _fail(f"{COMPLETING}: {one_line(error)}" if COMPLETING in os.environ else defect(error), 2)
+        _fail(defect(error), 2)
 
 
 def _fail(message: str, code: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .options import FILE, of_model, require_apart, user_limits, warn_unlisted
-from .saying import progress_bar, say
+from .saying import progress_line, say
 
 
 @click.command()
@@ -30,7 +30,7 @@ def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | Non
     forms = {path: require_form(format_of(path)) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
-    with progress_bar("runs") as progress:
+    with progress_line("runs") as progress:
         audits = audited(sessions, model=model, limits=user_limits(), progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
     text = audit_rendered(audits.sessions, "text", skipped).rstrip()

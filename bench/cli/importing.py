@@ -71,8 +71,9 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
             for trace in converted():
                 name = f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
                 require_apart([output / name], read)
-                if not _is_there(output / name, trace):
-                    write_traces([trace], stage / name)
+                if (output / name).exists():
+                    raise BenchError(f"{output / name}: is there already — give another folder")
+                write_traces([trace], stage / name)
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
     if total.traces > 1:
@@ -87,25 +88,6 @@ def _require_place(output: Path, one_file: bool) -> None:
         raise BenchError(f"{output}: no native file ends like this — give a folder, or a name in {', '.join(ENDINGS)}")
     if one_file and output.is_dir():
         raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
-
-
-def _is_there(target: Path, trace: Trace) -> bool:
-    """True if a file holds exactly this trace already.
-
-    Raises BenchError where it holds anything else: it may be all that is left of a run.
-    """
-    from ..traces.documents import Document
-    from ..traces.lines import KEY, encode_trace
-
-    if not target.exists():
-        return False
-    there = Document(target)
-    if not isinstance(there.head, dict) or KEY not in there.head:
-        raise BenchError(f"{target}: is there already, and is no trace — give another folder, or move it away")
-    if there.data == encode_trace(trace):
-        return True
-    what = "is there already, and not as this import would write it"
-    raise BenchError(f"{target}: {what} — give another folder")
 
 
 def _file_name(run: str) -> str:

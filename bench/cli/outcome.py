@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
-from .saying import Show, obey, progress_bar, say
+from .saying import Show, obey, progress_line, say
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -52,7 +52,7 @@ def finish(
     code = exit_code(comparisons, allow_undecided=allow_undecided)
     sentence = first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
-    with progress_bar("writing reports, kB", after="") as progress:
+    with progress_line("kB written") as progress:
         text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
         streamed = write_reports(comparisons, outputs, form, beside, progress)
     if streamed is not None:

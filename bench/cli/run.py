@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..files.writing import require_place
-from ..model.errors import ScenarioError, SpecError, TraceError
+from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
 from .options import FILE, inputs_of, of_model, require_apart, user_limits, warn_unlisted
 from .outcome import finish
-from .saying import progress_bar
+from .saying import progress_line
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -94,7 +92,7 @@ def run(
 
     PATHS are scenarios (TOML files), or recordings, which are replayed under every --strategy.
 
-    TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
+    TRACES is a file, a folder or a pattern, with or without its format before a colon:
 
     bench run runs/ --strategy mask=compactor=mask_observations
 
@@ -126,7 +124,7 @@ def run(
         "require_baseline": required and not accept,
         "details": bool(outputs) or verbose or inside_actions(),
     }
-    with progress_bar("runs") as progress, _workers(engine, jobs or os.cpu_count() or 1) as workers:
+    with progress_line("runs") as progress, _workers(engine, jobs or os.cpu_count() or 1) as workers:
         comparisons = [run_scenario(plan, progress, jobs=workers, **settings) for plan in plans]
     beside: dict[Path, bytes] = {}
     lines: list[str] = []
@@ -183,8 +181,6 @@ def _plans(
 def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The scenarios and the traces among the paths of a command line.
 
-    `-` is a trace on standard input; it is kept until the command ends.
-
     >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json"])
     ((PosixPath('a.toml'),), ('runs/*.jsonl', 'native:b.json'))
     """
@@ -196,7 +192,7 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
         if inside:
             scenarios += inside
         elif path.suffix.lower() != ".toml":
-            traces.append(_standard_input() if text == "-" else text)
+            traces.append(text)
         elif "*" in text and not path.is_absolute():
             matches = sorted(Path().glob(text))
             if not matches:
@@ -208,18 +204,6 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
         if scenarios.count(path) > 1:
             raise ScenarioError(f"{path}: is given twice — leave one out")
     return tuple(scenarios), tuple(traces)
-
-
-def _standard_input() -> str:
-    """The path of a file with what standard input holds, which ends with the command."""
-    data = sys.stdin.buffer.read()
-    if not data.strip():
-        raise TraceError("-: standard input is empty — give a file, or pipe a recording into it")
-    folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
-    lines = data.strip().splitlines()
-    path = Path(folder, "stdin.jsonl" if len(lines) > 1 and lines[0].rstrip().endswith(b"}") else "stdin.json")
-    path.write_bytes(data)
-    return str(path)
 
 
 def _workers(engine: str, jobs: int) -> Workers:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,34 +76,19 @@ Show = Callable[[int, int | None], None]
 
 
 @contextmanager
-def progress_bar(what: str = "runs", after: str = "comparing") -> Iterator[Show | None]:
-    """A function that shows the progress (done, total or None) as a bar while the block runs.
+def progress_line(what: str = "runs") -> Iterator[Show | None]:
+    """A function that shows how many are done, on a line of its own that goes after the block.
 
-    None where standard error is no terminal. `what` is counted; `after` names what is done once all
-    are counted.
+    None where standard error is no terminal.
     """
     if not sys.stderr.isatty() or os.environ.get("CI"):
         yield None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-               TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
-    size = shutil.get_terminal_size()  # rich reads COLUMNS itself, and fails at a number that is none
-    with Progress(*columns, console=Console(stderr=True, width=size.columns, height=size.lines), transient=True) as bar:
-        task = bar.add_task(f"reading, {what}" if after else what, total=None, rate="")
+    def show(done: int, total: int | None) -> None:
+        click.echo(f"\r{done:,} {what}", err=True, nl=False)
 
-        def show(done: int, total: int | None) -> None:
-            speed = bar.tasks[0].speed
-            doing = after if after and done == total else what
-            bar.update(task, completed=done, total=total, description=doing, rate=f"{speed:.1f}/s" if speed else "")
-
+    try:
         yield show
+    finally:
+        click.echo("\r\x1b[K", err=True, nl=False)

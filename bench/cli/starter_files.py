@@ -36,8 +36,7 @@ _FILES = {
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH",
               help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
-def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
+def init(folder: Path, traces: tuple[str, ...]) -> None:
     """Write a scenario, a strategy of your own and a GitHub workflow into DIR, and run it once.
 
     Its traces and an accepted baseline are written too.
@@ -61,7 +60,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         hint = "copy it inside: the workflow checks out that repository alone"
         require_inside([_placed(text, os.path.abspath) for text in traces], _there(folder), hint)
     contents = advised(traces, folder) if traces else starter()
-    require_free(folder, contents, force=force)
+    require_free(folder, contents)
     require_place(folder / name for name in (*contents, baseline))
     with folder_in_place(folder) as stage:
         write_together({stage / name: data for name, data in contents.items()})
@@ -70,7 +69,7 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
             plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
         compared = run_scenario(plan, accepting=True, kept=kept_here())
         write_together({stage / baseline: accepted(compared)[1]})
-        require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
+        require_free(folder, {baseline: (stage / baseline).read_bytes()})
     for name in (*contents, baseline):
         say(f"wrote {folder / name}")
     say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
@@ -135,12 +134,12 @@ def starter() -> dict[str, bytes]:
     return {**contents, WORKFLOW: contents[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode())}
 
 
-def require_free(folder: Path, contents: Mapping[str, bytes], *, force: bool) -> None:
-    """Raise BenchError where another file is there already, unless `force` is given."""
+def require_free(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Raise BenchError where another file is there already."""
     for name, data in contents.items():
         place = folder / name
-        if os.path.lexists(place) and not force and not (place.is_file() and place.read_bytes() == data):
-            raise BenchError(f"{place}: is there already — give another folder, or --force to overwrite")
+        if os.path.lexists(place) and not (place.is_file() and place.read_bytes() == data):
+            raise BenchError(f"{place}: is there already — give another folder, or move it away")
 
 
 def requirement() -> str:

@@ -7,15 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import msgspec
 
-from ..model.advice import Advice, Mark, Price, Ranked, RuleResult, Verdict
-from ..model.scores import FalseAlarms, MeasuredRun, Rule
+from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.scores import MeasuredRun, Rule
 from .certainty import EQUAL, cannot_rule_out
 from .prices import METRICS, economies_of, preference, prices_of, stated_apart
-from .rules import filled, finite, results_of, unchecked, verdict_of
+from .rules import USUAL, Terms, filled, finite, results_of, unchecked, verdict_of
 from .sentence import Answers, Economy, is_saving, price_of, sentence_of
 from .totals import Runs
 
@@ -46,66 +46,56 @@ def advise(
     measured: Iterable[MeasuredRun],
     strategies: Sequence[str],
     *,
-    today: str = "recorded",
-    specs: Mapping[str, str] | None = None,
-    basis: Literal["cached", "uncached"] = "cached",
-    portfolio: bool = False,
-    rates: Mapping[Rule, FalseAlarms] | None = None,
-    limits: Mapping[Rule, float] | None = None,
+    specs: Mapping[str, str],
+    terms: Terms = USUAL,
     failed_gates: Mapping[str, int] | None = None,
 ) -> Advice:
-    """The decision among strategies (without the references), against what runs `today`.
+    """The decision among strategies (without the references), against what runs today.
 
-    `specs` are what the table shows of each. `portfolio`: one was chosen among these, so the price
-    stated for it is the leave-one-task-out one. `rates`, `limits` as in `rules.results_of`;
-    `failed_gates` counts them by strategy. The order of strategies and runs changes nothing.
+    `specs` are what the table shows of each, `failed_gates` counts them by strategy. The order of
+    strategies and runs changes nothing.
     """
-    runs, specs = Runs(measured), specs or {}
-    names = sorted({*strategies} - {today})
+    runs, failed = Runs(measured), failed_gates or {}
+    names = sorted({*strategies} - {TODAY})
     answers = answers_of(specs.get(name, "") for name in names)
-    question = _question(runs, names, today, answers, basis)
+    question = _question(runs, names, answers, terms)
     ranked = []
-    for name in [today, *names]:
-        rules = results_of(
-            runs, name, today, spec=specs.get(name, ""), rates=rates, limits=limits,
-            failed_gates=(failed_gates or {}).get(name, 0),
-        )  # fmt: skip
-        ranked.append(_ranked(question, name, specs.get(name, ""), rules))
+    for name in [TODAY, *names]:
+        spec = specs.get(name, "")
+        rules = results_of(runs, name, spec=spec, terms=terms, failed_gates=failed.get(name, 0))
+        ranked.append(_ranked(question, name, spec, rules))
     if ranked[0].verdict == "invalid" and answers == "savings":  # nothing to be cheaper than
         ranked[1:] = map(_without_today, ranked[1:])
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     advised = _advised(ordered, question)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
-    if portfolio and advised is not None and answers == "savings":
-        ordered = stated_apart(ordered, advised, runs, today)
+    if terms.portfolio and advised is not None and answers == "savings":
+        ordered = stated_apart(ordered, advised, runs)
     return _advice(question, ordered, advised)
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What is decided: on which runs, against what runs today, in which terms, by which price.
+    """What is decided: on which runs, in which terms, by which price.
 
     `assumed`: the shares of the provider's cache are not recorded, so a saving must be certain with
     and without the cache.
     """
 
     runs: Runs
-    today: str
     answers: Answers
     deciding: Economy
     assumed: bool
     prices: Mapping[Economy, Mapping[str, Price]]
 
 
-def _question(
-    runs: Runs, names: Sequence[str], today: str, answers: Answers, basis: Literal["cached", "uncached"]
-) -> _Question:
-    """The question, decided by the price of `basis` where the runs have it, else by one that they have."""
-    economies = economies_of(runs, today)
-    deciding: Economy = basis if basis in economies else economies[0]
+def _question(runs: Runs, names: Sequence[str], answers: Answers, terms: Terms) -> _Question:
+    """The question, decided by the price of the terms where the runs have it, else by one that they have."""
+    economies = economies_of(runs)
+    deciding: Economy = terms.basis if terms.basis in economies else economies[0]
     assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
-    prices = {economy: prices_of(runs, names, today, economy) for economy in economies}
-    return _Question(runs, today, answers, deciding, assumed, prices)
+    prices = {economy: prices_of(runs, names, economy) for economy in economies}
+    return _Question(runs, answers, deciding, assumed, prices)
 
 
 # ---------------------------------------------------------------- one strategy
@@ -113,7 +103,7 @@ def _question(
 
 def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, ...]) -> Ranked:
     """One strategy with its prices, marks and verdict."""
-    runs, here = question.runs, name == question.today
+    runs, here = question.runs, name == TODAY
     own = {economy: prices.get(name) for economy, prices in question.prices.items()}
     marks = () if here else tuple(_marks(runs, name))
     if not here and question.answers == "savings":
@@ -208,7 +198,6 @@ def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | Non
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task("floor", METRICS[deciding])
     advice = Advice(
-        today=question.today,
         advised=advised,
         sentence="",
         basis="quality" if answers != "savings" else deciding,

@@ -98,7 +98,7 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
 
     >>> fixed = {"bench_version": "1", "facts_version": "1"}
     >>> old, new = (Signature(prices_date=date, **fixed) for date in ("2026-01-01", "2026-02-01"))
-    >>> price, count = (MetricInfo(name="cost", unit=unit, better="lower", aggregate="sum") for unit in ("usd", "facts"))
+    >>> price, count = (MetricInfo(name="cost", unit=unit, better="lower", aggregate="total") for unit in ("usd", "facts"))
     >>> stale(new, old, price), stale(new, old, count)
     ('price tables: 2026-01-01 then, 2026-02-01 now', '')
     """

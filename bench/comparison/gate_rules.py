@@ -22,7 +22,7 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
 
     Raises ScenarioError, after `where`, for what it does not know or what would always pass.
 
-    >>> info = MetricInfo(name="needed.recall", unit="fraction", better="higher", aggregate="pooled")
+    >>> info = MetricInfo(name="needed.recall", unit="share", better="higher", aggregate="mean over tasks")
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
     {'max_drop': '2%'}
     """
@@ -58,7 +58,7 @@ def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
     for key in ("max", "max_increase") if info.better == "higher" else ("min", "max_drop"):
         if key in settings:
             yield f"{key} judges the better direction of {info.name} — {info.better} is better"
-    if info.unit == "fraction" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
+    if info.unit == "share" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
         yield f"no value of {info.name} can fail that"
 
 

@@ -27,7 +27,7 @@ JUDGE = GateRule(metric="", gate="judge")
 """The rule of results that say what was loosened, replaced or removed since the baseline."""
 
 _UPDATE = "with --update-baseline"
-_BASIS = {"pooled": "mean over tasks", "max": "largest of all runs", "sum": "total over all runs"}
+_BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
@@ -140,7 +140,7 @@ def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
         return gate.ends("undecided", f"not measured: {total.reason}", basis=basis)
     value = total.value if rule.over == "all" else worst[1]
     broken = limits(value, rule.settings)
-    if broken is None and then is not None and rule.over == "all" and info.aggregate == "pooled":
+    if broken is None and then is not None and rule.over == "all" and info.aggregate == "mean over tasks":
         known = as_then(gate.now, then, shared_runs(gate.now, then)).total(gate.name, info).value
         if known is not None and (broken := limits(known, rule.settings)) is not None:
             value, basis = known, f"{basis} of the baseline"

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from ..model.advice import Price, Ranked
+from ..model.advice import TODAY, Price, Ranked
 from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
 from .rules import filled
 from .sentence import NOISE, Economy, price_of
@@ -22,26 +22,26 @@ METRICS: Mapping[Economy, str] = {
 """The metric of each economy."""
 
 
-def economies_of(runs: Runs, today: str) -> tuple[Economy, ...]:
+def economies_of(runs: Runs) -> tuple[Economy, ...]:
     """Dollars with and without cache, each where all runs of today have them; else tokens."""
     dollars: tuple[Economy, ...] = ("cached", "uncached")
-    costs = {economy: runs.by_task(today, METRICS[economy]) for economy in dollars}
+    costs = {economy: runs.by_task(TODAY, METRICS[economy]) for economy in dollars}
     return tuple(name for name in dollars if math.fsum(costs[name] or ()) > 0) or ("tokens",)
 
 
-def prices_of(runs: Runs, names: Sequence[str], today: str, economy: Economy) -> dict[str, Price]:
+def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
     """The price of today and of each strategy; the p-values are corrected over all that were tried.
 
     A strategy that raised, or whose runs have no prices, is left out.
     """
-    here, count = runs.by_task(today, METRICS[economy]), max(1, len(runs.all))
+    here, count = runs.by_task(TODAY, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
     costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
     ratios = {name: None if here is None else ratio_of_totals(here, values) for name, values in costs.items()}
     corrected = holm({name: (ratios.get(name) or Ratio(1.0)).p for name in names})
     prices: dict[str, Price] = {}
     if here is not None:
-        prices[today] = Price(unit=unit, per_run=math.fsum(here) / count)
+        prices[TODAY] = Price(unit=unit, per_run=math.fsum(here) / count)
     for name, values in costs.items():
         price, ratio = Price(unit=unit, per_run=math.fsum(values) / count), ratios[name]
         if ratio is not None:
@@ -56,20 +56,20 @@ def prices_of(runs: Runs, names: Sequence[str], today: str, economy: Economy) ->
     return prices
 
 
-def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs, today: str) -> tuple[Ranked, ...]:
+def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ranked, ...]:
     """The table with the leave-one-task-out price of the advised strategy.
 
     It was chosen among many on these tasks, so its own price looks too good.
     """
-    open_ones = (item for item in ranked if item.strategy != today and all(r.passed for r in item.rules[:-1]))
+    open_ones = (item for item in ranked if item.strategy != TODAY and all(r.passed for r in item.rules[:-1]))
     able = [item.strategy for item in sorted(open_ones, key=preference)]
     by_name = {item.strategy: item for item in ranked}
     changes: dict[str, Price] = {}
-    for economy in economies_of(runs, today):
-        here = runs.by_task(today, METRICS[economy])
+    for economy in economies_of(runs):
+        here = runs.by_task(TODAY, METRICS[economy])
         costs = [values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None]
         ratio = None if here is None else leave_one_out(costs, here)
-        price, base = (price_of(by_name[name], economy) for name in (advised, today))
+        price, base = (price_of(by_name[name], economy) for name in (advised, TODAY))
         if ratio is None or price is None or not price.ratio or base is None:
             continue
         high = None if price.high is None else price.high * ratio / price.ratio

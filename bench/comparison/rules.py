@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from ..model.advice import RuleResult, Verdict
+from ..model.advice import TODAY, RuleResult, Verdict
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..plugins.spec import split_top
 from .certainty import lowest_rate
@@ -84,35 +84,45 @@ def filled(spec: str) -> dict[str, str]:
 SLOTS = ("summarizer", "store", "compactor", "evaluator", "extractors", "routers")
 
 
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a decision, beside the runs.
+
+    `basis` is the price that decides where there is one. `portfolio`: one was chosen among these
+    strategies, so the price stated for it is the leave-one-task-out one. `rates` are the measured
+    false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
+    scenario sets in place of 5 % and 90 %.
+    """
+
+    basis: Literal["cached", "uncached"] = "cached"
+    portfolio: bool = False
+    rates: Mapping[Rule, FalseAlarms] = field(default_factory=dict)
+    limits: Mapping[Rule, float] = field(default_factory=dict)
+
+
+USUAL = Terms()
+"""The terms where nothing is set."""
+
+
 def results_of(
-    runs: Runs,
-    strategy: str,
-    today: str,
-    *,
-    spec: str = "",
-    rates: Mapping[Rule, FalseAlarms] | None = None,
-    failed_gates: int = 0,
-    limits: Mapping[Rule, float] | None = None,
+    runs: Runs, strategy: str, *, spec: str = "", terms: Terms = USUAL, failed_gates: int = 0
 ) -> tuple[RuleResult, ...]:
     """The results of every rule but the last on one strategy, in order.
 
     Of what runs today only *ran* and *valid*.
-
-    `rates` are the measured false-alarm rates of the rules that read prose (0 for one that is
-    missing), `limits` what a scenario sets in place of 5 % and 90 %.
     """
     results = []
     for asked in TABLE:
-        if asked.kind == "cheaper" or (strategy == today and asked.rule not in ("ran", "valid")):
+        if asked.kind == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
             continue
         if asked.kind == "ran":
             results.append(_ran(runs, strategy, failed_gates))
         elif asked.kind == "count":
-            results.append(_count(asked.rule, _hits(runs, asked.rule, strategy, today)))
+            results.append(_count(asked.rule, _hits(runs, asked.rule, strategy)))
         elif asked.kind == "prose":
-            alarms = (rates or {}).get(asked.rule, FalseAlarms())
-            results.append(_rate(asked.rule, _hits(runs, asked.rule, strategy, today), alarms))
-        elif result := _share(runs, asked, strategy, today, filled(spec), limits or {}):
+            alarms = terms.rates.get(asked.rule, FalseAlarms())
+            results.append(_rate(asked.rule, _hits(runs, asked.rule, strategy), alarms))
+        elif result := _share(runs, asked, strategy, filled(spec), terms.limits):
             results.append(result)
     return tuple(results)
 
@@ -171,14 +181,14 @@ class _Hits:
     findings: tuple[Finding, ...] = ()
 
 
-def _hits(runs: Runs, rule: Rule, strategy: str, today: str) -> _Hits:
+def _hits(runs: Runs, rule: Rule, strategy: str) -> _Hits:
     """The hits of a rule; what a strategy shares with today in a run is none."""
     by_run: dict[str, int] = {}
     findings: list[Finding] = []
     of = summaries = 0
     for run in runs.all:
         check = _check(runs, run, strategy, rule)
-        shared = 0 if strategy == today else _check(runs, run, today, rule).hits
+        shared = 0 if strategy == TODAY else _check(runs, run, TODAY, rule).hits
         by_run[run.id] = max(0, check.hits - shared)
         of, summaries = of + max(check.of, check.hits), summaries + check.summaries
         findings += check.findings if by_run[run.id] else ()
@@ -219,7 +229,7 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
 
 
 def _share(
-    runs: Runs, asked: Asked, strategy: str, today: str, slots: Mapping[str, str], limits: Mapping[Rule, float]
+    runs: Runs, asked: Asked, strategy: str, slots: Mapping[str, str], limits: Mapping[Rule, float]
 ) -> RuleResult | None:
     """A rule on a share; None where it is not asked.
 
@@ -232,7 +242,7 @@ def _share(
     metric, share = next((item for item in measured if item[1].weight), measured[0])
     if share.weight == 0:
         return _unmeasured(asked, metric, share.reason, limits)
-    value, limit = share.value or 0.0, _limit(runs.share(today, metric), asked, limits, lower)
+    value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
     return RuleResult(
         rule=asked.rule,

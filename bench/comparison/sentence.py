@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from ..model.advice import Advice, Price, Ranked, Verdict
+from ..model.advice import TODAY, Advice, Price, Ranked, Verdict
 from ..text.wording import count, dollars, listed, per_run, percent
 from .certainty import FEWEST
 
@@ -82,14 +82,14 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
         f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
     )
     how = _economy(advice, assumed)
-    here = next((price_of(item, advice.basis) for item in advice.ranked if item.strategy == advice.today), None)
+    here = next((price_of(item, advice.basis) for item in advice.ranked if item.strategy == TODAY), None)
     cost = f"a run costs {change(price)} ({money(price, here)}{how})"
     return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
     """The reason to keep today's: cheaper is not certain, is refused, or does not exist."""
-    here = next(item for item in advice.ranked if item.strategy == advice.today)
+    here = next(item for item in advice.ranked if item.strategy == TODAY)
     others = [item for item in advice.ranked if item is not here]
     if here.verdict == "invalid":
         none = f"None of the {len(others)} strategies can be used, and what" if others else "What"
@@ -176,7 +176,7 @@ def _of_quality(advice: Advice, answers: str) -> str:
     parts = []
     for item in advice.ranked:
         rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
-        if rule is not None and item.strategy != advice.today and rule.value is not None:
+        if rule is not None and item.strategy != TODAY and rule.value is not None:
             parts.append(
                 (item, rule.value, _QUALITY[rule.metric].format(name=item.strategy, share=percent(rule.value)))
             )

@@ -84,7 +84,7 @@ class Runs:
 
     def total(self, strategy: str, info: MetricInfo) -> Number:
         """The one value of a metric over all runs, by how it adds up."""
-        if info.aggregate == "pooled":
+        if info.aggregate == "mean over tasks":
             return self.share(strategy, info.name)
         values = []
         for run in self.all:
@@ -95,7 +95,7 @@ class Runs:
                 values.append(number.value)
         if not values:
             return Number(None, 0.0, "nothing to measure")
-        return Number(max(values) if info.aggregate == "max" else math.fsum(values), float(len(values)))
+        return Number(math.fsum(values), float(len(values)))
 
     def only(self, names: Iterable[str]) -> Runs:
         """The runs of these ids."""

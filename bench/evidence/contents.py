@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
+from ..text.decode import NothingParsed, parse_json
 from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
+from ..text.reading import expanded
+from ..text.same_data import proof_of
 from ..text.texts import Remembered, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 
 _Value = TypeVar("_Value")
+_MOST_CHARS = 1_000_000
+"""A longer text is not searched for a proof."""
 
 
 class Once(Protocol):
@@ -39,6 +45,7 @@ class TraceContents:
         self.results = {result.index: result for result in trace.results}
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
+        self._in_place: dict[tuple[int, str], str] = {}
         self._tables: dict[int, FieldTable] = {}
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
@@ -57,13 +64,27 @@ class TraceContents:
 
     def of(self, message: Message) -> list[str]:
         """The texts of a message, none of them empty: its own, without half a word at a cut, and those of its calls."""
-        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
+        text, result = self.text_of(message), self.results.get(-1 if message.step is None else message.step)
         if result is not None and text != result.text:
             key = result.index, text
             if key not in self._cut:
                 self._cut[key] = without_halves(text, result.text)
             text = self._cut[key]
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
+
+    def text_of(self, message: Message) -> str:
+        """The text of a message, that of a result with its short names written out.
+
+        Where it is proved to write all data of the result in another layout, the result itself
+        stands in their place: nobody has to read that layout.
+        """
+        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
+        if result is None or text == result.text:
+            return text
+        key = result.index, text
+        if key not in self._in_place:
+            self._in_place[key] = _in_place(expanded(text, result.text), result)
+        return self._in_place[key]
 
     @cached_property
     def facts(self) -> dict[int, tuple[str, ...]]:
@@ -88,6 +109,23 @@ class TraceContents:
         if step not in self._tables:
             self._tables[step] = field_table(self.results[step])
         return self._tables[step]
+
+
+def _in_place(text: str, result: ToolResult) -> str:
+    """A text with the result in place of the same data in another layout; as it is where that is not proved."""
+    proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
+    if proof is None:
+        return text
+    return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
+
+
+def data_of(result: ToolResult) -> Any:
+    """The structured value of a result, else of its text where that is JSON; None for any other text."""
+    if isinstance(result.data, dict | list):
+        return result.data
+    with suppress(NothingParsed):
+        return parse_json(result.text)
+    return None
 
 
 def field_table(result: ToolResult) -> FieldTable:

@@ -1,142 +1,121 @@
-"""One strategy on one run in detail, for a report: its prompts and the facts that turns missed."""
+"""One strategy on one run in detail, for a report: the facts that turns missed, and one prompt beside today's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ..model import Message
-from ..model.detail import MissedFact, ReplayDetail, ShownCall, ShownMessage
+from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
 from ..text.omissions import says_omission
 from .checks import CheckedReplay
 
-MOST_CALLS = 120
-"""The most prompts of a run that are kept; of a longer run the first, the last, and those that miss
-most.
-"""
+_MOST_MISSED, _MOST_CHANGED, _CHARS = 500, 4, 300
 
-_MESSAGE_CHARS, _ALL_CHARS, _FEWEST_CHARS = 6_000, 300_000, 60
-_MOST_MISSED = 500
+_Pair = tuple[Message | None, Message | None]
+"""A message of today's prompt, and the one in its place."""
 
 
-def detail_of(evidence: CheckedReplay, missed_from: Mapping[int, Sequence[str]] | None = None) -> ReplayDetail:
-    """The detail of one replay, of bounded size: long messages are cut, and what is left out is
-    counted.
-
-    `missed_from`: facts by the step of the result that gave them; a long message is cut around
-    these.
+def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
+    """The detail of one replay beside today's, of bounded size: messages are cut, the rest is counted.
 
     >>> from bench.metrics import example
-    >>> detail = detail_of(example())
-    >>> [(call.step, call.tokens, call.missed) for call in detail.calls], detail.missed[0].fact
-    ([(1, 9, ()), (3, 22, ('a/b.csv',))], 'a/b.csv')
+    >>> detail = detail_of(example(), example())
+    >>> detail.step, detail.missed[0].fact, detail.unchanged
+    (3, 'a/b.csv', 3)
     """
-    walked, index = evidence.walked, evidence.index
-    missed: dict[int, list[str]] = {}
-    for item in walked.lost:
-        missed.setdefault(item.step, []).append(index.facts[item.need.fact])
-    invalid = {item.call: str(item) for item in evidence.refused}
-    chosen = _chosen_calls(evidence, missed)
-    prompts = _prompts(evidence, chosen)
-    used = list(dict.fromkeys(number for prompt in prompts.values() for number in prompt))
-    place = {number: at for at, number in enumerate(used)}
-    calls: list[ShownCall] = []
-    before: dict[str, list[int]] = {}
-    for call in chosen:
-        prompt_call, priced = walked.calls[call], walked.priced[call]
-        old, new = before.get(prompt_call.thread, []), prompts[call]
-        keep = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        before[prompt_call.thread] = new
-        calls.append(
-            ShownCall(
-                step=prompt_call.step,
-                thread=prompt_call.thread,
-                tokens=priced.prompt_tokens,
-                keep=keep,
-                tail=tuple(place[number] for number in new[keep:]),
-                cached_tokens=priced.read,
-                invalid=invalid.get(call, ""),
-                missed=tuple(missed.get(prompt_call.step, ())),
-            )
-        )
+    missed = tuple(_missed_facts(evidence))
+    step = _worst_step(evidence, missed)
+    before, after = (_prompt_at(replay, step) for replay in (today, evidence))
+    differing = [*_differing(before, after)]
+    here = [fact for fact in missed if fact.turn == step]
+    origins = {fact.origin_step for fact in here}
+    pairs = [pair for pair in differing if _either(pair).step in origins] or differing
+    changed = tuple(_changed(pair, [fact.fact for fact in here]) for pair in pairs[:_MOST_CHANGED])
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
-        messages=_shortened(evidence, used, missed_from or {}),
-        calls=tuple(calls),
-        missed=tuple(
-            MissedFact(
-                turn=item.step,
-                fact=index.facts[item.need.fact],
-                origin=item.need.origin,
-                origin_step=item.need.origin_step,
-                distance=item.need.distance,
-                handle=item.handle,
-            )
-            for item in walked.missed[:_MOST_MISSED]
-        ),
+        missed=missed[:_MOST_MISSED],
+        step=step,
+        changed=changed,
+        more_changed=len(differing) - len(changed),
+        unchanged=len(before) - sum(old is not None for old, _ in differing),
         compactions=_compactions(evidence),
     )
 
 
-def _chosen_calls(evidence: CheckedReplay, missed: dict[int, list[str]]) -> list[int]:
-    """The calls that are kept, in order: all of a short run."""
-    calls = evidence.walked.calls
-    if len(calls) <= MOST_CALLS:
-        return list(range(len(calls)))
-    dearest = sorted(range(len(calls)), key=lambda at: -len(missed.get(calls[at].step, ())))
-    spread = [at * (len(calls) - 1) // (MOST_CALLS // 2 - 1) for at in range(MOST_CALLS // 2)]
-    return sorted(dict.fromkeys([*spread, *dearest]).keys() & {*spread, *dearest[: MOST_CALLS // 2]})
+def _missed_facts(evidence: CheckedReplay) -> Iterator[MissedFact]:
+    for item in evidence.walked.missed:
+        yield MissedFact(
+            turn=item.step,
+            fact=evidence.index.facts[item.need.fact],
+            origin=item.need.origin,
+            origin_step=item.need.origin_step,
+            distance=item.need.distance,
+            handle=item.handle,
+        )
 
 
-def _prompts(evidence: CheckedReplay, chosen: list[int]) -> dict[int, list[int]]:
-    """The messages of each chosen prompt."""
-    wanted = set(chosen)
+def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | None:
+    """The turn that misses most, the first of equals; else the last one. A fact behind a handle can be fetched."""
+    by_turn = Counter(fact.turn for fact in [fact for fact in missed if not fact.handle] or missed)
+    if by_turn:
+        return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
+    return next((call.step for call in reversed(evidence.walked.calls)), None)
+
+
+def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
+    """The messages of the prompt of a turn; none where the turn has no call."""
     prompts: dict[str, list[int]] = {}
-    by_message: dict[int, list[int]] = {}
-    for number, call in enumerate(evidence.walked.calls):
+    for call in evidence.walked.calls:
         prompt = prompts.setdefault(call.thread, [])
         prompt[call.keep :] = call.tail
-        if number in wanted:
-            by_message[number] = list(prompt)
-    return by_message
+        if call.step == step:
+            return [evidence.messages.messages[number] for number in prompt]
+    return []
 
 
-def missed_by_origin(evidence: CheckedReplay) -> dict[int, list[str]]:
-    """The facts that turns of a replay missed, by the step of the result that gave them."""
-    by_step: dict[int, list[str]] = {}
-    for item in evidence.walked.missed:
-        by_step.setdefault(item.need.origin_step, []).append(evidence.index.facts[item.need.fact])
-    return by_step
+def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:
+    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong together."""
+    rest = list(after)
+    for old in before:
+        new = next((item for item in rest if (item.step, item.kind) == (old.step, old.kind)), None)
+        if new is not None:
+            rest.remove(new)
+        if new is None or _text(old) != _text(new):
+            yield old, new
+    yield from ((None, new) for new in rest)
 
 
-def _shortened(
-    evidence: CheckedReplay, used: Sequence[int], missed_from: Mapping[int, Sequence[str]]
-) -> tuple[ShownMessage, ...]:
-    """Messages with their calls as text, each cut so that all together are not too many characters."""
-    recorded = evidence.messages.messages[: evidence.messages.recorded]
-    originals = {item.step: item.text for item in recorded if item.kind == "result"}
-    texts = {number: _text(evidence.messages.messages[number]) for number in used}
-    chars = _MESSAGE_CHARS
-    while chars > _FEWEST_CHARS and sum(min(len(text), chars) for text in texts.values()) > _ALL_CHARS:
-        chars = max(_FEWEST_CHARS, chars * 4 // 5)
-    messages = []
-    for number, text in texts.items():
-        item = evidence.messages.messages[number]
-        places = [at for fact in missed_from.get(item.step or 0, ()) if (at := text.find(fact)) >= 0]
-        original = originals.get(item.step, text) if item.kind == "result" else text
-        focus = min(places) if places else 0 if original == text else _place_of_cut(text, original)
-        start = max(0, min(focus - chars // 4, len(text) - chars))
-        cut = text[start : start + chars]
-        left_out = len(text) - len(cut)
-        messages.append(
-            ShownMessage(
-                role=item.role, kind=item.kind, step=item.step, text=cut, focus=focus - start, left_out=left_out
-            )
-        )
-    return tuple(messages)
+def _changed(pair: _Pair, facts: Sequence[str]) -> ChangedMessage:
+    """Both messages cut around the first missed fact of the old one, or else around the place where they differ."""
+    old, new = ("" if message is None else _text(message) for message in pair)
+    lost = tuple(fact for fact in facts if fact in old and fact not in new)
+    first = old.find(lost[0]) if lost else _place_of_change(old, new)
+    message = _either(pair)
+    return ChangedMessage(
+        role=message.role,
+        step=message.step,
+        before=None if pair[0] is None else _excerpt(old, first),
+        after=None if pair[1] is None else _excerpt(new, _place_of_change(new, old)),
+        lost=lost,
+    )
 
 
-def _place_of_cut(text: str, original: str) -> int:
+def _either(pair: _Pair) -> Message:
+    old, new = pair
+    message = old or new
+    assert message is not None  # a pair has one at least
+    return message
+
+
+def _excerpt(text: str, place: int) -> Excerpt:
+    start = max(0, min(place - _CHARS // 3, len(text) - _CHARS))
+    part = text[start : start + _CHARS]
+    return Excerpt(text=part, start=start, left_out=len(text) - len(part))
+
+
+def _place_of_change(text: str, original: str) -> int:
     """The place in a text where it says that it leaves something out, else where it first differs."""
     if words := says_omission(text, original):
         return text.find(words)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cached_property
 
 from ..text.dates import dates_in, times_in
 from ..text.facts import flat
 from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
-from ..text.numbers import numbers_in
 from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
 
@@ -77,8 +75,9 @@ class Mentions:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         def numbers() -> frozenset[str]:
-            runs, plain = _distinct_lines(self._contents), _distinct_lines(map(self._texts.plain, self._contents))
-            return frozenset(run.lstrip("0") for run in _DIGITS.findall(runs)).union(numbers_in(plain))
+            runs = _DIGITS.findall(" ".join(self._by_word))
+            lines = {line for text in self._contents for line in self._texts.plain(text).split("\n")}
+            return frozenset(run.lstrip("0") for run in runs).union(*map(self._texts.line_numbers, lines))
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
 
@@ -171,8 +170,3 @@ class Mentions:
     @cached_property
     def _lines(self) -> TextLines:
         return text_lines(*self._contents)
-
-
-def _distinct_lines(texts: Iterable[str]) -> str:
-    """The distinct lines of some texts as one."""
-    return "\n".join(dict.fromkeys(line for text in texts for line in text.split("\n")))

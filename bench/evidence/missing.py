@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
@@ -26,7 +26,14 @@ class Instruction(NamedTuple):
     last: int | None = None
 
 
-def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
+def rules_of(trace: Trace) -> dict[int, list[str]]:
+    """The standing rules that each system turn and request gives, by its step."""
+    given = (step for step in trace.steps if isinstance(step, SystemTurn | UserTurn))
+    rules = {step.index: [*dict.fromkeys(filter(is_rule, sentences_of(text_of(step.content))))] for step in given}
+    return {step: of_step for step, of_step in rules.items() if of_step}
+
+
+def instructions_of(trace: Trace, index: TraceIndex, rules: Mapping[int, Sequence[str]]) -> list[Instruction]:
     """The instructions of a trace, in order: system prompts, requests of the user, and standing rules of either.
 
     A request stands until the user says something else, and as long as a later turn takes facts from it.
@@ -49,8 +56,7 @@ def instructions_of(trace: Trace, index: TraceIndex) -> list[Instruction]:
                 instructions[asked[step.thread]] = before._replace(last=last)
             asked[step.thread] = len(instructions)
             instructions.append(Instruction(step.thread, step.index, "task", text))
-        rules = dict.fromkeys(filter(is_rule, sentences_of(text)))
-        instructions += [Instruction(step.thread, step.index, "rule", rule) for rule in rules]
+        instructions += [Instruction(step.thread, step.index, "rule", rule) for rule in rules.get(step.index, ())]
     return instructions
 
 
@@ -118,13 +124,11 @@ class InstructionReader:
         return self._holds[key]
 
 
-def missing_instructions(
-    prompts: PromptMessages, reader: InstructionReader, excused: frozenset[tuple[int, int]] = frozenset()
-) -> list[MissingInstructions]:
+def missing_instructions(prompts: PromptMessages, reader: InstructionReader) -> list[MissingInstructions]:
     """For each call the instructions said before it that no message of its prompt holds.
 
     A recorded message that stands as it was holds its own; a text of the strategy holds what it
-    repeats. `excused` are (step, place) of what the recording's own prompt lacked.
+    repeats.
     """
     by_call: list[MissingInstructions] = []
     of_thread: dict[str, list[tuple[int, Instruction]]] = {}
@@ -138,7 +142,6 @@ def missing_instructions(
             if item.step <= step
             and (item.last is None or step <= item.last)
             and reader.full[item.step] not in messages
-            and (step, place) not in excused
             and messages.isdisjoint(reader.elsewhere(place))
             and not any(reader.holds(number, place) for number in own)
         ]

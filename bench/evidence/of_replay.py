@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from ..model import ToolResult, Trace
@@ -15,11 +15,12 @@ from ..text.decode import unescape
 from ..text.excerpts import Gap
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
+from ..text.texts import Remembered
 from .contents import TraceContents
-from .failures import failed
+from .failures import FAILURE, failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .mentions import Mentions
-from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions
+from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions, rules_of
 from .own_texts import TraceMessages
 from .pairs import PromptRules, Refused
 from .prices import Pricing
@@ -33,16 +34,23 @@ from .walk import Walked, walk
 _LINE_CHARS = 2000
 
 
-class TraceSession:
-    """One trace while strategies are measured on it: everything that does not depend on a strategy."""
+Lacking = Callable[[], Iterable[tuple[int, int]]]
 
-    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
-        self.trace, self.index = trace, index
+
+class TraceSession:
+    """One trace while strategies are measured on it: everything that does not depend on a strategy.
+
+    `lacking` gives the instructions, by step and place, that the recorded prompts lacked.
+    """
+
+    def __init__(
+        self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None, lacking: Lacking = tuple
+    ) -> None:
+        self.trace, self.index, self._lacking = trace, index, lacking
         self.messages = TraceMessages(trace, index, contents)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
         self.mentions = Mentions(self.messages)
-        self.excused: frozenset[tuple[int, int]] = frozenset()
         self.new_lines: dict[int, list[str]] = {}
         """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
 
@@ -66,12 +74,15 @@ class TraceSession:
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._result_counts: dict[int, ResultCounts] = {}
         self._failed: dict[int, bool] = {}
+        self.tells_failure = Remembered(lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line)))
+        """True for a line with words that tell a failure; a very long one is data."""
+
         self._omissions: dict[tuple[int, str], bool] = {}
 
-    def excuse(self, recorded: ReplayEvidence) -> None:
-        """Hold nothing against a strategy that the recording's own prompts lacked."""
-        lacking = recorded.missing_instructions
-        self.excused = frozenset((item.step, at) for item in lacking for at in item.missing)
+    @cached_property
+    def excused(self) -> frozenset[tuple[int, int]]:
+        """The instructions, by step and place, that the recording's own prompts lacked: held against nobody."""
+        return frozenset(self._lacking())
 
     @cached_property
     def records(self) -> RecordValues:
@@ -82,7 +93,8 @@ class TraceSession:
     @cached_property
     def instructions(self) -> InstructionReader:
         """The instructions of its system and user turns."""
-        return InstructionReader(instructions_of(self.trace, self.index), self.index, self.messages.messages)
+        rules = self.messages.contents.once(dict[int, list[str]], "rules", lambda: rules_of(self.trace))
+        return InstructionReader(instructions_of(self.trace, self.index, rules), self.index, self.messages.messages)
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
@@ -158,9 +170,18 @@ class ReplayEvidence:
         return walk(self.replay, self.messages, self.session.pricing)
 
     @cached_property
-    def missing_instructions(self) -> list[MissingInstructions]:
+    def lacking(self) -> list[MissingInstructions]:
         """For each call the instructions that its prompt lacks."""
-        return missing_instructions(self, self.session.instructions, self.session.excused)
+        return missing_instructions(self, self.session.instructions)
+
+    @cached_property
+    def missing_instructions(self) -> list[MissingInstructions]:
+        """For each call the instructions that its prompt lacks, but for those that the recorded prompt lacked."""
+        excused = self.session.excused
+        return [
+            item._replace(missing=tuple(at for at in item.missing if (item.step, at) not in excused))
+            for item in self.lacking
+        ]
 
     @property
     def steps_of_calls(self) -> list[tuple[int, str]]:

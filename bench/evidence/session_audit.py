@@ -182,7 +182,7 @@ def _shortenings(
     walked, index = recorded.walked, recorded.index
     numbers = {call.step: at for at, call in enumerate(walked.calls)}
     given = recorded.session.instructions.given
-    lacking = {item.step: set(item.missing) for item in recorded.missing_instructions}
+    lacking = {item.step: set(item.missing) for item in recorded.lacking}
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):
             continue

@@ -6,7 +6,6 @@ anywhere, and what `GIT_DIR` and its kind say of another repository is not heard
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import subprocess
@@ -67,13 +66,6 @@ def top_of(folder: Path) -> Path | None:
     return Path(name) if name and "\0" not in name else None
 
 
-def outermost_of(folder: Path) -> Path | None:
-    """The top folder of the repository that a folder is in, and where that is a submodule the one that names its commit; None outside of one."""
-    outer = git(folder, "rev-parse", "--show-superproject-working-tree")
-    name = os.fsdecode(outer or b"").removesuffix("\n")
-    return outermost_of(Path(name)) if name and "\0" not in name else top_of(folder)
-
-
 def resolve(folder: Path, revision: str) -> str:
     """The full hash of a revision. Raises BenchError outside a repository, and for a revision that this clone does not have."""
     if top_of(folder) is None:
@@ -90,27 +82,14 @@ def resolve(folder: Path, revision: str) -> str:
 def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     """Write the files of a repository at a commit into an empty folder.
 
-    Neither hooks nor filters are started, and the repository itself is not changed. Submodules are
-    written too, where they are cloned. `index` is a new file of git's. Raises BenchError where this
-    clone does not have the files.
+    Neither hooks nor filters are started, and the repository itself is not changed. Folders of
+    submodules stay empty. `index` is a new file of git's. Raises BenchError where this clone does
+    not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
         if _with_tree(top, folder, index, *arguments) is None:
             raise BenchError(f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`")
-    for commit, name in _submodules(top, folder, index):
-        inner = top / name
-        if top_of(inner) == inner.resolve():
-            with contextlib.suppress(BenchError):  # its folder stays empty, and what is imported from it is not found
-                unpack(commit, inner, folder / name, index.with_name(f"{index.name}-"))
-
-
-def _submodules(top: Path, folder: Path, index: Path) -> Iterator[tuple[str, str]]:
-    """Yield the commit and the path of each submodule that an index names."""
-    for line in (_with_tree(top, folder, index, "ls-files", "--stage", "-z") or b"").split(b"\0"):
-        about, _, name = line.partition(b"\t")
-        if about.startswith(b"160000"):  # the mode of a submodule
-            yield about.split()[1].decode(), os.fsdecode(name)
 
 
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:

@@ -16,6 +16,7 @@ from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from ..model.errors import SpecError, nearest
+from ..model.metric import Aggregate, MetricInfo
 from ..model.replay import Call, Replay, StepOutcome
 from ..model.scores import Number
 from ..plugins.registry import Entry, entries, register
@@ -23,7 +24,56 @@ from ..plugins.registry import Entry, entries, register
 NOTHING = Number(None, 0.0)
 """There was nothing to measure."""
 
-Aggregate = Literal["total", "mean over tasks"]
+LABELS = {
+    "cost.usd": "price with cache",
+    "cost.usd_uncached": "price without cache",
+    "cost.prompt_tokens": "prompt tokens",
+    "cost.cached_prompt_tokens": "prompt tokens from the cache",
+    "cost.peak_prompt_tokens": "largest prompt of a run",
+    "cost.strategy_call_tokens": "tokens of the strategy's own calls",
+    "cost.conversation_tokens": "tokens of the conversation",
+    "cost.command_history_tokens": "tokens of the command history",
+    "cost.window_overflows": "prompts above the window",
+    "cost.refetch_usd": "price of fetching again what was missed",
+    "needed.recall": "needed facts kept",
+    "needed.recall.far": "old facts kept, from six or more turns back",
+    "needed.missed_turns": "missed turns, in all runs",
+    "needed.missed_turn_rate": "turns that would have missed something",
+    "needed.refetches": "calls repeated for a dropped answer",
+    "loss.fact_recall.shown": "facts kept when first shown",
+    "loss.fact_recall.stored": "facts kept in the store",
+    "loss.fact_recall.end": "facts kept to the end",
+    "loss.leaf_recall.shown": "fields kept when first shown",
+    "loss.leaf_recall.stored": "fields kept in the store",
+    "loss.leaf_recall.end": "fields kept to the end",
+    "loss.retrievable": "facts behind a handle",
+    "loss.silent_truncation": "results cut without a notice",
+    "loss.commands_lost": "commands lost",
+    "faithful.changed": "values changed",
+    "faithful.invented": "texts with invented facts",
+    "faithful.hidden_errors": "errors hidden",
+    "prompt.invalid": "prompts a provider would refuse",
+    "prompt.system_missing": "prompts without the system prompt",
+    "prompt.task_missing": "prompts without the task",
+    "prompt.rules_missing": "prompts without a standing instruction",
+    "findings.agreement": "findings unchanged",
+    "findings.evaluation_agreement": "evaluations unchanged",
+    "findings.extraction_agreement": "extractions unchanged",
+    "probes.recall": "questions still answered",
+    "routing.accuracy": "routes as expected",
+    "routing.first_divergence": "routes before the first wrong one",
+    "routing.false_aborts": "runs aborted wrongly",
+    "routing.missed_aborts": "aborts missed",
+    "routing.loops": "loops",
+    "routing.missed_loops": "loops missed",
+    "routing.false_loops": "loops seen wrongly",
+    "routing.unreset_states": "replies that left the task state",
+    "routing.reply_errors": "replies that failed",
+    "routing.unapproved_executions": "scripts run without approval",
+    "routing.selection_top1": "expected script first",
+    "routing.selection_recall_at_3": "expected script in the first three",
+}
+"""Short names of metrics for people, in the order of a report; any other is called by the first line of its docstring."""
 
 
 def metric(
@@ -44,59 +94,52 @@ def metric(
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: its name, what it is counted in, which way is better, and how runs add up."""
+    """One metric: its declaration, and the function that gives the number of a replay."""
 
-    name: str
-    entry: Entry
-    place: str = ""
-
-    @property
-    def unit(self) -> str:
-        """The unit of one value."""
-        return str(self.entry.meta["unit"])
-
-    @property
-    def better(self) -> Literal["lower", "higher"]:
-        """The better direction."""
-        better: Literal["lower", "higher"] = self.entry.meta["better"]
-        return better
-
-    @property
-    def aggregate(self) -> Aggregate:
-        """The way in which the values of runs add up."""
-        aggregate: Aggregate = self.entry.meta["aggregate"]
-        return aggregate
-
-    @property
-    def title(self) -> str:
-        """The first line of its docstring, with its place.
-
-        >>> metrics()["loss.fact_recall.end"].title
-        "Share of a tool result's facts that are still there (end)."
-        """
-        first = self.entry.doc.partition("\n")[0]
-        return f"{first.removesuffix('.')} ({self.place})." if self.place else first
+    info: MetricInfo
+    function: Callable[..., Number]
+    places: tuple[str, ...] = ()
 
     def number(self, evidence: CheckedReplay) -> Number:
         """The number of one replay."""
-        arguments = (self.place,) if self.entry.meta["places"] else ()
-        number: Number = self.entry.target(evidence, *arguments)
-        return number
+        return self.function(evidence, *self.places)
 
 
 @functools.cache
 def metrics() -> dict[str, Metric]:
     """Every metric by name, sorted.
 
-    >>> metrics()["cost.usd"].unit
+    >>> metrics()["cost.usd"].info.unit
     'usd'
     """
     all_metrics = [
-        Metric(".".join(filter(None, (entry.name, place))), entry, place)
-        for entry in entries("number").values()
-        for place in entry.meta["places"] or ("",)
+        _at_place(entry, place) for entry in entries("number").values() for place in entry.meta["places"] or (None,)
     ]
-    return {item.name: item for item in sorted(all_metrics, key=lambda item: item.name)}
+    return {item.info.name: item for item in sorted(all_metrics, key=lambda item: item.info.name)}
+
+
+def _at_place(entry: Entry, place: str | None) -> Metric:
+    """A metric at one of its places, or without any."""
+    name = f"{entry.name}.{place}" if place else entry.name
+    label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
+    declared = {key: value for key, value in entry.meta.items() if key != "places"}
+    return Metric(MetricInfo(name=name, label=label, **declared), entry.target, () if place is None else (place,))
+
+
+@functools.cache
+def metric_infos() -> dict[str, MetricInfo]:
+    """The declaration of every metric, in the order of a report: by family, then as labelled."""
+    labelled = [*LABELS]
+    families = list(dict.fromkeys(name.split(".")[0] for name in labelled))
+
+    def place(name: str) -> tuple[int, int]:
+        family = name.split(".")[0]
+        return (
+            families.index(family) if family in families else len(families),
+            labelled.index(name) if name in labelled else len(labelled),
+        )
+
+    return {name: metrics()[name].info for name in sorted(metrics(), key=place)}
 
 
 def metric_of(name: str) -> Metric:

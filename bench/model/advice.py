@@ -9,8 +9,11 @@ from typing import Literal
 from .base import Value
 from .scores import Finding, Rule
 
+TODAY = "recorded"
+"""The strategy that everything is held against: what runs today, the recording itself."""
+
 Verdict = Literal["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"]
-"""The verdicts, best first. "keep" is the verdict of what runs today."""
+"""The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
 Mark = Literal["not checked", "inactive"]
 """Marks beside a verdict: some of its texts cannot be read; it never acted."""
@@ -66,14 +69,13 @@ class Ranked(Value, frozen=True, kw_only=True):
 class Advice(Value, frozen=True, kw_only=True):
     """The decision.
 
-    `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
+    `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
 
-    `sentence` is the first line of every output. `cannot_rule_out` is the share of runs in which a
+    `sentence` is the first line of every output unless a gate failed. `cannot_rule_out` is the share of runs in which a
     large loss could have gone unseen with so many tasks. `ranked` is the table, best first;
     `theoretical_minimum` what perfect foresight would cost a run.
     """
 
-    today: str
     advised: str | None
     sentence: str
     basis: Literal["cached", "uncached", "tokens", "quality"]

@@ -77,8 +77,7 @@ class Skipped(Value, frozen=True, kw_only=True):
 class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that reports and gates may see.
 
-    `today` is the strategy that everything is held against ("recorded", unless the scenario names
-    another). `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"
+    `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"
     where its strategies fill only evaluators, stores or routers. `details` are of the few runs and
     strategies that a report shows. `totals` are over all runs: by strategy, then metric.
     `specs_before` are the specs of the strategies in `against`, where they are known.
@@ -90,7 +89,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     strategies: tuple[str, ...]
     references: tuple[str, ...] = ()
     specs: dict[str, str] = {}
-    today: str = "recorded"
     answers: Literal["savings", "stored", "judged", "routed"] = "savings"
     runs: tuple[MeasuredRun, ...] = ()
     metrics: dict[str, MetricInfo] = {}

@@ -19,40 +19,40 @@ class MissedFact(Value, frozen=True, kw_only=True):
     handle: str = ""
 
 
-class ShownMessage(Value, frozen=True, kw_only=True):
-    """One message of a prompt as a page shows it: some thousand characters around `focus`.
+class Excerpt(Value, frozen=True, kw_only=True):
+    """A part of a message: `text` begins at the character `start`; `left_out` characters are not in it."""
 
-    `focus` is where a missed fact stands, or where the text differs from the recorded one;
-    `left_out` counts the characters that are not in `text`.
-    """
-
-    role: str
-    kind: str
-    step: int | None
     text: str
-    focus: int = 0
+    start: int = 0
     left_out: int = 0
 
 
-class ShownCall(Value, frozen=True, kw_only=True):
-    """One prompt: the first `keep` messages of the one before in its thread, then `tail`."""
+class ChangedMessage(Value, frozen=True, kw_only=True):
+    """A message in which two prompts differ: in today's, and with a strategy (None: it is not there).
 
-    step: int
-    thread: str
-    tokens: int
-    keep: int
-    tail: tuple[int, ...]
-    cached_tokens: int | None = None
-    invalid: str = ""
-    missed: tuple[str, ...] = ()
+    `lost` are missed values that only today's holds.
+    """
+
+    role: str
+    step: int | None
+    before: Excerpt | None
+    after: Excerpt | None
+    lost: tuple[str, ...] = ()
 
 
 class ReplayDetail(Value, frozen=True, kw_only=True):
-    """One strategy on one run in detail. `messages` are numbered as `calls` name them."""
+    """One strategy on one run in detail: the missed facts, and the prompt that misses most beside today's.
+
+    `step` is the turn of that prompt (None: there is none). `changed` are the first messages in
+    which the two differ, `more_changed` and `unchanged` count the others. `compactions` are the
+    steps at which recorded messages went.
+    """
 
     run: str
     strategy: str
-    messages: tuple[ShownMessage, ...] = ()
-    calls: tuple[ShownCall, ...] = ()
     missed: tuple[MissedFact, ...] = ()
+    step: int | None = None
+    changed: tuple[ChangedMessage, ...] = ()
+    more_changed: int = 0
+    unchanged: int = 0
     compactions: tuple[int, ...] = ()

@@ -6,12 +6,15 @@ from typing import Literal
 
 from .base import Value
 
+Aggregate = Literal["total", "mean over tasks"]
+"""The ways in which the values of runs add up."""
+
 
 class MetricInfo(Value, frozen=True, kw_only=True):
-    """The declaration of a metric: its unit, the better direction, and how runs add up."""
+    """The declaration of a metric: its unit, the better direction, how runs add up, its short name."""
 
     name: str
     unit: str
     better: Literal["lower", "higher"]
-    aggregate: Literal["sum", "max", "pooled"]
-    title: str = ""
+    aggregate: Aggregate
+    label: str = ""

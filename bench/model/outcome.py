@@ -49,7 +49,6 @@ class Record(Value, frozen=True, kw_only=True):
     summary: str = ""
     error: str | None = None
     arguments: Any = None
-    metadata: dict[str, Any] = {}
     handle: str | None = None
     t: float | None = None
 
@@ -107,14 +106,6 @@ class WriterCall(Value, frozen=True, kw_only=True):
     consumed_tokens: Amount
     produced_tokens: Amount
     model: str | None = None
-
-
-class Note(Value, frozen=True, kw_only=True):
-    """A remark of a strategy at a step."""
-
-    step: int
-    slot: str
-    text: str
 
 
 class Resolved(Value, frozen=True, kw_only=True):

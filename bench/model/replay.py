@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .base import Value
-from .outcome import Decision, Failure, Message, Note, Record, Reply, Resolved, WriterCall
+from .outcome import Decision, Failure, Message, Record, Reply, Resolved, WriterCall
 
 
 class Call(Value, frozen=True, array_like=True):
@@ -59,6 +59,5 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...] = ()
     own_calls: tuple[WriterCall, ...] = ()
     handles: tuple[Resolved, ...] = ()
-    notes: tuple[Note, ...] = ()
     failure: Failure | None = None
     unstable_at: int | None = None

@@ -7,29 +7,58 @@ came back are numbered in the order in which they crossed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ..model import Message, Record, Reply
+from ..model import Message
+from ..model.errors import StrategyError
 from ..model.outcome import Amount
-from ..strategies import Edits, Summary, Written
-from .answers import decision_of, edits_of, findings_of, record_of, reply_of, summary_of
-from .plain import plain_data
+
+
+class Crossed:
+    """The messages that crossed, on one side of the boundary, by number."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._numbers: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def number(self, message: Message) -> int | None:
+        """The number of a message; None for one that has not crossed."""
+        return self._numbers.get(id(message))
+
+    def add(self, message: Message) -> int:
+        """The number of a message from now on."""
+        if id(message) not in self._numbers:
+            self._numbers[id(message)] = len(self._messages)
+            self._messages.append(message)
+        return self._numbers[id(message)]
+
+    def at(self, numbers: Sequence[int]) -> list[Message]:
+        """The messages of some numbers. Raises StrategyError for one that never crossed."""
+        if not all(0 <= number < len(self._messages) for number in numbers):
+            raise StrategyError("its answer holds messages that do not exist")
+        return [self._messages[number] for number in numbers]
 
 
 class Change(NamedTuple):
-    """A list of messages, by what it keeps of the one that crossed before, and what follows by number."""
+    """A list of messages, by what it keeps of the one that crossed before, and what follows."""
 
     keep: int
     tail: tuple[int, ...]
     new: tuple[tuple[Message, int | None], ...] = ()
-    """The messages that were not sent before, each with its tokens where a compactor may ask for them."""
+    """The messages not sent before, each with its tokens where a compactor may ask for them."""
 
 
 class Request(NamedTuple):
-    """One call: of the plug-in at a place of a slot, in its instance `number`; with `handle` of a store's `resolve`."""
+    """One call of the plug-in at a place of a slot, in its instance `number`.
+
+    With `handle` it is a call of a store's `resolve`.
+    """
 
     number: int
     slot: str
@@ -57,63 +86,9 @@ class Answer(msgspec.Struct, omit_defaults=True):
     charges: list[Charge] = []
 
 
-class NumberedEdits(msgspec.Struct, omit_defaults=True):
-    """A compactor's answer by the numbers of its messages."""
+class NumberedHistory(msgspec.Struct, omit_defaults=True):
+    """A compactor's answer: the new history, and what its summaries read, by number."""
 
-    messages: list[int] | None = None
-    replace: list[tuple[int, int | None]] = []
-    append: list[int] = []
+    messages: list[int]
     written: list[tuple[list[int], str]] = []
     parts: dict[str, int] = {}
-
-
-def numbered(edits: Edits, number: Callable[[Any], int]) -> NumberedEdits:
-    """Edits by number. Raises StrategyError for what is no message."""
-    return NumberedEdits(
-        messages=None if edits.messages is None else [*map(number, edits.messages)],
-        replace=[(number(old), None if new is None else number(new)) for old, new in edits.replace.items()],
-        append=[*map(number, edits.append)],
-        written=[([*map(number, item.read)], plain_data(item.text)) for item in edits.written],
-        parts=plain_data(dict(edits.parts)),
-    )
-
-
-def edits_from(given: NumberedEdits, messages: Sequence[Message]) -> Edits:
-    """Edits by number as edits of these messages."""
-
-    def several(numbers: Sequence[int]) -> list[Message]:
-        return [messages[number] for number in numbers]
-
-    return Edits(
-        messages=None if given.messages is None else several(given.messages),
-        replace={messages[old]: None if new is None else messages[new] for old, new in given.replace},
-        append=several(given.append),
-        written=[Written(several(read), text) for read, text in given.written],
-        parts=given.parts,
-    )
-
-
-Decision = tuple[str, dict[str, Any]]
-
-
-class Kind(NamedTuple):
-    """The answer of a slot: its type as it comes back, and what makes that of a function's answer and its input."""
-
-    type: Any
-    plain: Callable[[Any, Any], Any]
-
-
-def _summary(answer: Any, given: Any) -> Summary:
-    value, _, notes = summary_of(answer)
-    return Summary(value, notes)
-
-
-KINDS: dict[str, Kind] = {
-    "summarizer": Kind(Summary, _summary),
-    "store": Kind(Record, record_of),
-    "consumer": Kind(Reply, lambda answer, given: reply_of(answer)),
-    "evaluator": Kind(dict[str, Any] | None, lambda answer, given: findings_of(answer)),
-    "router": Kind(Decision | None, lambda answer, given: None if answer is None else decision_of(answer)),
-    "compactor": Kind(NumberedEdits | None, lambda answer, given: edits_of(answer)),
-}
-"""The values that come back, by kind of plug-in."""

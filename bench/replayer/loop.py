@@ -19,7 +19,6 @@ from ..model import (
     Decision,
     Message,
     ModelTurn,
-    Note,
     Record,
     Reply,
     Resolved,
@@ -34,12 +33,12 @@ from ..model import (
 from ..model.errors import StrategyError
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Summary, Window, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 from .numbering import Count, Numbers, Recorded
-from .outcomes import About, Broken, Outcomes, broken, reason_of
+from .outcomes import About, Broken, Outcomes, broken
 from .plain import plain_data
 from .thread import Thread
 
@@ -176,9 +175,6 @@ class Loop:
             self._offloaded[handle] = text
             self.out.handles.append(Resolved(handle=handle, step=self.at, text=text))
 
-    def _note(self, slot: str, notes: tuple[str, ...]) -> None:
-        self.out.notes += [Note(step=self.at, slot=slot, text=text) for text in notes]
-
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
@@ -210,26 +206,22 @@ class Loop:
         with broken("store"):
             record: Record = self._store(step)
             stored = record.value if record.handle is None else self._behind(record.handle)
-            compact_json([stored, record.metadata])  # what cannot be written cannot be read back
+            compact_json(stored)  # what cannot be written cannot be read back
         return record, stored
 
     def _behind(self, handle: str) -> Any:
-        """The value behind a record's handle; None, with a note, where it does not resolve."""
+        """The value behind a record's handle; None where it does not resolve."""
         try:
-            if self._resolve is None:
-                raise StrategyError("the store has no method resolve(handle)")
-            return self._resolve(handle)
-        except Exception as error:
-            self._note("store", (f"handle {handle} does not resolve: {reason_of(error)}",))
+            return None if self._resolve is None else self._resolve(handle)
+        except Exception:
             return None
 
     def _summary_of(self, step: ToolResult) -> tuple[Any, str | None]:
         if self._summarize is None:
             return None, None
         with broken("summarizer"):
-            summary: Summary = self._summarize(step)
-        self._note("summarizer", summary.notes)
-        return summary.value, None if summary.value is None else as_text(summary.value)
+            value = self._summarize(step)
+        return value, None if value is None else as_text(value)
 
     def _reply_to(self, step: ToolResult, summary: Any) -> Reply | None:
         if self._consume is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import Decision, Failure, Message, Note, Resolved, WriterCall
+from ..model import Decision, Failure, Message, Resolved, WriterCall
 from ..model.errors import BenchError, debugged, one_line
 from ..model.replay import Call, StepOutcome
 from ..strategies.functions import error_line
@@ -67,5 +67,4 @@ class Outcomes(msgspec.Struct):
     decisions: list[Decision] = []
     own_calls: list[WriterCall] = []
     handles: list[Resolved] = []
-    notes: list[Note] = []
     failure: Failure | None = None

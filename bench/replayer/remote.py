@@ -15,10 +15,11 @@ from ..model import Message
 from ..model.errors import StrategyError, one_line
 from ..plugins.registry import Plugin
 from ..plugins.worker import NoAnswer, Session
-from ..strategies import Strategy, Window
+from ..strategies import Edits, Strategy, Window, Written
 from ..strategies.offloading import offload
 from ..tokens.counting import TokenCounter
-from .crossing import KINDS, Answer, Change, NumberedEdits, Request, edits_from
+from .answers import KINDS
+from .crossing import Answer, Change, Crossed, NumberedHistory, Request
 from .serving import ServedStrategy, open_strategy
 from .thread import alike
 
@@ -45,8 +46,7 @@ class RemoteStrategy:
         }
         self._instances = 0
         self._open = contextlib.ExitStack()
-        self._messages: list[Message] = []
-        self._numbers: dict[int, int] = {}
+        self._crossed = Crossed()
         self._room = _MORE
         self.charge: Charged = lambda read, written, model: None
 
@@ -86,9 +86,9 @@ class RemoteStrategy:
         self._room += _TIMES * len(sent) - len(body)
         if self._room < 0:
             raise StrategyError(f"it answers more than {_TIMES} times as much as it was given, and {_MORE:,} bytes")
-        answer: Answer = read(json.loads, body, Answer)
+        answer: Answer = read(body, Answer)
         for message in answer.messages:
-            self.number(message)
+            self._crossed.add(message)
         for charge in answer.charges:
             self.charge(charge.read, charge.written, charge.model)
         for name, value in answer.handles:
@@ -97,27 +97,19 @@ class RemoteStrategy:
             raise StrategyError(one_line(answer.error))
         return answer.value
 
-    def number(self, message: Message) -> int:
-        """The number by which a message crosses, from now on."""
-        number = self._numbers.setdefault(id(message), len(self._messages))
-        if number == len(self._messages):
-            self._messages.append(message)
-        return number
-
     def change(self, before: list[Message], now: Sequence[Message], count: Callable[[Message], int | None]) -> Change:
         """A list of messages as a change of the one before, which becomes it."""
-        keep, crossed = alike(before, now), len(self._messages)
+        keep = alike(before, now)
         before[keep:] = now[keep:]
-        tail = tuple(map(self.number, now[keep:]))
-        return Change(keep, tail, tuple((message, count(message)) for message in self._messages[crossed:]))
+        new = [message for message in now[keep:] if self._crossed.number(message) is None]
+        tail = tuple(map(self._crossed.add, now[keep:]))
+        return Change(keep, tail, tuple((message, count(message)) for message in new))
 
-    def edits(self, given: NumberedEdits) -> Any:
+    def edits(self, given: NumberedHistory) -> Edits:
         """A compactor's answer. Raises StrategyError for a message that never crossed."""
-        numbers = [*(given.messages or ()), *given.append, *(n for read, _ in given.written for n in read)]
-        numbers += [number for pair in given.replace for number in pair if number is not None]
-        if not all(0 <= number < len(self._messages) for number in numbers):
-            raise StrategyError("its answer holds messages that do not exist")
-        return edits_from(given, self._messages)
+        at = self._crossed.at
+        written = [Written(at(numbers), text) for numbers, text in given.written]
+        return Edits(messages=at(given.messages), written=written, parts=given.parts)
 
 
 def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
@@ -127,7 +119,7 @@ def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
 
     def answer(*given: Any) -> Any:
         value = call(*given)
-        return value if type(value) is kind.type else kind.plain(value, given[0])
+        return value if type(value) is kind.type else kind.read(value, given[0])
 
     return instance, answer
 
@@ -150,8 +142,10 @@ class _Instance:
             change = self._remote.change(self._prompt, state.pop("prompt", []), lambda message: None)
             given = (state, "prompt" in given[0])
         value = self._remote.ask(self._request._replace(given=given, messages=change))
-        answer = read(lambda item: item, value, KINDS[self._kind].type)
-        return self._remote.edits(answer) if isinstance(answer, NumberedEdits) else answer
+        if self._kind != "compactor":
+            return read(value, KINDS[self._kind].type)
+        history = read(value, NumberedHistory | None)
+        return None if history is None else self._remote.edits(history)
 
     def resolve(self, handle: str) -> Any:
         """The value behind a handle of a store."""
@@ -164,9 +158,12 @@ def _without_messages(window: Window) -> dict[str, Any]:
     return {name: getattr(window, name) for name in names} | {"seen": len(window.messages) - len(window.added)}
 
 
-def read(decode: Callable[[Any], Any], body: Any, kind: Any) -> Any:
-    """What came back, as a value of a type. Raises StrategyError for what is none."""
+def read(given: Any, kind: Any) -> Any:
+    """An answer as a value of a type, from plain data or from JSON.
+
+    Raises StrategyError for what is none.
+    """
     try:
-        return msgspec.convert(decode(body), kind)
+        return msgspec.convert(json.loads(given) if isinstance(given, bytes) else given, kind)
     except (ValueError, RecursionError) as error:
         raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None

@@ -96,7 +96,6 @@ class Replayer:
             decisions=tuple(map(self._labelled, out.decisions)),
             own_calls=tuple(out.own_calls),
             handles=tuple(out.handles),
-            notes=tuple(out.notes),
             failure=out.failure,
         )
 

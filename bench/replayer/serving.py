@@ -12,13 +12,14 @@ import msgspec
 from ..model import Counting, Message, ToolResult, compact_json
 from ..model.errors import StrategyError
 from ..plugins.worker import Answer as Answers
-from ..strategies import Execution, Strategy, Window
+from ..strategies import Edits, Execution, Strategy, Window
 from ..strategies.functions import awaited, started
 from ..strategies.offloading import offloaded_to
 from ..strategies.sandboxed import Place, Ready, prepared
 from ..tokens.counting import TokenCounter
+from .answers import KINDS
 from .cassettes import go_offline, refused
-from .crossing import KINDS, Answer, Change, Charge, Request, numbered
+from .crossing import Answer, Change, Charge, Crossed, NumberedHistory, Request
 from .outcomes import reason_of
 from .plain import plain_data, plain_struct
 
@@ -44,9 +45,8 @@ class ServedStrategy:
     def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
         self._strategy, self._counter = strategy, counter
         self._instances: dict[int, ServedInstance] = {}
-        self._messages: list[Message] = []
-        self._numbers: dict[int, int] = {}
-        self._tokens: dict[int, int] = {}
+        self.crossed = Crossed()
+        self._tokens: dict[int | None, int] = {}
         self._out = Answer()
 
     def answer(self, body: bytes) -> bytes:
@@ -70,7 +70,7 @@ class ServedStrategy:
     def _value(self, request: Request) -> Any:
         """The value that the plug-in of a request answers with."""
         for message, tokens in () if request.messages is None else request.messages.new:
-            number = self._added(message)
+            number = self.crossed.add(message)
             if tokens is not None:
                 self._tokens[number] = tokens
         if request.number not in self._instances:
@@ -79,33 +79,21 @@ class ServedStrategy:
         instance = self._instances[request.number]
         return instance.answer(request) if request.handle is None else instance.behind(request.handle)
 
-    def _added(self, message: Message) -> int:
-        number = self._numbers[id(message)] = len(self._messages)
-        self._messages.append(message)
-        return number
-
-    def at(self, numbers: tuple[int, ...]) -> list[Message]:
-        """Messages by number."""
-        return [self._messages[number] for number in numbers]
-
     def number(self, message: Any) -> int:
         """The number of a message. A new message is sent along with this answer."""
         if not isinstance(message, Message):
             kind = type(message).__name__
             raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        number = self._numbers.get(id(message))
-        if number is None:
+        if self.crossed.number(message) is None:
             self._out.messages.append(plain_struct(Message, message))
-            number = self._added(message)
-        return number
+        return self.crossed.add(message)
 
     def count(self, item: Message | str) -> int:
         """The tokens of a text or a message."""
-        number = self._numbers.get(id(item), -1)
-        known = self._tokens.get(number)
-        if known is not None:
-            return known
-        return self._counter.of(plain_struct(Message, item) if isinstance(item, Message) else plain_data(item))
+        if not isinstance(item, Message):
+            return self._counter.of(plain_data(item))
+        known = self._tokens.get(self.crossed.number(item))
+        return self._counter.of(plain_struct(Message, item)) if known is None else known
 
 
 class ServedInstance:
@@ -125,10 +113,18 @@ class ServedInstance:
             given = (self._state(request.messages, *given),)
         result = given[0].result if isinstance(given[0], Execution) else given[0]
         before = _data(result)
-        answer = KINDS[self._kind].plain(self._call(*given), given[0])
+        answer = KINDS[self._kind].read(self._call(*given), given[0])
         if _data(result) != before:
-            raise StrategyError("the strategy changed its input — copy what a result holds before editing it")
-        return numbered(answer, self._served.number) if self._kind == "compactor" and answer else answer
+            what = "the strategy changed its input"
+            raise StrategyError(f"{what} — copy what a result holds before editing it")
+        return self._numbered(answer) if isinstance(answer, Edits) else answer
+
+    def _numbered(self, edits: Edits) -> NumberedHistory:
+        """The history after edits, by number. Raises StrategyError for what is no message."""
+        number = self._served.number
+        written = [([*map(number, one.read)], plain_data(one.text)) for one in edits.written]
+        history = [*map(number, edits.applied(self._prompt))]
+        return NumberedHistory(history, written, plain_data(dict(edits.parts)))
 
     def behind(self, handle: str) -> Any:
         """The value behind a handle of a store. Raises what its `resolve` does, and StrategyError without one."""
@@ -138,7 +134,7 @@ class ServedInstance:
 
     def _changed(self, change: Change | None) -> list[Message]:
         if change is not None:
-            self._prompt[change.keep :] = self._served.at(change.tail)
+            self._prompt[change.keep :] = self._served.crossed.at(change.tail)
         return list(self._prompt)
 
     def _window(self, change: Change | None, *, seen: int, **fields: Any) -> Window:

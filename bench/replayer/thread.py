@@ -8,7 +8,7 @@ from typing import Any
 from ..model import ContextEdit, ContextReset, Message, ModelTurn
 from ..model.replay import Call
 from ..strategies import Edits, Window
-from .answers import applied, edits_of
+from .answers import edits_of
 from .numbering import Numbers
 
 _BLOCK = 256
@@ -120,7 +120,7 @@ class Thread:
         history = self.messages if self._joined is None else self._joined
         if edits is None and self._joined is None:
             return
-        new = list(history) if edits is None else applied(edits, history)
+        new = list(history) if edits is None else edits.applied(history)
         same = alike(self.messages, new)
         dropped = self._ids[same : self._counted]
         self._tokens -= sum(map(self._numbers.tokens, dropped))

@@ -6,20 +6,18 @@ A panel is one file in `panels/`; a format is one file here with a `render` func
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
+from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError, nearest
-from . import panels
-from .blocks import Report, Section, plain
+from .blocks import Report, plain
 from .gates import failed_sentence
 from .numbers import count, listed, of
 from .overview import overview
+from .panels import answer, changes, judgements, losses, numbers, trust
 from .panels.answer import answer_sentence
 from .reading import Reading
 
@@ -36,30 +34,25 @@ FORMATS = {
 _VALUES = ("json", "csv", "junit")  # formats of values, which have no panels
 
 
-def panel_modules() -> list[ModuleType]:
-    """Every panel of the folder, in the order of their names."""
-    names = sorted(item.name for item in pkgutil.iter_modules(panels.__path__))
-    return [importlib.import_module(f"{panels.__name__}.{name}") for name in names]
+PANELS = (answer, changes, losses, judgements, trust, numbers)
+"""The panels of a report in order; each has a function `sections`, which gives what it shows."""
 
 
 def report(compared: Compared, title: str = "") -> Report:
-    """A comparison as a report: its panels in order, those with nothing to show left out."""
+    """A comparison as a report: its panels in order, those with nothing to show left out.
+
+    The changes come first where a gate failed or something moved.
+    """
     reading = Reading(compared)
-    modules = panel_modules()
-    modules.sort(key=lambda panel: panel.order(reading) if hasattr(panel, "order") else panel.ORDER)
-    sections: list[Section] = []
-    for panel in modules:
-        sections += panel.sections(reading)
-    if sections and sections[0].anchor != "answer":  # what comes later has a heading
-        sections = [
-            replace(item, heading=item.heading or item.name) if item is not sections[0] else item for item in sections
-        ]
-    return Report(title or title_of(compared), _about(reading), first_line(compared), tuple(sections), _footer(reading))
+    begins = changes if reading.failed or compared.moves else answer
+    panels = sorted(PANELS, key=lambda panel: panel is not begins)
+    sections = tuple(section for panel in panels for section in panel.sections(reading))
+    return Report(title or title_of(compared), _about(reading), first_line(compared), sections, _footer(reading))
 
 
 def title_of(compared: Compared) -> str:
     """The title of a comparison; without one the question that it answers."""
-    names = [name for name in compared.strategies if name != compared.today]
+    names = [name for name in compared.strategies if name != TODAY]
     if compared.title or not names:
         return compared.title or "Which strategy?"
     if len(names) == 1:
@@ -77,8 +70,7 @@ def markdown_screen(compared: Compared) -> str:
     """The first screen as Markdown, for a notebook: the sentence, the three figures, the table."""
     from .markdown import markdown
 
-    answer = next(section for section in report(compared).sections if section.anchor == "answer")
-    return markdown(answer.blocks)
+    return markdown(next(answer.sections(Reading(compared))).blocks)
 
 
 def _about(reading: Reading) -> str:
@@ -89,9 +81,8 @@ def _about(reading: Reading) -> str:
     kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names]
     unnamed = sum(not item.model for item in facts) if models else 0
     data = ", ".join([*kinds, *([f"{of(unnamed, 'run')} without a model"] if unnamed else [])])
-    others = sum(name != compared.today for name in compared.strategies)
-    today = "what runs today" if compared.today == "recorded" else compared.today
-    against = f"{of(others, 'strategy', 'strategies')} against {today}" if others else ""
+    others = sum(name != TODAY for name in compared.strategies)
+    against = f"{of(others, 'strategy', 'strategies')} against what runs today" if others else ""
     baseline = f"baseline {compared.against}" if compared.against else ""
     return " · ".join(filter(None, [data, reading.size, against, baseline]))
 

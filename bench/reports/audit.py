@@ -78,7 +78,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
     models = sorted({one.model for one in audits if one.model})
     about = [listed(formats, 3), listed(models, 3), of(sessions.calls, "model call")]
     parts = (
-        ("cost", "Cost", "", _cost(sessions)),
+        ("cost", "Cost", "Cost", _cost(sessions)),
         ("turns", "By turn", "Cost by turn", _turns(sessions)),
         ("contents", "Prompts", "Parts of the prompts", _parts(sessions)),
         ("dearest", "Dearest results", "The ten dearest results", _dearest(sessions)),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Histogram, Mark, Plot, Range
+from .charts import Chart, Mark, Range
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -62,11 +62,12 @@ def muted(text: str) -> Prose:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart with a title and a note."""
+    """A chart with a title, the mark of the strategy that it is about, and a note."""
 
     chart: Chart
     title: str = ""
     note: str = ""
+    mark: Mark | None = None
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,11 @@ class Figures:
     drawing: Drawing | None = None
 
 
-Picture = tuple[Mark | None, str, str, Histogram | Plot]
-"""A small chart with the mark of a strategy, a name and a line of text."""
-
-
 @dataclass(frozen=True)
 class Gallery:
     """Small charts side by side; two in a row where they are `wide`."""
 
-    items: tuple[Picture, ...]
+    items: tuple[Drawing, ...]
     wide: bool = False
 
 
@@ -212,7 +209,7 @@ Block = Prose | Figures | Table | Drawing | Gallery | Fold
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: its anchor, its short name, its heading ("": none), its blocks."""
+    """One part of a report: its anchor, its short name, its heading (that of the first is not shown), its blocks."""
 
     anchor: str
     name: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..model.compared import GateResult
-from .labels import label, sentence_case
-from .numbers import count, difference, of, quantity
+from .numbers import count, difference, of, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
@@ -20,7 +19,7 @@ _SAME = {"max_drop": "no less than before", "max_increase": "no more than before
 
 def name_of(reading: Reading, metric: str) -> str:
     """The short name of a metric, to begin a line with."""
-    return sentence_case(label(metric, reading.info(metric)))
+    return sentence_case(reading.label(metric))
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
@@ -35,8 +34,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
         verb = "rose" if first.value > first.before else "fell"
         moved = f"{verb} from {quantity(first.before, unit)} to {quantity(first.value, unit)}"
     basis = f" ({first.basis})" if first.basis else ""
-    name = label(metric, reading.info(metric))
-    return head, f"{first.strategy}: {name} {moved}{basis}; allowed: {condition(first, unit)}."
+    return head, f"{first.strategy}: {reading.label(metric)} {moved}{basis}; allowed: {condition(first, unit)}."
 
 
 def condition(gate: GateResult, unit: str) -> str:
@@ -44,7 +42,7 @@ def condition(gate: GateResult, unit: str) -> str:
 
     >>> from bench.model import GateRule
     >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
-    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "fraction")
+    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "share")
     'at least 90%'
     """
     words = [_setting(name, value, unit) for name, value in gate.rule.settings.items()]
@@ -60,7 +58,7 @@ def _setting(name: str, value: Any, unit: str) -> str:
         return _SAME[name]
     if isinstance(value, str):
         return f"{_SETTINGS[name]} {value}"
-    if name in _SAME and unit == "fraction":
+    if name in _SAME and unit == "share":
         return f"{_SETTINGS[name]} {difference(0.0, float(value), unit).lstrip('+')}"
     return f"{_SETTINGS[name]} {quantity(float(value), unit)}"
 
@@ -70,6 +68,5 @@ def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:
     settings = gate.rule.settings
     if "min" in settings or "max_drop" in settings:
         return "below"
-    info = reading.info(gate.rule.metric)
-    higher = info is not None and info.better == "higher"
+    higher = reading.info(gate.rule.metric).better == "higher"
     return "below" if higher and not {"max", "max_increase"} & settings.keys() else "above"

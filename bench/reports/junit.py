@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from ..model.compared import Compared, GateResult
 from ..model.errors import visible
 from .gates import condition
-from .labels import label
 from .numbers import quantity
 from .reading import Reading
 
@@ -40,7 +39,7 @@ def message(reading: Reading, gate: GateResult) -> str:
     values = [quantity(value, unit) for value in (gate.before, gate.value) if value is not None]
     parts = [" → ".join(values) or gate.reason or "not measured", condition(gate, unit), gate.basis]
     parts += [f"worst run {reading.name(gate.run)}" if gate.run else "", gate.reason if values else ""]
-    return f"{label(gate.rule.metric, reading.info(gate.rule.metric))}: {'; '.join(filter(None, parts))}"
+    return f"{reading.label(gate.rule.metric)}: {'; '.join(filter(None, parts))}"
 
 
 def _add_case(suite: ET.Element, reading: Reading, gate: GateResult) -> None:

@@ -17,7 +17,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
     for report in reports:
         yield "\n\n".join([f"# {escape(report.title)}", *filter(None, [escape(report.about)])]) + "\n\n"
         for section in report.sections:
-            heading = f"## {escape(section.heading)}\n\n" if section.heading else ""
+            heading = "" if section is report.sections[0] else f"## {escape(section.heading)}\n\n"
             yield heading + markdown(section.blocks) + "\n\n"
         if report.footer and report is reports[0]:
             yield f"{escape(report.footer)}\n\n"

@@ -36,16 +36,16 @@ def change(ratio: float | None) -> str:
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit: shares as percent, dollars, anything else as a count.
 
-    >>> quantity(0.5, "fraction"), quantity(0.5, "usd"), quantity(1500, "tokens")
+    >>> quantity(0.5, "share"), quantity(0.5, "usd"), quantity(1500, "tokens")
     ('50%', '$0.50', '1,500')
     """
-    return percent(value) if unit == "fraction" else dollars(value) if unit == "usd" else count(value)
+    return percent(value) if unit == "share" else dollars(value) if unit == "usd" else count(value)
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:
     """A change between two values: points for shares, percent for dollars and tokens, else a count.
 
-    >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
+    >>> difference(0.013, 0.069, "share"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
     ('+5.6 points', '−9.1%', '+119')
     """
     if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
@@ -53,7 +53,7 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     if before == after:
         return "unchanged"
     sign = "+" if after > before else MINUS
-    if unit == "fraction":
+    if unit == "share":
         moved = percent(abs(after - before)).removesuffix("%")
         return f"{sign}{moved} {'point' if moved == '1' else 'points'}"
     if before and unit in ("usd", "tokens"):
@@ -80,6 +80,11 @@ def rule_out(size: str, share: float) -> str:
     one_in = round(1 / share) if share > 0 else 0
     where = f"in up to 1 of {count(one_in)}" if one_in > 1 else "at all"
     return f"{size} cannot rule out a large loss {where}"
+
+
+def sentence_case(text: str) -> str:
+    """A text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def value_of(number: Number | None) -> float | None:

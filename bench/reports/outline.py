@@ -1,23 +1,11 @@
-"""Blocks reduced to what any text can show: headings, paragraphs, lists, tables, folds."""
+"""Blocks reduced to what any text can show: prose, lists, tables, folds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .blocks import (
-    Block,
-    Drawing,
-    Figure,
-    Figures,
-    Fold,
-    Gallery,
-    Picture,
-    Prose,
-    Span,
-    Table,
-    Text,
-)
+from .blocks import Block, Drawing, Figure, Figures, Fold, Gallery, Prose, Span, Table, Text
 from .charts import Plot
 
 DOTS = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
@@ -38,8 +26,6 @@ def outline(blocks: Iterable[Block]) -> Iterator[Part]:
     """The parts of some blocks in order; a chart is the sentence that describes it."""
     for block in blocks:
         match block:
-            case Prose() | Table() | Fold():
-                yield block
             case Figures(items, drawing):
                 yield Items(tuple(map(_figure, items)))
                 yield from [Prose(drawing.chart.alt)] if drawing else []
@@ -49,12 +35,13 @@ def outline(blocks: Iterable[Block]) -> Iterator[Part]:
                 yield from [Prose(title, "heading")] if title else []
                 yield from (Prose(text) for text in (chart.alt, note) if text)
             case Gallery(items, _):
-                yield Items(tuple(map(_picture, items)))
+                yield Items(tuple(map(_small, items)))
+            case _:
+                yield block
 
 
-def _picture(item: Picture) -> str:
-    mark, name, line, chart = item
-    return f"{DOTS[mark]} {name}: {line}" if mark else chart.alt
+def _small(item: Drawing) -> str:
+    return f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
 
 
 def _figure(item: Figure) -> Text:

@@ -52,11 +52,9 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         if (item := readings[at].by_name.get(readings[at].advice.advised or ""))
     ]
     head, rest = _sentence(readings, groups, list(dict.fromkeys(item.strategy for _, item in advised)))
-    answer = (Prose((head, rest), "lead"), Figures(tuple(_figures(readings, advised))))
-    questions = (_questions(readings, groups, reports),)
+    figures, questions = Figures(tuple(_figures(readings, advised))), _questions(readings, groups, reports)
     sections = (
-        Section("answer", "Answer", "", answer),
-        Section("questions", "Questions", "", questions),
+        Section("answer", "Answer", "Answer", (Prose((head, rest), "lead"), figures, questions)),
         Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
     )
     runs, gates = sum(len(one.runs) for one in readings), sum(len(one.decided) for one in readings)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.rules import TABLE, filled
-from ..comparison.totals import Runs
-from ..model.advice import Advice, Price, Ranked
+from ..comparison.totals import Runs, is_finite
+from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.errors import SpecError
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Rule, Score
+from ..model.scores import MeasuredRun, Rule
 from ..plugins.spec import parse_value
 from ..text.wording import per_run
 from .charts import Mark
@@ -37,7 +37,7 @@ class Reading:
     @cached_property
     def advice(self) -> Advice:
         """The advice; an empty one where there is none."""
-        no_advice = Advice(today=self.compared.today, advised=None, sentence="", basis="tokens", tasks=0, runs=0)
+        no_advice = Advice(advised=None, sentence="", basis="tokens", tasks=0, runs=0)
         return self.compared.advice or no_advice
 
     @cached_property
@@ -66,7 +66,7 @@ class Reading:
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
-        if strategy == self.compared.today:
+        if strategy == TODAY:
             return "today"
         if strategy == self.advice.advised:
             return "advised"
@@ -75,7 +75,7 @@ class Reading:
 
     def title(self, strategy: str) -> str:
         """The name of a strategy; the one that everything is compared with is "today"."""
-        return "today" if strategy == self.compared.today else strategy
+        return "today" if strategy == TODAY else strategy
 
     def spec(self, strategy: str) -> str:
         """The spec of a strategy without its own name before it; "" where it is not known."""
@@ -84,14 +84,19 @@ class Reading:
         return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
 
     @cached_property
-    def runs(self) -> tuple[MeasuredRun, ...]:
-        """The runs that count: of copies of a recording the first."""
-        return Runs(self.compared.runs).all
+    def known(self) -> Runs:
+        """The runs that count, looked up by strategy: of copies of a recording the first."""
+        return Runs(self.compared.runs)
 
-    @cached_property
+    @property
+    def runs(self) -> tuple[MeasuredRun, ...]:
+        """The runs that count."""
+        return self.known.all
+
+    @property
     def tasks(self) -> int:
         """The number of tasks; a run without one is a task of its own."""
-        return len({run.facts.task or run.id for run in self.runs}) or self.advice.tasks
+        return len(self.known.tasks) or self.advice.tasks
 
     @property
     def size(self) -> str:
@@ -131,10 +136,6 @@ class Reading:
         limits = (result.limit for item in self.ranked for result in item.rules if result.rule == rule)
         return next((limit for limit in limits if limit is not None), None)
 
-    def far(self, item: Ranked) -> float | None:
-        """The share of needed facts from far back that a strategy keeps."""
-        return item.far_recall if item.far_recall is not None else self.value(item.strategy, FAR)
-
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
         mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
@@ -157,7 +158,7 @@ class Reading:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
         if self.counts_tokens:
             return 1, "a run"
-        today = self.by_name.get(self.compared.today)
+        today = self.by_name.get(TODAY)
         prices = [self.price(item) for item in ([today] if today else []) + [*self.ranked]]
         finite = [price.per_run for price in prices if price and math.isfinite(price.per_run)]
         return per_run(finite[0]) if finite else (1, "a run")
@@ -170,7 +171,7 @@ class Reading:
     @cached_property
     def candidate(self) -> Ranked | None:
         """The strategy that is advised, else the cheapest that no rule but the last refuses."""
-        today, prices = self.compared.today, {}
+        today, prices = TODAY, {}
         for item in self.ranked:
             price = self.price(item)
             if item.strategy != today and item.verdict not in REFUSED and price is not None:
@@ -182,13 +183,17 @@ class Reading:
         """The value of one number over all runs; None where it was not measured."""
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
+    def values(self, metric: str) -> set[float]:
+        """The values that strategies have of one number."""
+        return {value for name in self.everyone if (value := self.value(name, metric)) is not None}
+
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364".
 
         "" where it is no share, or where that of some strategy does not come out even: its weight
         is then no number of things.
         """
-        if self.unit(metric) != "fraction":
+        if self.unit(metric) != "share":
             return ""
         both = {name: self._hits(name, metric) for name in self.everyone}
         even = all(abs(hits - round(hits)) < 1e-6 for hits, _ in both.values())
@@ -196,18 +201,22 @@ class Reading:
         return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
     def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
-        counts = [scores[strategy].numbers.get(metric) for scores in self.scores.values() if strategy in scores]
-        numbers = [number for number in counts if number is not None and value_of(number) is not None]
-        return sum((one.value or 0.0) * one.weight for one in numbers), sum(one.weight for one in numbers)
+        numbers = [self.known.number(run, strategy, metric) for run in self.runs]
+        pairs = [(one.value, one.weight) for one in numbers if one and one.value is not None and is_finite(one)]
+        return math.fsum(value * weight for value, weight in pairs), math.fsum(weight for _, weight in pairs)
+
+    def info(self, metric: str) -> MetricInfo:
+        """The declaration of a metric; one that nothing declares is a count of which less is better."""
+        unknown = MetricInfo(name=metric, unit="count", better="lower", aggregate="total", label=metric)
+        return self.compared.metrics.get(metric, unknown)
 
     def unit(self, metric: str) -> str:
-        """The unit of a metric; what nothing declares is a count."""
-        info = self.compared.metrics.get(metric)
-        return info.unit if info else "count"
+        """The unit of a metric."""
+        return self.info(metric).unit
 
-    def info(self, metric: str) -> MetricInfo | None:
-        """The declaration of a metric."""
-        return self.compared.metrics.get(metric)
+    def label(self, metric: str) -> str:
+        """The short name of a metric."""
+        return self.info(metric).label or metric
 
     @cached_property
     def measure(self) -> str:
@@ -231,30 +240,17 @@ class Reading:
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]
-        names = sorted(
-            {name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family}
-        )
-        moved = (
-            name
-            for name in names
-            if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1
-        )
-        return (self.measure, *moved)[:4]
+        others = sorted(name for name in self.compared.metrics if name.split(".")[0] == family and name != self.measure)
+        return (self.measure, *(name for name in others if len(self.values(name)) > 1))[:4]
 
     @property
     def everyone(self) -> tuple[str, ...]:
         """Today, the declared strategies, the references, each once."""
-        return tuple(dict.fromkeys((self.compared.today, *self.compared.everyone)))
+        return tuple(dict.fromkeys((TODAY, *self.compared.everyone)))
 
-    @cached_property
-    def scores(self) -> dict[str, dict[str, Score]]:
-        """The scores by run, then strategy."""
-        return {run.id: {score.strategy: score for score in run.scores} for run in self.runs}
-
-    def at(self, run: str, strategy: str, metric: str) -> float | None:
+    def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None where it was not measured."""
-        score = self.scores.get(run, {}).get(strategy)
-        return value_of(score.numbers.get(metric)) if score else None
+        return value_of(self.known.number(run, strategy, metric))
 
     @cached_property
     def names(self) -> dict[str, str]:

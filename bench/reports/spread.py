@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..model.advice import Price, Ranked
-from .blocks import Gallery, Picture, Prose, Section
+from ..model.advice import TODAY, Price, Ranked
+from .blocks import Drawing, Gallery, Prose, Section
 from .charts import Histogram, Mark, Plot, centers, spaced, step, ticks
 from .numbers import change, count, listed, of, percent
 from .reading import REFUSED, Reading
@@ -25,7 +25,7 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
 
     A strategy that changes no price has no histogram.
     """
-    names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
+    names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
     by_name = {name: values for name in names if any(values := _changes(reading, name))}
     if not by_name or max(map(len, by_name.values())) < _FEWEST:
         return
@@ -43,7 +43,7 @@ def _changes(reading: Reading, strategy: str) -> list[float]:
     """
     metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
     metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
-    prices = [[reading.at(run.id, name, metric) for name in (strategy, reading.compared.today)] for run in reading.runs]
+    prices = [[reading.at(run, name, metric) for name in (strategy, TODAY)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
 
 
@@ -68,7 +68,7 @@ def _scale(values: Sequence[float]) -> tuple[float, int, int]:
     return width, first, max(1, last - first)
 
 
-def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> Picture:
+def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> Drawing:
     """Bins of changes; a change at an edge belongs to the bin farther from today."""
     counts: Counter[int] = Counter()
     for value in filter(None, values):
@@ -85,7 +85,8 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
     line = f"{count(less)} cheaper, {count(len(values) - less - more)} equal, {count(more)} dearer"
     mark = reading.mark(name)
     bars = tuple(counts[place] for place in range(bins))
-    return mark, name, line, Histogram(f"{name}: {line}", bars, tuple(labels), (mark,) * bins, today)
+    chart = Histogram(f"{name}: {line}", bars, tuple(labels), (mark,) * bins, today)
+    return Drawing(chart, name, line, mark)
 
 
 # ---------------------------------------------------------------- sweeps
@@ -131,7 +132,7 @@ def sweep_sections(reading: Reading) -> Iterator[Section]:
             yield Section(f"sweep{place}", f"Sweep {place}" if place > 1 else "Sweep", f"Sweep of {setting}", blocks)
 
 
-def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) -> Iterator[Picture]:
+def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) -> Iterator[Drawing]:
     """Yields a plot by measure that at least two settings have."""
     costs: dict[str, Callable[[Ranked], Price | None]] = {
         "price with cache": lambda item: item.cached,
@@ -145,11 +146,11 @@ def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) 
     ]
     needed, far = reading.limit("needed"), reading.limit("far")
     measures.append(("missed turns", lambda item: item.missed_turns, needed, f"limit {percent(needed)}"))
-    measures.append(("old facts kept", reading.far, far, f"limit {percent(far)}"))
+    measures.append(("old facts kept", lambda item: item.far_recall, far, f"limit {percent(far)}"))
     for title, value_of, line, name in measures:
         values = [(setting_value, value_of(item), reading.mark(item.strategy)) for setting_value, item in items]
         if sum(value is not None for _, value, _ in values) > 1:
-            yield None, title, "", _plot(f"{title} over {setting}", values, line, name)
+            yield Drawing(_plot(f"{title} over {setting}", values, line, name), title)
 
 
 def _saving(price: Price | None) -> float | None:

@@ -12,9 +12,9 @@ from ..model.advice import Ranked, RuleResult
 from ..model.errors import SpecError
 from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, number, table
 from .charts import Range
-from .labels import label, rule_failed
 from .numbers import change, count, of, quantity
 from .reading import Reading
+from .rule_words import rule_failed
 
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
@@ -72,7 +72,7 @@ def reason(reading: Reading, item: Ranked) -> str:
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
-    others = [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]
+    others = [rule_failed(rule, reading.label(rule.metric)) for rule in failed if rule.rule != "cheaper"]
     if not others and failed:
         others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
@@ -110,10 +110,10 @@ def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
     """
     pairs: list[tuple[Column, Callable[[Ranked], Cell]]] = []
     for metric in metrics:
-        column = number(label(metric, reading.info(metric)))
+        column = number(reading.label(metric))
         pairs.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
     drawn = (Column("0 to 100%", card="-"), lambda item: _share(reading, item, metrics[0]))
-    return [*pairs[:1], drawn, *pairs[1:]] if metrics and reading.unit(metrics[0]) == "fraction" else pairs
+    return [*pairs[:1], drawn, *pairs[1:]] if metrics and reading.unit(metrics[0]) == "share" else pairs
 
 
 def _value(reading: Reading, item: Ranked, metric: str) -> Cell:
@@ -128,5 +128,5 @@ def _share(reading: Reading, item: Ranked, metric: str) -> Cell:
     value = reading.value(item.strategy, metric)
     if value is None:
         return Cell("")
-    alt = f"{reading.title(item.strategy)}: {quantity(value, 'fraction')}"
+    alt = f"{reading.title(item.strategy)}: {quantity(value, 'share')}"
     return Cell("", chart=Range(alt, value, (0.0, value), (0.0, 1.0), reading.mark(item.strategy)))

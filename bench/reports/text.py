@@ -29,7 +29,8 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
         rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
         yield "\n".join([*_wrapped(report.title, WIDTH), rule, *_wrapped(report.about, WIDTH), "", ""])
         for section in report.sections:
-            head = [section.heading, "-" * len(section.heading), ""] if section.heading else []
+            is_first = section is report.sections[0]
+            head = [] if is_first else [section.heading, "-" * len(section.heading), ""]
             yield "\n".join([*head, *lines_of(section.blocks, WIDTH), ""])
         if report.footer and report is reports[0]:
             yield report.footer + "\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..files.git import outermost_of, resolve, unpack
+from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
 from ..model.compared import Compared
 from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one_line
@@ -69,7 +69,7 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         raise BenchError(f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision")
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
-    top = (outermost_of(plan.base) or plan.base).resolve()
+    top = (top_of(plan.base) or plan.base).resolve()
     sha = resolve(top, revision)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"

@@ -70,7 +70,7 @@ def audited(trace: Trace, model: str | None = None) -> SessionAudit:
     """The audit of one recording."""
     session = RunSession(trace, Measuring((), model=model))
     minimum = session.evidence(parse_strategy("floor"))
-    return audit_of(session.as_recorded, minimum, _marker_of)
+    return audit_of(session.recorded, minimum, _marker_of)
 
 
 def _marker_of(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,15 +10,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..comparison.baseline import ScoreFile
-from ..comparison.building import compared
+from ..comparison.building import decided
 from ..comparison.gate_rules import parse_rule
+from ..comparison.rules import Terms
 from ..evidence.false_alarms import false_alarms
-from ..metrics import metrics
+from ..metrics import metric_infos
 from ..model import GateRule, Signature
+from ..model.advice import TODAY
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
-from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, strategy_of
 from ..strategies.sandboxed import Place, put_together
@@ -99,29 +99,31 @@ def answered(
     measured = sorted(measured_runs.of(runs), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
-    strategies = [item.name for item in given.strategies]
-    result = compared(
-        measured,
+    strategies = tuple(item.name for item in given.strategies)
+    here = (f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here)
+    compared = Compared(
         title=plan.title,
+        asks=plan.asks,
         signature=_signature(measured, measuring),
         strategies=strategies,
-        references=[item.name for item in everyone if item.name not in strategies],
+        references=tuple(item.name for item in everyone if item.name not in strategies),
         specs={item.name: item.spec for item in everyone},
+        runs=tuple(measured),
         metrics=metric_infos(),
         rules=rules,
-        asks=plan.asks,
-        skipped=skipped(),
+        against=against,
+        skipped=tuple(skipped()),
+        notes=tuple(here),
+    )
+    terms = Terms(
         basis="uncached" if plan.cache == "none" else "cached",
         portfolio=plan.portfolio,
         rates=false_alarms(),
         limits={"needed": plan.max_missed_turns, "far": plan.min_far_recall},
-        base=base,
-        against=against,
-        required=required,
     )
-    here = [f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here]
+    result = decided(compared, terms, base, required=required)
     details = tuple(_details(result, measured_runs)) if running.details else ()
-    return msgspec.structs.replace(result, details=details, notes=tuple(here))
+    return msgspec.structs.replace(result, details=details)
 
 
 def rules_of(
@@ -144,22 +146,6 @@ def rules_of(
     return tuple(rules)
 
 
-@functools.cache
-def metric_infos() -> dict[str, MetricInfo]:
-    """Every metric as reports and gates know it."""
-    infos = {}
-    for name, item in metrics().items():
-        pooled = item.aggregate == "mean over tasks"
-        infos[name] = MetricInfo(
-            name=name,
-            unit="fraction" if item.unit == "share" else item.unit,
-            better=item.better,
-            aggregate="pooled" if pooled else "max" if name == "cost.peak_prompt_tokens" else "sum",
-            title=item.title,
-        )
-    return infos
-
-
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
     return Signature(
         bench_version=VERSION,
@@ -177,7 +163,7 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     opened = _opened(result)
-    worst = (run for name in opened if name != result.today for run in _worst_runs(result, name, measured.in_memory))
+    worst = (run for name in opened if name != TODAY for run in _worst_runs(result, name, measured.in_memory))
     yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
 
 
@@ -196,7 +182,7 @@ def _opened(result: Compared) -> tuple[str, ...]:
     advice = result.advice
     if advice is None:
         return ()
-    wanted = advice.advised, result.asks, advice.cheapest_rejected, result.today
+    wanted = advice.advised, result.asks, advice.cheapest_rejected, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:  # today's alone
         opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]

@@ -129,11 +129,19 @@ def key_of(*about: object) -> bytes:
 
 def replay_digest(replay: Replay) -> str:
     """The digest of all that a replay shows, stores, judges and routes, whatever the strategy is called."""
-    bare = msgspec.structs.replace(replay, strategy="", spec="")
+    return _digest(msgspec.structs.replace(replay, strategy="", spec=""))
+
+
+def prompts_digest(replay: Replay) -> str:
+    """The digest of the prompts that a replay shows."""
+    return _digest((replay.calls, replay.written))
+
+
+def _digest(value: Any) -> str:
     try:
-        body = msgspec.msgpack.encode(bare)
+        body = msgspec.msgpack.encode(value)
     except (UnicodeEncodeError, OverflowError):  # lone surrogates, whole numbers above 64 bits
-        body = compact_json(msgspec.to_builtins(bare)).encode("utf-8", "replace")
+        body = compact_json(msgspec.to_builtins(value)).encode("utf-8", "replace")
     return hashlib.sha256(body).hexdigest()
 
 

@@ -14,10 +14,11 @@ import msgspec
 
 from ..evidence.checks import CheckedReplay
 from ..evidence.contents import TraceContents
-from ..evidence.detail import detail_of, missed_by_origin
+from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..model import Failure, Trace, compact_json
+from ..model.advice import TODAY
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
@@ -25,14 +26,10 @@ from ..model.replay import Replay
 from ..model.scores import MeasuredRun, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from .kept import Kept, replay_digest
+from .kept import Kept, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
 
 _Kind = TypeVar("_Kind")
-
-RECORDED = "recorded"
-"""The reference that does what the recorded system itself did."""
-
 
 _OBJECTS = 100_000
 
@@ -106,7 +103,15 @@ class RunSession:
     @cached_property
     def session(self) -> TraceSession:
         """All that the evidence of several replays shares."""
-        return TraceSession(self.trace, self.index, self._contents)
+        return TraceSession(self.trace, self.index, self._contents, self._lacking)
+
+    def _lacking(self) -> list[tuple[int, int]]:
+        """The instructions that the recording's own prompts lack, by step and place."""
+
+        def make() -> list[tuple[int, int]]:
+            return [(item.step, at) for item in self.recorded.lacking for at in item.missing]
+
+        return self._once(list[tuple[int, int]], ("lacking",), make)
 
     @cached_property
     def replayer(self) -> Replayer:
@@ -114,29 +119,27 @@ class RunSession:
         return Replayer(self.trace, self.index, self.session.messages.count, self._contents)
 
     @cached_property
-    def as_recorded(self) -> CheckedReplay:
-        """The evidence of what the recorded system did, everything that its prompts lacked counted."""
-        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(RECORDED)))
-
-    @cached_property
     def recorded(self) -> CheckedReplay:
-        """The evidence of what the recorded system did. What its own prompts lacked is held against nobody."""
-        self.session.excuse(self.as_recorded)
-        return CheckedReplay(self.session, self.as_recorded.replay)
+        """The evidence of what the recorded system did."""
+        return CheckedReplay(self.session, self.replayer.replay(parse_strategy(TODAY)))
+
+    @property
+    def _recorded_prompts(self) -> str:
+        """The digest of the recorded prompts."""
+        return self._once(str, ("recorded prompts",), lambda: prompts_digest(self.recorded.replay))
 
     # ------------------------------------------------------------ of one strategy
 
     def evidence(self, strategy: Strategy) -> CheckedReplay:
         """The evidence of one replay."""
-        return self._evidence(strategy, self._replay(strategy))
+        return self._evidence(self._replay(strategy))
 
     def _replay(self, strategy: Strategy) -> Replay:
-        is_recorded = strategy.name == RECORDED
-        return self.as_recorded.replay if is_recorded else self.replayer.replay(strategy, twice=self._twice)
+        is_recorded = strategy.name == TODAY
+        return self.recorded.replay if is_recorded else self.replayer.replay(strategy, twice=self._twice)
 
-    def _evidence(self, strategy: Strategy, replay: Replay) -> CheckedReplay:
-        recorded = self.recorded
-        return recorded if strategy.name == RECORDED else CheckedReplay(self.session, replay)
+    def _evidence(self, replay: Replay) -> CheckedReplay:
+        return self.recorded if replay.strategy == TODAY else CheckedReplay(self.session, replay)
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; one that cannot be measured has failed.
@@ -165,9 +168,9 @@ class RunSession:
         """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
         if replay.failure is not None:
             return failed_score(strategy, replay.failure)
-        evidence = self._evidence(strategy, replay)
+        evidence = self._evidence(replay)
         try:
-            return score_of(evidence, self.recorded.replay)
+            return score_of(evidence, self._recorded_prompts)
         except Exception as error:
             if not strategy.own:
                 raise
@@ -179,7 +182,7 @@ class RunSession:
     @rare_collection()
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
-        facts = self._once(RunFacts, self._facts, lambda: facts_of(self.recording, self.as_recorded))
+        facts = self._once(RunFacts, self._facts, lambda: facts_of(self.recording, self.recorded))
         return self._run(facts, map(self.score, self._measuring.strategies))
 
     def known(self) -> MeasuredRun | None:
@@ -220,17 +223,14 @@ class RunSession:
         return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
-        """The details of strategies; those that fail are left out."""
-        evidences = []
+        """The details of strategies beside today's; those that fail are left out."""
+        evidences = {}
         for strategy in strategies:
             with contextlib.suppress(BenchError):
-                evidences.append(self.evidence(strategy))
-        evidences = [evidence for evidence in evidences if evidence.replay.failure is None]
-        facts_from: dict[int, list[str]] = {}
-        for evidence in evidences:
-            for step, facts in missed_by_origin(evidence).items():
-                facts_from.setdefault(step, []).extend(facts)
-        return tuple(detail_of(evidence, facts_from) for evidence in evidences)
+                evidences[strategy.name] = self.evidence(strategy)
+        today = evidences.pop(TODAY, None)
+        others = (evidence for evidence in evidences.values() if evidence.replay.failure is None)
+        return () if today is None else tuple(detail_of(evidence, today) for evidence in others)
 
     # ------------------------------------------------------------ kept between runs
 

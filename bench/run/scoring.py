@@ -5,33 +5,31 @@ from __future__ import annotations
 from typing import Literal
 
 from ..evidence.checks import CheckedReplay
-from ..evidence.checks.own import own_texts, template_lines
 from ..metrics import metrics
 from ..model import Failure, Trace
 from ..model.index import TraceIndex
-from ..model.replay import Replay
 from ..model.scores import Check, Finding, Number, RunFacts, Score
 from ..strategies import Strategy
 from ..tokens.caching import cache_rule
 from ..tokens.prices import provider_of
+from .kept import prompts_digest
 
 _CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
 
 
-def score_of(evidence: CheckedReplay, recorded: Replay) -> Score:
-    """The numbers and checks of one replay."""
+def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
+    """The numbers and checks of one replay. `recorded_prompts` is the digest of what was recorded."""
     replay = evidence.replay
     unstable = replay.unstable_at
     findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
     ran = Check(hits=len(findings), of=1, findings=findings)
-    texts = list(own_texts(evidence))
-    constant = sorted(template_lines(texts), key=lambda line: (-len(line), line))
+    constant = sorted(evidence.wording, key=lambda line: (-len(line), line))
     return Score(
         strategy=replay.strategy,
         numbers={name: item.number(evidence) for name, item in metrics().items()},
         checks={"ran": ran, **evidence.checks},
         unstable_at=unstable,
-        acted=_acted(replay, recorded),
+        acted=_acted(evidence, recorded_prompts),
         constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),
     )
 
@@ -44,21 +42,22 @@ def failed_score(strategy: Strategy, failure: Failure) -> Score:
     return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
 
 
-def _acted(replay: Replay, recorded: Replay) -> bool:
+def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
     """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
-    if (replay.calls, replay.written) != (recorded.calls, recorded.written) or replay.decisions:
+    replay = evidence.replay
+    if replay.decisions or prompts_digest(replay) != recorded_prompts:
         return True
     return any(
-        one.record.value != other.record.value or one.evaluation or one.reply
-        for one, other in zip(replay.results, recorded.results, strict=True)
+        outcome.record.value != result.value or outcome.evaluation or outcome.reply
+        for outcome, result in zip(replay.results, evidence.trace.results, strict=True)
     )
 
 
-def facts_of(trace: Trace, as_recorded: CheckedReplay) -> RunFacts:
+def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
     """Facts about a recording itself, the same for every strategy."""
-    index = as_recorded.index
+    index = recorded.index
     usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
-    counted = [call.prompt_tokens for call in as_recorded.walked.priced if call.step in usage]
+    counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]
     return RunFacts(
         sha256=trace.sha256,
         format=trace.source.format,

@@ -12,6 +12,7 @@ import msgspec
 from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..comparison.gates import JUDGE
 from ..files.writing import write_together
+from ..metrics import metric_infos
 from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.errors import BenchError, ResultsError, named_in_errors
@@ -21,7 +22,7 @@ from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
-from .comparing import Declared, answered, declared, metric_infos
+from .comparing import Declared, answered, declared
 from .executors import Workers, sharing
 from .kept import Kept
 from .measured_runs import Progress, Running

@@ -6,7 +6,7 @@ are what a spec string sets.
 
 | slot | function form | class method | gives |
 |---|---|---|---|
-| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, a `Summary`, or None for "as stored" |
+| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, or None for "as stored" |
 | compactor | `f(window, *, …)` | `compact(window)` | the new history (a list of messages), `Edits`, or None for "unchanged" |
 | store | `f(result, *, …)` | `put(result)` | a `Record` (a class may add `resolve(handle)`), or the value |
 | evaluator | `f(record, history, *, …)` | `evaluate(record, history)` | a mapping of findings, or None |
@@ -40,7 +40,6 @@ from .slots import (
     Edits as Edits,
     Execution as Execution,
     Reply as Reply,
-    Summary as Summary,
     Window as Window,
     Written as Written,
     untruncated_record as untruncated_record,

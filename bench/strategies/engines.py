@@ -15,9 +15,6 @@ from . import Edits, Window, Written
 from .histories import callers, summary_message, with_text, without_inputs
 from .settings import Count, Share
 
-PromptMessages = list[Message] | None
-"""The answer of a view: the messages of this prompt, or None for the full history."""
-
 
 def state(empty: Callable[[], Any]) -> Any:
     """A field that a compactor remembers from prompt to prompt: `seen: set[str] = state(set)`."""
@@ -27,6 +24,8 @@ def state(empty: Callable[[], Any]) -> Any:
 @dataclass_transform(kw_only_default=True, field_specifiers=(state, field))
 class Compactor(ABC):
     """Base of a compactor: its annotated fields are its settings.
+
+    With `mode = "per_call"` it is a view, computed from the full history at every prompt.
 
     >>> class Last(Compactor):
     ...     keep: int = 1
@@ -43,7 +42,7 @@ class Compactor(ABC):
         self._known: dict[tuple[Message, str], Message] = {}
 
     @abstractmethod
-    def compact(self, window: Window) -> Edits | PromptMessages:
+    def compact(self, window: Window) -> Edits | list[Message] | None:
         """The new history, its edits, or None for no change."""
 
     def rewritten(self, message: Message, text: str) -> Message:
@@ -63,15 +62,8 @@ class Compactor(ABC):
         window = Window(len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4)
         answer = self.compact(window)
         if isinstance(answer, Edits):
-            answer = edited(messages, answer)
+            answer = answer.applied(messages)
         return [_example_line(message) for message in (messages if answer is None else answer)]
-
-
-def edited(messages: Sequence[Message], edits: Edits) -> list[Message]:
-    """A history after its edits."""
-    left = messages if edits.messages is None else edits.messages
-    replaced = (edits.replace.get(message, message) for message in left)
-    return [*(message for message in replaced if message is not None), *edits.append]
 
 
 _KINDS: dict[str, Any] = {"system": "system", "user": "user", "assistant": "model", "tool": "result"}
@@ -95,34 +87,6 @@ def _example_line(message: Message) -> str:
 # ---------------------------------------------------------------- when it acts
 
 
-class Editing(Compactor):
-    """Base of a compactor that edits the history."""
-
-    @abstractmethod
-    def edits(self, window: Window) -> Edits | None:
-        """The edits of a history; None for no change."""
-
-    def compact(self, window: Window) -> Edits | PromptMessages:
-        return self.edits(window)
-
-
-class View(Editing):
-    """Base of a compactor that is computed from the full history at every prompt.
-
-    >>> class Newest(Sliding, View):
-    ...     def divided(self, window):
-    ...         return [], window.messages[:-1], window.messages[-1:]
-    >>> Newest().tried("user: 0", "user: 1")
-    ['user: 1']
-    """
-
-    mode = "per_call"
-
-    def compact(self, window: Window) -> PromptMessages:
-        edits = self.edits(window)
-        return None if edits is None else edited(window.messages, edits)
-
-
 class AtShare(Compactor):
     """Base of a compactor that acts at a share of `max_tokens`, or of the model's window."""
 
@@ -137,7 +101,7 @@ class AtShare(Compactor):
 # ---------------------------------------------------------------- what it does
 
 
-class Mask(Editing):
+class Mask(Compactor):
     """The engine of masks: `old` gives the results that go, `text` what stands in their place.
 
     With `clear_tool_inputs` the calls of these results lose their arguments too.
@@ -158,7 +122,7 @@ class Mask(Editing):
         """True if the placeholders free enough; nothing is replaced where they do not."""
         return True
 
-    def edits(self, window: Window) -> Edits | None:
+    def compact(self, window: Window) -> Edits | None:
         texts = {message: self.text(message) for message in self.old(window)}
         new = {message: text for message, text in texts.items() if message.text != text}
         instead = {message: self.rewritten(message, text) for message, text in new.items()}
@@ -173,14 +137,14 @@ Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
 """A history in parts: its head, what is old, and its end."""
 
 
-class Sliding(Editing):
+class Sliding(Compactor):
     """The engine of sliding windows: the head and the end stay."""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:
         """The parts of the history, or None where nothing goes."""
 
-    def edits(self, window: Window) -> Edits | None:
+    def compact(self, window: Window) -> Edits | None:
         parts = self.divided(window)
         if parts is None or not parts[1]:
             return None

@@ -15,7 +15,7 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any
 
-from ..model import Record, ToolResult
+from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import evaluated
 from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
@@ -158,7 +158,12 @@ _RESULT: dict[str, Build] = {
 FORMS: dict[str, dict[str, Build]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
-    "compactor": {**_CHAT, **_STATE, "Window": attrgetter("first")},
+    "compactor": {
+        **_CHAT,
+        **_STATE,
+        "Window": attrgetter("first"),
+        "Message": lambda call: list(call.first.messages),
+    },
     "evaluator": {
         "Record": attrgetter("first"),
         "dict": attrgetter("execution"),
@@ -242,6 +247,8 @@ def _form_named(kind: str, annotation: Any) -> str | None:
         return None
     if "openai" not in known:
         return "value" if "value" in known else None
+    if Message in typing.get_args(annotation) and "Message" in known:
+        return "Message"
     dialect = _DIALECT.search(repr(annotation))
     return "openai" if dialect is None else dialect.lastgroup
 

@@ -134,22 +134,23 @@ def _reply_in(answer: Mapping[str, Any]) -> Any:
 def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
     """The record of a store's answer in document 004's keys; None for any other answer.
 
-    These are `result_type`, `result`, `result_summary`, and perhaps `result_metadata`. The value is
-    that of `result`, and not the mapping around it.
+    These are `result_type`, `result` and `result_summary`. The value is that of `result`, and not
+    the mapping around it.
 
     >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
-    >>> record = record_of_mapping(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
+    >>> given = ToolResult(index=0, call_id="c", function="f", seen="abcdef")
+    >>> record = record_of_mapping(kept, given)
     >>> record and (record.value, record.summary)
     ('abc', 'ab')
     """
-    if not isinstance(answer, Mapping) or not {"result_type", "result", "result_summary"} <= answer.keys():
+    keys = {"result_type", "result", "result_summary"}
+    if not isinstance(answer, Mapping) or not keys <= answer.keys():
         return None
-    kind, summary, metadata = answer["result_type"], answer["result_summary"], answer.get("result_metadata")
+    kind, value, summary = answer["result_type"], answer["result"], answer["result_summary"]
     if kind not in ("structured", "visualization", "text") or not isinstance(summary, str):
         return None
-    more = dict(metadata) if isinstance(metadata, Mapping) else {}
     record = untruncated_record(result)
-    return msgspec.structs.replace(record, value=answer["result"], result_type=kind, summary=summary, metadata=more)
+    return msgspec.structs.replace(record, value=value, result_type=kind, summary=summary)
 
 
 # ---------------------------------------------------------------- programs

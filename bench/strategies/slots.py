@@ -7,17 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+from ..model.errors import StrategyError
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A summarizer's answer: the text or value that the model sees of one result, and notes."""
-
-    value: Any
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +34,24 @@ class Edits:
     append: Sequence[Message] = ()
     written: Sequence[Written] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
+
+    def applied(self, history: Sequence[Message]) -> list[Message]:
+        """A history after these edits. Raises StrategyError for a message that is not in it.
+
+        Replaced messages are looked for from the newest on, where compaction works.
+        """
+        if self.messages is not None:
+            return [*self.messages, *self.append]
+        messages, wanted = list(history), dict(self.replace)
+        for place in range(len(messages) - 1, -1, -1):
+            if not wanted:
+                break
+            if messages[place] in wanted:
+                instead = wanted.pop(messages[place])
+                messages[place : place + 1] = [] if instead is None else [instead]
+        if wanted:
+            raise StrategyError("a compactor replaced a message that is not in the history")
+        return [*messages, *self.append]
 
 
 @dataclass(frozen=True)

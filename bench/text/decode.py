@@ -322,9 +322,9 @@ def _decoded(text: str) -> str:
     return plain_lines(value)
 
 
-_MAPPING = r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
+_KEY = r"""\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
 _ESCAPED = re.compile(  # begins with a set of characters, so that all others are passed quickly
-    r"""[{"'](?:(?P<mapping>(?<=\{)\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:)"""
+    rf"""[{{"'](?:(?P<mapping>(?<=\{{){_KEY})"""
     r"""|(?<=[=(]")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|\\?\Z)|(?<=[=(]')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|\\?\Z))"""
 )
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
@@ -352,7 +352,7 @@ def _unescaped_inside(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-_CONTAINER = re.compile(rf"^[ \t]*(?=[\[{{])|(?={_MAPPING})", re.MULTILINE)
+_BRACKET = re.compile(rf"[\[{{](?:(?<=\{{){_KEY})?")
 _HALF_WORD = re.compile(r"[-+\w.]*")
 
 
@@ -367,13 +367,24 @@ def containers_in(text: str) -> Iterator[Any]:
     ([{'a': 1}], [], 1)
     """
     done = 0
-    while match := _CONTAINER.search(text, done):
-        reader, begins = _Prefix(text), match.end()
+    while match := _BRACKET.search(text, done):
+        begins = match.start()
+        if len(match[0]) == 1 and not _begins_line(text, done, begins):
+            done = begins + 1
+            continue
+        reader = _Prefix(text)
         value = reader.container(begins)
         ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
         if value and (ended or isinstance(value, dict)):
             yield value
         done = max(reader.position, begins + 1)
+
+
+def _begins_line(text: str, low: int, place: int) -> bool:
+    """True if only blanks stand in the line of a text before a place, as far as that is seen from `low` on."""
+    before = text[low:place]
+    breaks = "\n" in before or low == 0 or text[low - 1] == "\n"
+    return breaks and not before.rpartition("\n")[2].strip(" \t")
 
 
 def plain_lines(value: Any) -> str:

@@ -112,7 +112,8 @@ def is_command(sentence: str) -> bool:
     [True, False, False]
     """
     text = _bare(sentence)
-    return _by_adverb(_OF_A_THING.sub(" is ", text)) or bool(_COMMANDS.search(text))
+    adverb = _ADVERB.search(text) is not None and _by_adverb(_OF_A_THING.sub(" is ", text))
+    return adverb or bool(_COMMANDS.search(text))
 
 
 def is_rule(sentence: str) -> bool:

@@ -1,8 +1,7 @@
 """The only place that counts tokens: tiktoken, offline, each distinct text counted once.
 
 tiktoken ships no vocabulary and would fetch one. The two that current models use travel with this
-package, are rebuilt once into the user's cache folder, and are proven by the sha256 that tiktoken
-itself demands.
+package.
 
 Framing: each message costs 3 tokens beyond its text, each prompt 3 more; a tool call costs its name
 and its compact-JSON arguments; tool definitions cost their compact JSON once a prompt. Where a
@@ -11,24 +10,15 @@ trace recorded what its provider counted, these constants are fitted on it.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
+import itertools
 import lzma
-import os
 import re
-import tempfile
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..files.cache import cache_folder
-from ..files.limits import read_regular
-from ..files.writing import write_atomically
 from ..model import Counting, Message, ToolCall, compact_json
-from ..model.errors import BenchError
 
 if TYPE_CHECKING:
     import tiktoken
@@ -39,17 +29,21 @@ PROMPT_TOKENS = Counting().prompt_tokens
 DEFAULT_ENCODING = "o200k_base"
 DEFAULT_WINDOW_TOKENS = 128_000
 
-# encoding: (tiktoken's cache file name: sha1 of the address it would fetch, sha256 of the file it expects)
-_VOCABULARIES = {
-    "o200k_base": (
-        "fb374d419588a4632f3f557e76b4b70aebbca790",
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+_ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_PATTERNS = {
+    "o200k_base": "|".join(
+        (
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _ENDINGS,
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _ENDINGS,
+            r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        )
     ),
     "cl100k_base": (
-        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
+"""By encoding how a text is split into pieces, each of which is tokens of its own. tiktoken's own patterns."""
 
 # Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
 # counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
@@ -70,7 +64,7 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
         name = encoding_name_for_model((model or "").rpartition("/")[2])
     except KeyError:
         return DEFAULT_ENCODING, True
-    return (name, False) if name in _VOCABULARIES else (DEFAULT_ENCODING, True)
+    return (name, False) if name in _PATTERNS else (DEFAULT_ENCODING, True)
 
 
 class TokenCounter:
@@ -172,48 +166,12 @@ def _parts(text: str) -> Iterator[str]:
 def _encoding(name: str) -> tiktoken.Encoding:
     import tiktoken
 
-    folder = _cached_vocabulary(name)
-    previous = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    try:
-        return tiktoken.get_encoding(name)
-    finally:
-        if previous is None:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
-        else:
-            os.environ["TIKTOKEN_CACHE_DIR"] = previous
+    ranks = dict(zip(vocabulary(name), itertools.count()))
+    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
 
 
-def _cached_vocabulary(name: str) -> Path:
-    """The folder that holds tiktoken's file for an encoding; rebuilt where it is missing or damaged, atomically."""
-    file_name, sha256 = _VOCABULARIES[name]
-    for temporary in (False, True):
-        with contextlib.suppress(OSError, BenchError):
-            target = (_temporary_folder() if temporary else cache_folder("tiktoken")) / file_name
-            if not _is_vocabulary(target, sha256):
-                write_atomically(target, _rebuild(name))
-            return target.parent
-    raise OSError(
-        f"no folder to keep the vocabulary {name} in: neither {cache_folder('tiktoken')} nor the temporary folder is writable"
-    )
-
-
-def _is_vocabulary(path: Path, sha256: str) -> bool:
-    try:
-        return hashlib.sha256(read_regular(path)).hexdigest() == sha256
-    except OSError:
-        return False
-
-
-def _temporary_folder() -> Path:
-    return Path(tempfile.gettempdir()) / f"bench-tiktoken-{os.getuid()}"
-
-
-def _rebuild(name: str) -> bytes:
-    packed = lzma.decompress(resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes())
-    lines, position, rank = [], 0, 0
-    while position < len(packed):
-        end = position + 1 + packed[position]
-        lines.append(b64encode(packed[position + 1 : end]) + b" %d\n" % rank)
-        position, rank = end, rank + 1
-    return b"".join(lines)
+def vocabulary(name: str) -> list[bytes]:
+    """The tokens of an encoding by rank: 256 of one byte, then those with 0xff between them, which none has."""
+    packed = resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes()
+    tokens = lzma.decompress(packed)
+    return [*(tokens[at : at + 1] for at in range(256)), *tokens[256:].split(b"\xff")]

@@ -196,11 +196,9 @@ def test_without_a_strategy_the_portfolio_is_tried():
         ("runs", ["facts", "shell"]),
         ("runs/*.jsonl", ["facts", "shell"]),
         ("native:runs/facts.jsonl", ["facts"]),
-        ("-", ["facts"]),
     ],
 )
-def test_traces_are_paths_patterns_and_standard_input(folder, capsys, monkeypatch, path, runs):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / "runs" / "facts.jsonl").read_bytes())))
+def test_traces_are_paths_and_patterns(folder, capsys, path, runs):
     assert bench("run", path, "--strategy", "mask=compactor=mask_observations", "--format", "json") == 0
     out, err = capsys.readouterr()
     found = json.loads(out)

@@ -140,5 +140,5 @@ def test_nothing_of_the_command_line_prints_elsewhere():
     for file in (ROOT / "bench").rglob("*.py"):
         code = re.sub(r'""".*?"""', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         found = re.findall(r"(?<![\w.])print\(|click\.s?echo\(|sys\.std(?:out|err)\.write\(", code)
-        allowed = {"saying.py": 2, "errors.py": 1, "worker.py": 1}
+        allowed = {"saying.py": 4, "errors.py": 1, "worker.py": 1}
         assert len(found) <= allowed.get(file.name, 0), f"{file}: print with bench.cli.saying"

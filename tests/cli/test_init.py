@@ -60,7 +60,6 @@ def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
         assert (exit_code, found[metric, "mine"]) == (1, "fail"), metric
     SUMMARIZERS.write_text(BETTER)
     assert judged(SCENARIO)[0] == 0
-    assert bench("init", "--force") == bench("init") == 0, "what is there is what would be written"
 
 
 @pytest.mark.slow  # replays
@@ -72,10 +71,6 @@ def test_a_file_that_is_there_is_not_overwritten_unasked():
         assert files() == {path}
         assert path.read_text() == "mine"
         path.unlink()
-    for path in WRITTEN:
-        path.write_text("mine")
-    assert bench("init", "--force") == 0
-    assert [path for path in WRITTEN if path.read_text() == "mine"] == []
 
 
 @pytest.mark.slow  # replays

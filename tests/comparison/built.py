@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.comparison.advice import advise
+from bench.comparison.rules import Terms
 from bench.model.compared import Compared
 from bench.model.metric import MetricInfo
 from bench.model.scores import Check, MeasuredRun, Number, RunFacts, Score
@@ -16,11 +17,10 @@ CLEAN = {rule: Check(of=100) for rule in CHECKED}
 INFOS = {
     name: MetricInfo(name=name, unit=unit, better=better, aggregate=aggregate)
     for name, unit, better, aggregate in (
-        ("cost.usd", "usd", "lower", "sum"),
-        ("cost.prompt_tokens", "tokens", "lower", "sum"),
-        ("cost.peak_prompt_tokens", "tokens", "lower", "max"),
-        ("needed.recall", "fraction", "higher", "pooled"),
-        ("faithful.changed", "values", "lower", "sum"),
+        ("cost.usd", "usd", "lower", "total"),
+        ("cost.prompt_tokens", "tokens", "lower", "total"),
+        ("needed.recall", "share", "higher", "mean over tasks"),
+        ("faithful.changed", "values", "lower", "total"),
     )
 }
 
@@ -110,7 +110,8 @@ def sentences() -> str:
     lines = []
     for about, runs in situations().items():
         names = {item.strategy for one in runs for item in one.scores} - {"recorded"}
-        specs = {"mine": "mine=store=truncate"} if about == "a store" else None
-        both = [advise(runs, [*names], basis=basis, specs=specs).sentence for basis in ("cached", "uncached")]
+        specs = {"mine": "mine=store=truncate"} if about == "a store" else {}
+        terms = [Terms(basis=basis) for basis in ("cached", "uncached")]
+        both = [advise(runs, [*names], specs=specs, terms=each_terms).sentence for each_terms in terms]
         lines += [about, *(f"    {text}" for text in dict.fromkeys(both))]
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from numbers_gold import GOLD
 
 from bench.comparison.advice import advise
-from bench.comparison.rules import TABLE
+from bench.comparison.rules import TABLE, Terms
 from bench.model.advice import Advice, Ranked
 from bench.model.outcome import Failure
 from bench.model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number
@@ -25,9 +26,9 @@ def cheaper(**more: Any) -> list[dict[str, Any]]:
     return [{"usd": cost * (0.8 + 0.01 * (at % 3)), **more} for at, cost in enumerate(TODAY)]
 
 
-def decided(runs: list[MeasuredRun], **more: Any) -> Advice:
+def decided(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
     names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "floor"})
-    return advise(runs, names, **more)
+    return advise(runs, names, specs=specs or {}, terms=Terms(**terms))
 
 
 def of(advice: Advice, name: str) -> Ranked:
@@ -272,7 +273,7 @@ def test_the_order_of_strategies_and_runs_does_not_matter(runs: list[MeasuredRun
     mixed, order = list(runs), list(names)
     chance.shuffle(mixed)
     chance.shuffle(order)
-    assert advise(runs, names) == advise(mixed, order)
+    assert advise(runs, names, specs={}) == advise(mixed, order, specs={})
 
 
 @given(comparisons(), st.sampled_from(["missed", "far", "changed", "hidden", "invented", "failure"]))

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from bench.comparison.against import moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
-from bench.comparison.building import compared as whole_of
+from bench.comparison.building import decided
 from bench.comparison.gate_rules import limits, parse_rule, regression
 from bench.comparison.gates import exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
@@ -143,7 +143,7 @@ WAYS: dict[str, Now] = {
     "the gate judges the mean instead of the worst": lambda: beside(
         case("a", numbers(0.4)), rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "over": "all"})
     ),
-    "the gate is on another metric": lambda: with_gates({**GROWTH, "metric": "cost.peak_prompt_tokens"}, EXACT, LEAST),
+    "the gate is on another metric": lambda: with_gates({**GROWTH, "metric": "cost.usd"}, EXACT, LEAST),
     "the facts are read otherwise": lambda: beside(BAD, signature=msgspec.structs.replace(SIGNED, facts_version="2")),
     "tokens are fitted otherwise": lambda: beside(
         case("a"), signature=msgspec.structs.replace(SIGNED, calibration="2")
@@ -266,10 +266,7 @@ def test_what_moved_is_counted_by_run() -> None:
 def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
     runs = [case(name, numbers(0.7)) for name in "abcdefgh"]
     for gate, verdict in ((LEAST, "no saving"), ({**LEAST, "min": 0.9}, "invalid")):
-        whole = whole_of(
-            runs, title="t", signature=SIGNED, strategies=["mine"], references=["recorded"],
-            specs={"mine": "mine=summarizer=truncate"}, metrics=INFOS, rules=rules(gate),
-        )  # fmt: skip
+        whole = decided(compared(runs, rules=rules(gate)))
         assert whole.advice is not None
         assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
         total = whole.number("mine", "needed.recall")

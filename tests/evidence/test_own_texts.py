@@ -8,7 +8,6 @@ from handmade import trace
 
 from bench.evidence.checks.counts import Counts
 from bench.evidence.checks.own import OwnText, template_lines
-from bench.evidence.detail import detail_of
 from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import compose, parse_strategy
@@ -17,13 +16,24 @@ RESULT = ToolResult(index=0, call_id="a", function="f", seen="x")
 
 
 def own(text: str, result: ToolResult | None = None) -> OwnText:
-    return OwnText(0, Message(role="tool" if result else "user", text=text, kind="made"), result)
+    return OwnText(0, Message(role="tool" if result else "user", text=text, kind="made"), text, result)
 
 
 def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
     text = "P1 = /usr/lib/site-packages\nin P1/numpy and P1/pandas"
     written_out = "in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas"
-    assert (own(text, RESULT).text, own(text).text) == (written_out, text)
+    contents = evidence_of("x").messages.contents
+    shown = Message(role="tool", text=text, kind="result", step=0)
+    assert contents.text_of(shown) == written_out
+    assert contents.text_of(Message(role="user", text=text, kind="made")) == text
+
+
+def test_data_in_another_layout_are_read_as_the_result_between_other_words() -> None:
+    result = '{"id": 7, "state": "open"}'
+    contents = evidence_of(result).messages.contents
+    texts = "Order:\n<item id='7'><state>open</state></item> of 3", "id 7 state closed"
+    shown = [Message(role="tool", text=text, kind="result", step=0) for text in texts]
+    assert [contents.text_of(message) for message in shown] == [f"Order:\n{result}\nof 3", texts[1]]
 
 
 def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
@@ -48,19 +58,10 @@ def test_a_notice_may_state_the_lines_that_it_shows_and_those_left_out(shown: in
     evidence = evidence_of("\n".join(lines))
     text = "\n".join([*lines[:shown], "[more]"])
     counts = Counts(
-        evidence, OwnText(9, Message(role="tool", text=text, kind="result", step=0), evidence.trace.results[0])
+        evidence, OwnText(9, Message(role="tool", text=text, kind="result", step=0), text, evidence.trace.results[0])
     )
     assert all(counts.has(str(number)) for number in (60, shown + 1, 60 - shown, 60 - shown + 1, len(text)))
     assert not any(counts.has(number) for number in (str(60 - shown - 10), str(60 - shown + 8), "0.5"))
-
-
-def test_messages_of_a_page_are_cut_evenly_to_what_all_may_take() -> None:
-    short, long = detail_of(evidence_of("x " * 2000), {}), detail_of(evidence_of("x " * 2000, *["y " * 4000] * 99), {})
-    assert [message.left_out for message in short.messages] == [0] * len(short.messages)
-    texts = [message.text for message in long.messages]
-    assert sum(map(len, texts)) <= 300_000
-    assert {len(text) + message.left_out for text, message in zip(texts, long.messages, strict=True)} >= {4000, 8000}
-    assert len({len(text) for text in texts if len(text) > 100}) == 1
 
 
 @pytest.mark.parametrize(("call_id", "strange"), [("call_I5bNG8aF", []), ("call_Q9rTT2xZ", ["call_Q9rTT2xZ"])])

@@ -48,8 +48,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_metric_names_its_source_and_how_runs_add_up() -> None:
     for metric in metrics().values():
-        assert metric.entry.source, metric.name
-        assert metric.aggregate in ("total", "mean over tasks")
+        assert "Source: " in (metric.function.__doc__ or ""), metric.info.name
+        assert metric.info.aggregate in ("total", "mean over tasks")
 
 
 def test_a_name_that_is_none_names_the_nearest() -> None:

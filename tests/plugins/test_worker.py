@@ -184,7 +184,7 @@ def test_what_a_strategy_is_given_is_its_own(replayed):
 
 FORGED = {
     "a message of nobody": "value={'messages': [999]}",
-    "a message before the first": "value={'replace': [[0, -1]]}",
+    "a message before the first": "value={'messages': [-1]}",
     "another value": "value=[1, 2]",
     "another kind of answer": "handles=7",
     "fewer tokens than none": "charges=[(-9, 0, None)]",

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
-import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import tiktoken
 from genai_prices import Usage, calc_price
 
+from bench.tokens.counting import vocabulary
+
 UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
-FOLDERS = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agent-memory-bench" / "tiktoken",
-    Path(tempfile.gettempdir()) / f"bench-tiktoken-{os.getuid()}",
-)
-"""Where the bench puts the vocabularies that tiktoken would fetch; tiktoken itself proves that they are the right ones."""
 
 
 @functools.cache
-def _encoding(name: str) -> tiktoken.Encoding:
+def encoding_of(name: str) -> tiktoken.Encoding:
+    """An encoding as tiktoken itself makes it, of the file that it would fetch and whose sha256 it knows."""
     address = f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
-    file = hashlib.sha1(address.encode()).hexdigest()
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(next(folder for folder in FOLDERS if (folder / file).is_file()))
-    try:
+    lines = (base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(vocabulary(name)))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        (Path(folder) / hashlib.sha1(address.encode()).hexdigest()).write_bytes(b"".join(lines))
+        patch.setenv("TIKTOKEN_CACHE_DIR", folder)
         return tiktoken.get_encoding(name)
-    finally:
-        del os.environ["TIKTOKEN_CACHE_DIR"]
-        if before is not None:
-            os.environ["TIKTOKEN_CACHE_DIR"] = before
 
 
 @functools.lru_cache(maxsize=20_000)
 def count(encoding: str, text: str) -> int:
     """The tokens of a text."""
-    return len(_encoding(encoding).encode(text, disallowed_special=()))
+    return len(encoding_of(encoding).encode(text, disallowed_special=()))
 
 
 def provider(model: str | None) -> str | None:

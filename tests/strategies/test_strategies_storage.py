@@ -65,7 +65,6 @@ def test_by_function_keeps_visualizations_and_gives_them_a_summary() -> None:
     record = put("by_function", ran("display_umap", html))
     assert (record.value, record.result_type) == (html, "visualization")
     assert record.summary == "Visualization generated: display_umap"
-    assert record.metadata == {"function": "display_umap", "html_chars": len(html)}
 
 
 @pytest.mark.parametrize("function", ["perform_enrichment_analyses", "display_umap", "search_web"])

@@ -11,11 +11,17 @@ from .hidden import hidden
 from .instructed import instructed
 from .invented import invented
 from .misattributed import misattributed
+from .own import own_texts, template_lines
 from .valid import valid
 
 
 class CheckedReplay(ReplayEvidence):
     """The evidence of a replay with its checks."""
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        """The lines of the strategy's own wording."""
+        return template_lines(list(own_texts(self)))
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:
@@ -25,6 +31,6 @@ class CheckedReplay(ReplayEvidence):
             "instructed": instructed(self),
             "changed": changed(self),
             "misattributed": misattributed(self),
-            "invented": invented(self),
+            "invented": invented(self, self.wording),
             "hidden": hidden(self),
         }

@@ -13,7 +13,7 @@ from ..result_counts import counts_of
 
 _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
-_MARK = re.compile(r"(?:…|\.{3})?\[[^\[\]\n]{0,80}\](?:…|\.{3})?")
+_MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _SIZE = re.compile(r"\d[\d,]{2,14}")

@@ -17,7 +17,6 @@ from .own import OwnText, check_of, gaps_shown, new_lines, own_texts
 from .repeated import claims_repetition
 
 _DIGITS = re.compile(r"\d+")
-_LINE_CHARS = 2000
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
@@ -41,9 +40,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if own.result is not None and own.result.text.strip() and evidence.session.failed(own.result):
             rewritten += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
-    of_success = {
-        _DIGITS.sub("0", own.text) for own in of_results if own.result and not evidence.session.failed(own.result)
-    }
+    succeeded = [own for own in of_results if own.result and not evidence.session.failed(own.result)]
+    of_success = {_DIGITS.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)}
     for own in of_results:
         if own.result is None or not evidence.session.failed(own.result):
             findings += _filtered(evidence, own)
@@ -95,7 +93,7 @@ def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     left_out: list[str] = []
     for line in own.result.text.splitlines():
         if line not in kept and line.strip():
-            if len(line) > _LINE_CHARS or not FAILURE.search(line):
+            if not evidence.session.tells_failure(line):
                 return []
             left_out.append(line)
     if not left_out or FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):

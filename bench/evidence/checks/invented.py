@@ -15,7 +15,7 @@ from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
-from .own import OwnText, check_of, new_lines, own_texts, template_lines
+from .own import OwnText, check_of, new_lines, own_texts
 from .statements import is_title, is_unsupported, repeats_others, unsaid_quotes
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -37,30 +37,28 @@ _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models writ
 _FEWEST_DIGITS = 2
 
 
-def invented(evidence: ReplayEvidence) -> Check:
+def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     """Own texts with something that nothing had said, over all own texts with words of their own.
 
     The unit is the text: a longer one may not invent more. Looked at are the lines that what is
     shown does not have. No inventions are handles, counts of what is there or left out, and numbers
     worked out of others in the same paragraph or record. A text that shows a result may give no order
-    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own wording (what half
+    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own `wording` (what half
     of its texts have) are quoted in the report instead.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
-    texts = list(own_texts(evidence))
-    wording = template_lines(texts)
     records = (item.record.handle for item in evidence.replay.results)
     offloaded = (item.handle for item in evidence.replay.handles)
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     findings: list[Finding] = []
     of = summaries = 0
-    for own in texts:
+    for own in own_texts(evidence):
         lines = new_lines(evidence, own)
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
-        if not strange and (signs := set(_CURRENCY.findall(own.text)) - evidence.session.mentions.currencies):
+        if not strange and (signs := _currencies(own.text) - evidence.session.mentions.currencies):
             of += not lines
             strange = f"{min(signs)} in: {own.text[:160]}"
         if not strange and lines and own.result is None and repeats_others(evidence, own):
@@ -68,6 +66,11 @@ def invented(evidence: ReplayEvidence) -> Check:
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
+
+
+def _currencies(text: str) -> set[str]:
+    """The signs of currencies in front of the numbers of a text."""
+    return set() if text.isascii() else set(_CURRENCY.findall(text))
 
 
 def _first_strange(
@@ -126,7 +129,8 @@ def _strange(
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
-                if not (counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)):
+                counted = counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)
+                if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
@@ -153,7 +157,7 @@ def _numbers(
 
     Beside each stands whether it counts all rows or lines of the result, as a sentence says that `states_all` or stands alone.
     """
-    mentions, records = evidence.session.mentions, evidence.session.records
+    mentions = evidence.session.mentions
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("% "), bool(match[1])
@@ -175,7 +179,11 @@ def _numbers(
                 number_value(hit.group().rstrip("% ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
-        if worked_out(value, terms, percent=percent):
-            continue
-        if not any(worked_out(value, numbers) for numbers in records.numbers_near("\n".join(near))):
+        if not worked_out(value, terms, percent=percent):
             yield written, False
+
+
+def _is_of_record(evidence: ReplayEvidence, number: str, near: Sequence[str]) -> bool:
+    """True if a number follows from those of a record that a paragraph speaks of."""
+    numbers_near = evidence.session.records.numbers_near("\n".join(near))
+    return any(worked_out(number_value(number), numbers) for numbers in numbers_near)

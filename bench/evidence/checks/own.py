@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from html import unescape as unescape_html
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
 from ...text.excerpts import Gap, gaps_of
-from ...text.reading import expanded
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
 
@@ -37,16 +37,12 @@ MOST_FINDINGS = 5
 
 
 class OwnText(NamedTuple):
-    """One message of a strategy's own: its number, itself, and the result that it shows (None: none)."""
+    """One message of a strategy's own: its number, itself, its text as it is read, and the result that it shows (None: none)."""
 
     number: int
     message: Message
+    text: str
     result: ToolResult | None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; short names are written out where it explains them."""
-        return expanded(self.message.text, self.result.text if self.result else "")
 
 
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
@@ -55,7 +51,8 @@ def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnT
     for number in evidence.own:
         message = evidence.messages.messages[number]
         if bool(message.text.strip() or message.tool_calls) != blank:
-            yield OwnText(number, message, results.get(-1 if message.step is None else message.step))
+            result = results.get(-1 if message.step is None else message.step)
+            yield OwnText(number, message, evidence.messages.contents.text_of(message), result)
 
 
 def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
@@ -82,7 +79,7 @@ def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
 def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[tuple[Any, Any]]:
     """Yield a text and its result in the ways in which they may be the same."""
     text = own.message.text
-    yield text, result.text
+    yield from ((shown, result.text) for shown in dict.fromkeys((own.text, text)))
     value = result.data
     with suppress(NothingParsed):
         yield parse_json(text), parse_json(result.text) if value is None else value
@@ -115,7 +112,6 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
         text = "\n".join(gap.words for gap in gaps)
     else:
         text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
-        text = expanded(text, own.result.text if own.result else "")
         if own.result is not None and own.result.text:
             text = text.replace(own.result.text, "\n")
     parts = evidence.session.prose
@@ -152,6 +148,7 @@ def _behind_data(line: str) -> str:
     return line[end:]
 
 
+@lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
     """The role to which a line gives words, and these words; two empty texts for none.
 
@@ -173,7 +170,7 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     constant: set[str] = set()
     for of_results in (True, False):
         lines = [
-            frozenset(line.strip() for line in own.text.split("\n") if line.strip())
+            frozenset(map(str.strip, own.text.split("\n"))) - {""}
             for own in texts
             if (own.result is not None) == of_results
         ]

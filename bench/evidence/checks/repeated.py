@@ -12,6 +12,9 @@ from ..of_replay import ReplayEvidence
 from .own import OwnText, gaps_shown
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
+_ENDS = frozenset("0123456789sSxX×)]")
+"""The characters with which such a line ends."""
+
 _SAME = re.compile(
     r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE
 )
@@ -34,7 +37,11 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     shown = Counter(own.text.split("\n"))
     more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
     known = evidence.session.lines_of(own.result.index)
-    times = [match for line in shown if line not in known and (match := _TIMES.fullmatch(line))]
+    times = [
+        match
+        for line in shown
+        if line not in known and line.rstrip()[-1:] in _ENDS and (match := _TIMES.fullmatch(line))
+    ]
     if (more or times) and not evidence.session.says_omission(own.result, own.text):
         lines = Counter(own.result.text.split("\n"))
         counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})

@@ -1,4 +1,1 @@
-"""One file for each panel.
-
-`ORDER`, its place in a report, and `sections(reading)`, what it shows of a comparison.
-"""
+"""One file for each panel: `sections(reading)` gives what it shows of a comparison."""

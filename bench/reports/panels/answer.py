@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from ...model.advice import Price, Ranked
+from ...model.advice import TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
     Block,
@@ -24,20 +24,18 @@ from ..blocks import (
     number,
 )
 from ..charts import Point, Range, Scatter
-from ..labels import label, sentence_case
-from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
+from ..numbers import change, count, dollars, listed, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
 from ..strategies import Numbers, measured, reason, strategies
 
-ORDER = 10
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
 _MISSED_TURNS = "turns that would have missed something"
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The first screen, then the change by run and by setting where there are such."""
-    yield Section("answer", "Answer", "", tuple(_blocks(reading)))
+    yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
     if reading.compared.answers == "savings":
         yield from per_run_section(reading)
         yield from sweep_sections(reading)
@@ -93,13 +91,13 @@ def _bounds(price: Price | None) -> tuple[float, float] | None:
 
 
 def _today(reading: Reading) -> Price | None:
-    today = reading.by_name.get(reading.compared.today)
+    today = reading.by_name.get(TODAY)
     return reading.price(today) if today else None
 
 
 def _savings(reading: Reading) -> Figures:
     """The saving and the misses of the best strategy, the cheapest rejected one, the chart."""
-    item = reading.candidate or reading.by_name.get(reading.compared.today) or reading.ranked[0]
+    item = reading.candidate or reading.by_name.get(TODAY) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised
     acts = reading.candidate is not None and "inactive" not in item.marks
@@ -139,14 +137,14 @@ def _rejected(reading: Reading) -> Figure:
         return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", reason(reading, item) or item.verdict, note)
     if floor:
         return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
-    tried = sum(entry.strategy != reading.compared.today for entry in reading.ranked)
+    tried = sum(entry.strategy != TODAY for entry in reading.ranked)
     return Figure("Rejected", "none", "", f"of {count(tried)} tried")
 
 
 def _measured(reading: Reading) -> Iterator[Figure]:
     """Best, today and lowest of a scenario about stores, evaluators or routers."""
-    metric, today = reading.measure, reading.compared.today
-    line, unit = sentence_case(label(metric, reading.info(metric))), reading.unit(metric)
+    metric, today = reading.measure, TODAY
+    line, unit = sentence_case(reading.label(metric)), reading.unit(metric)
     (best, _), (lowest, _) = reading.measured[0], reading.measured[-1]
     titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {lowest}"}
     titles.setdefault(today, "Today")
@@ -237,8 +235,8 @@ def _numbers(reading: Reading) -> Numbers:
         other = number("without cache", "no cache")
         columns.append((other, lambda item: _price_cell(reading, item, item.uncached)))
     columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
-    if any(reading.far(item) is not None for item in ranked):
-        columns.append((number("old facts kept", "old facts"), lambda item: _share(reading.far(item))))
+    if any(item.far_recall is not None for item in ranked):
+        columns.append((number("old facts kept", "old facts"), lambda item: _share(item.far_recall)))
     return columns
 
 
@@ -278,6 +276,6 @@ def _note(reading: Reading) -> str:
         notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
-    if not reading.measure and any(reading.far(item) is not None for item in reading.ranked):
+    if not reading.measure and any(item.far_recall is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)

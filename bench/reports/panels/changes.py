@@ -30,20 +30,14 @@ from ..gates import bad_side, condition, failed_sentence, name_of
 from ..numbers import count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
-ORDER = 20
 _MOVES, _RUNS = 20, 10
-
-
-def order(reading: Reading) -> int:
-    """The place of the panel: first where a gate failed or something moved."""
-    return 0 if reading.failed or reading.compared.moves else ORDER
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The gates, the moves, the runs that got worse; nothing without gates and baseline."""
     if not reading.decided and not reading.compared.against:
         return
-    yield Section("gates", "Gates", "" if reading.failed else "Gates", tuple(_gates(reading)))
+    yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
     if worse := tuple(_worse_runs(reading)):
@@ -197,8 +191,7 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
     if not moves:
         return
     move = next((move for move in moves if move.metric == MISSED), moves[0])
-    unit, info = reading.unit(move.metric), reading.info(move.metric)
-    lower = info is None or info.better == "lower"
+    unit, lower = reading.unit(move.metric), reading.info(move.metric).better == "lower"
     rows = [
         (
             reading.name(run.run),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...model.advice import TODAY
 from ...model.detail import MissedFact, ReplayDetail
 from ...model.scores import Rule
 from ..blocks import (
@@ -27,12 +28,11 @@ from ..blocks import (
     table,
 )
 from ..charts import Mark, Plot, spaced
-from ..labels import RULES, sentence_case
-from ..numbers import count, listed, of
+from ..numbers import count, listed, of, sentence_case
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
+from ..rule_words import RULES
 
-ORDER = 30
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _PHONE = 340  # pixels of the arcs on a phone
 _HEAT = (0.0, 0.15, 0.35)
@@ -53,7 +53,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _heat(reading: Reading) -> Iterator[Block]:
     """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a table."""
-    names = [item.strategy for item in reading.ranked if item.strategy != reading.compared.today]
+    names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
     missed = _missed_turns(reading, names)
     total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
     losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
@@ -80,7 +80,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
 def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
     """The missed turns by run, then strategy, where they were measured."""
     return {
-        run.id: {name: value for name in names if (value := reading.at(run.id, name, MISSED)) is not None}
+        run.id: {name: value for name in names if (value := reading.at(run, name, MISSED)) is not None}
         for run in reading.runs
     }
 
@@ -160,13 +160,11 @@ def _details(reading: Reading) -> Iterator[Block]:
     """The worst runs of each strategy: the one that loses most is open, one that loses nothing
     stands alone.
     """
-    today = {item.run: item for item in reading.compared.details if item.strategy == reading.compared.today}
-    items = [item for item in reading.compared.details if item.strategy != reading.compared.today]
-    items.sort(key=lambda item: (-len(_lost(item)), -len(item.missed)))
+    items = sorted(reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed)))
     places = Counter[str]()
     for item in items:
         places[item.strategy] += 1
-        blocks = tuple(_detail(reading, item, today.get(item.run)))
+        blocks = tuple(_detail(item))
         if blocks and places[item.strategy] <= (_EACH if _lost(item) else 1):
             title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
             yield from (
@@ -186,13 +184,12 @@ def _lost_in_words(item: ReplayDetail) -> str:
     return text + (f", {of(handles, 'value')} behind a handle" if handles else "")
 
 
-def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
+def _detail(item: ReplayDetail) -> Iterator[Block]:
     if len(item.missed) > 1:
         note = "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
         yield Drawing(_arcs(item), note=note)
-    step = _worst_turn(item)
-    if step is not None and (both := prompts_of(item, today, step, reading.title(reading.compared.today))):
-        yield from (Prose(f"Prompt of step {step}", "heading"), both)
+    if prompts := prompts_of(item):
+        yield from (Prose(f"Prompt of step {item.step}", "heading"), prompts)
     if item.missed:
         yield from (Prose("Missing values", "heading"), _missing(item.missed))
     if item.compactions:
@@ -216,14 +213,6 @@ def _arcs(item: ReplayDetail) -> Plot:
     origins, turns = (of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn")))
     alt = f"Arcs from {origins} to {turns}; step {worst} would miss most, {of(most, 'value')}."
     return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
-
-
-def _worst_turn(item: ReplayDetail) -> int | None:
-    """The turn that misses most, the first of equals; else the last one with a prompt."""
-    by_turn = Counter(fact.turn for fact in _lost(item) or item.missed)
-    if by_turn:
-        return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
-    return next((call.step for call in reversed(item.calls) if call.tokens), None)
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...model.advice import RuleResult
+from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule
 from ..blocks import Block, Cell, Fold, Prose, Section, Table, code, columns, number, table
-from ..labels import RULES, is_count, rule_value, sentence_case
-from ..numbers import count, listed, of, percent, rule_out
+from ..numbers import count, listed, of, percent, rule_out, sentence_case
 from ..reading import Reading
+from ..rule_words import RULES, is_count, rule_value
 
-ORDER = 50
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
     "not whether the task would have succeeded."
@@ -104,7 +103,7 @@ def _limits(reading: Reading) -> Iterator[str]:
 
 def _rules(reading: Reading) -> Table:
     """A row by rule: its measure, its limit, the value of what is advised, and whom it rejects."""
-    chosen = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(reading.compared.today)
+    chosen = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(TODAY)
     mine = {result.rule: result for result in chosen.rules} if chosen else {}
     rows = []
     for rule, words in RULES.items():

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
-from ..slots import Summary
 
 Noise = Literal["status", "markers"]
 """The console lines that are left out: those that report the execution, or all that start with a mark."""
@@ -42,10 +41,10 @@ class ScriptOutput:
         return tuple(line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line)))
 
     @property
-    def tables(self) -> list[tuple[int, Any]]:
-        """The data of each table item, with its place among the items."""
-        items = enumerate(self.items)
-        return [(place, i.get("data")) for place, i in items if isinstance(i, dict) and i.get("type") == "table"]
+    def tables(self) -> list[Any]:
+        """The data of each table item, in order."""
+        items = (item for item in self.items if isinstance(item, dict))
+        return [item.get("data") for item in items if item.get("type") == "table"]
 
 
 def script_output(result: ToolResult) -> ScriptOutput:
@@ -72,35 +71,14 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def rows_of(data: Any) -> tuple[list[Any] | None, str]:
-    """The rows of a table's data, a list or JSON text of one; None and the problem for any other.
+def rows_of(data: Any) -> list[Any] | None:
+    """The rows of a table's data, a list or JSON text of one; None for any other.
 
     >>> rows_of("[1, 2]"), rows_of("[1, 2"), rows_of({"a": 1})
-    (([1, 2], ''), (None, 'not JSON'), (None, 'not a list'))
+    ([1, 2], None, None)
     """
-    if isinstance(data, str):
-        try:
-            data = parse_json(data)
-        except NothingParsed:
-            return None, "not JSON"
-    return (data, "") if isinstance(data, list) else (None, "not a list")
-
-
-def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
-    """The rows of every table item, in order. Data that is no list of rows is left out, with a note.
-
-    >>> notes = []
-    >>> tables_of(ScriptOutput((), ({"type": "table", "data": "[{\\"a\\": 1"},)), notes), notes
-    ([], ['structured_output[0].data is not JSON: rule falls through'])
-    """
-    tables: list[list[Any]] = []
-    for place, data in output.tables:
-        rows, problem = rows_of(data)
-        if rows is None:
-            notes.append(f"structured_output[{place}].data is {problem}: rule falls through")
-        else:
-            tables.append(rows)
-    return tables
+    value = _parsed(data) if isinstance(data, str) else data
+    return value if isinstance(value, list) else None
 
 
 # ---------------------------------------------------------------- their summary
@@ -130,21 +108,19 @@ def summarized(
     words: Words | None,
     *,
     any_table: bool = False,
-) -> Summary:
+) -> dict[str, Any] | None:
     """The summary of the first table above `max_rows`, else of a console above `max_lines`.
 
     With `any_table` of the first table, however short. Without `words` it has the counts alone.
+    Data that is no list of rows is no table.
     """
-    notes: list[str] = []
     output = script_output(result)
-    value = None
+    for data in output.tables:
+        rows = rows_of(data)
+        if rows is not None and (any_table or len(rows) > max_rows):
+            return _of_table(rows, max_rows, words)
     lines = output.lines if noise is None else output.without(noise)
-    tables = [rows for rows in tables_of(output, notes) if any_table or len(rows) > max_rows]
-    if tables:
-        value = _of_table(tables[0], max_rows, words)
-    elif len(lines) > max_lines:
-        value = _of_console(lines, max_lines, words)
-    return Summary(value, tuple(notes))
+    return _of_console(lines, max_lines, words) if len(lines) > max_lines else None
 
 
 def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any]:

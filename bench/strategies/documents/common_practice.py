@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -111,10 +111,8 @@ class SlidingWindow(Sliding):
 
 
 @register("summarizer", "head_tail")
-def head_tail(
-    result: ToolResult, *, head: Count = 20, tail: Count = 20, unit: Literal["lines", "characters"] = "lines"
-) -> str:
-    """The first `head` and last `tail` lines (or characters) of a result, and the number left out.
+def head_tail(result: ToolResult, *, head: Count = 20, tail: Count = 20) -> str:
+    """The first `head` and last `tail` lines of a result, and the number left out.
 
     The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank
     lines are not counted, and go where something is left out; a result short enough is shown
@@ -126,56 +124,50 @@ def head_tail(
     >>> head_tail(ToolResult(index=0, call_id="a", function="f", seen="1\\n2\\n3\\n4"), head=1, tail=1)
     '1\\n[2 lines left out]\\n4'
     """
-    text = result.text
-    if unit == "characters":
-        left_out = len(text) - head - tail
-        if left_out <= 0:
-            return text
-        return f"{text[:head]}\n[{left_out} characters left out]\n{text[len(text) - tail :]}"
-    lines = lines_of(decoded(text))
+    lines = lines_of(decoded(result.text))
     left_out = len(lines) - head - tail
     if left_out <= 0:
-        return text
+        return result.text
     return "\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[len(lines) - tail :]])
 
 
-def structured_value(result: ToolResult, unpack: bool) -> Any:
-    """The mapping or list that a result holds, as data or as JSON text.
+def structured_value(result: ToolResult) -> Any:
+    """The mapping or list that a result holds, as data or as JSON text; JSON inside strings too.
 
-    With `unpack` JSON inside its strings is a value too.
     Raises NothingParsed for any other result: there is nothing to write in another way.
     """
     value = parse_json(result.text) if result.data is None else result.data
     if not isinstance(value, dict | list):
         raise NothingParsed
-    return decode_strings(value) if unpack else value
+    return decode_strings(value)
 
 
 @register("summarizer", "compact_json")
-def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
+def compact_json_text(result: ToolResult) -> str:
     """The whole result as JSON without blanks: nothing is lost.
 
-    `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list
-    (data or JSON text) is shown as it is.
+    JSON inside strings is written as the value it holds. A result that is no mapping or list (data
+    or JSON text) is shown as it is.
 
     Source: RFC 8259 (JSON)
 
-    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
+    >>> given = {"n": 2, "data": '[{"id": 1}]'}
+    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data=given))
     '{"n":2,"data":[{"id":1}]}'
     """
     try:
-        return exact_json(structured_value(result, unpack))
+        return exact_json(structured_value(result))
     except NothingParsed:
         return result.text
 
 
 @register("summarizer", "csv_table")
-def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
+def csv_table(result: ToolResult) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost.
 
     The format is that of `bench.text.lossless`: strings that would read as something else are
-    quoted, so types are kept. `unpack` writes JSON inside strings as the value it holds. A result
-    that is no mapping or list (data or JSON text) is shown as it is.
+    quoted, so types are kept. JSON inside strings is written as the value it holds. A result that
+    is no mapping or list (data or JSON text) is shown as it is.
 
     Source: RFC 4180 (CSV)
 
@@ -188,7 +180,7 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     2,"2"
     """
     try:
-        return write_tables(structured_value(result, unpack))
+        return write_tables(structured_value(result))
     except NothingParsed:
         return result.text
 

@@ -8,26 +8,27 @@ from typing import Any
 from ...model import ToolResult, as_text
 from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
-from .. import Execution, Reply, Summary
+from .. import Execution, Reply
 from ..settings import Count
-from . import FIRST, MARKS, Noise, rows_of, script_output, summarized, tables_of
+from . import FIRST, MARKS, Noise, rows_of, script_output, summarized
 
+Value = dict[str, Any] | None
 STATUS = ("✅ Code executed", "❌ Code execution")
 
 
 @register("summarizer", "table_console")
-def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
+def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Value:
     """The first rows of a table longer than `max_rows`, else lines of a log longer than `max_lines`.
 
     Status lines are taken out of the log before it is measured: `noise="status"` those that report
     the execution itself, `noise="markers"` every line that starts with ✅ or ❌, answers included.
-    Where table data cannot be read, the rule falls through, and a note says so.
+    Where table data cannot be read, the rule falls through.
 
     Source: 000 Step 3
 
     >>> log = {"output": "✅ Code executed successfully\\na\\nb"}
     >>> result = ToolResult(index=0, call_id="a", function="f", data=log)
-    >>> table_console(result, max_lines=1).value["console"]
+    >>> table_console(result, max_lines=1)["console"]
     {'line_count': 2, 'truncated_lines': ['a']}
     """
     return summarized(result, max_rows, max_lines, noise, FIRST)
@@ -37,7 +38,7 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
 
 
 @register("summarizer", "first_result_line")
-def first_result_line(result: ToolResult) -> Summary:
+def first_result_line(result: ToolResult) -> Value:
     """The first line of a console log that states a result, and the number of lines.
 
     That is the first line that starts with ✅ or ❌, else the first line. Lines that begin with
@@ -48,7 +49,7 @@ def first_result_line(result: ToolResult) -> Summary:
     Source: 000 Step 3, the latest revision by the same owners
 
     >>> log = {"output": "looking for level 2\\n✅ Wall created.\\n✅ Code executed successfully | 12:03"}
-    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).value
+    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log))
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
 
@@ -59,50 +60,57 @@ def first_result_line(result: ToolResult) -> Summary:
 
 
 @register("summarizer", "headers_preview")
-def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
+def headers_preview(result: ToolResult, *, preview: Count = 2) -> Value:
     """A table's row count, column names and first `preview` rows; else the summary that a log names.
 
     Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first
     of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no
-    table, with a note. A short result is summarised too.
+    table. A short result is summarised too.
 
     Source: 000 Step 3, a later revision by the same owners
 
     >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
-    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).value
+    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table))
     {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
     """
     return _by_revision(result, MARKS, preview, lambda lines: lines[:preview])
 
 
 def _by_revision(
-    result: ToolResult, noise: tuple[str, ...], preview: int, select: Callable[[list[str]], Sequence[str]]
-) -> Summary:
+    result: ToolResult,
+    noise: tuple[str, ...],
+    preview: int,
+    select: Callable[[list[str]], Sequence[str]],
+) -> Value:
     """The summary by a later revision: of the first table, else of the console lines.
 
     Lines that start with `noise` are left out; `select` chooses among the others.
     """
-    output, notes = script_output(result), tuple[str, ...]()
-    data = next((data for _, data in output.tables), None)
-    if data:
-        rows, problem = rows_of(data)
-        if rows is not None:
-            named = rows and isinstance(rows[0], dict)
-            more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
-            return Summary({"type": "table", "row_count": len(rows), **more})
-        notes = (f"the first table's data is {problem}: rule falls through",)
+    output = script_output(result)
+    data = next(iter(output.tables), None)
+    rows = rows_of(data) if data else None
+    if rows is not None:
+        named = rows and isinstance(rows[0], dict)
+        more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
+        return {"type": "table", "row_count": len(rows), **more}
     console = output.console.strip()
     lines = console.split("\n") if console else []
     results = [line for line in lines if not line.startswith(noise)]
-    own = [line.replace("SUMMARY:", "").strip() for line in results if line.strip().startswith("SUMMARY:")]
     if results:
-        text = {"summary_text": " ".join(own)} if own else {"preview": list(select(results))}
-        return Summary({"type": "console", "line_count": len(results), **text}, notes)
+        return {"type": "console", "line_count": len(results), **_preview(results, select)}
     status = next((line for line in lines if line.startswith(MARKS)), None)
     if status is None:
-        return Summary(None, notes)
+        return None
     message = status.partition("|")[0].replace("✅", "").replace("❌", "").strip()
-    return Summary({"type": "default", "message": message}, notes)
+    return {"type": "default", "message": message}
+
+
+def _preview(lines: list[str], select: Callable[[list[str]], Sequence[str]]) -> dict[str, Any]:
+    """The summary that a log names itself, else the lines that are selected."""
+    named = [line for line in lines if line.strip().startswith("SUMMARY:")]
+    if not named:
+        return {"preview": list(select(lines))}
+    return {"summary_text": " ".join(line.replace("SUMMARY:", "").strip() for line in named)}
 
 
 # ---------------------------------------------------------------- the agent's reply
@@ -172,15 +180,16 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
 def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
     """The path and the text of a reply without a summary: from the output itself."""
     output = script_output(result)
-    lines, unreadable = list(output.without(noise)), list[str]()
-    tables = tables_of(output, unreadable)
+    lines = list(output.without(noise))
+    read = [rows_of(data) for data in output.tables]
+    tables = [rows for rows in read if rows is not None]
     if len(lines) > max_lines or any(len(rows) > max_rows for rows in tables):
         longest = max(map(len, tables), default=0)
         problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
         return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
     texts = [*lines, *(as_text(row) for rows in tables for row in rows)]
     texts += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
-    texts += ["A table came back that cannot be read."] * len(unreadable)
+    texts += ["A table came back that cannot be read."] * read.count(None)
     failure = _failure(result)
     if failure is not None:
         texts += [] if failure in "\n".join(texts) else [failure]

@@ -10,23 +10,21 @@ import msgspec
 
 from ...model import Message, ToolResult, compact_json
 from ...plugins.registry import register
-from .. import Summary
 from ..settings import Count
 from . import SHOWING, summarized
 
 
 @register("summarizer", "output_summary")
-def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Summary:
+def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Any:
     """The first rows of a table; without one, the first lines of a log longer than `max_lines`.
 
     Where there is a table, however short, the console text is ignored. A short log or an empty
-    result gives no summary (`value` is None). Table data that cannot be read counts as no table,
-    and a note says so.
+    result gives none. Table data that cannot be read counts as no table.
 
     Source: 001 §1
 
     >>> table = {"output": "done", "structured_output": [{"type": "table", "data": "[1,2,3]"}]}
-    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).value["table"]
+    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2)["table"]
     {'row_count': 3, 'truncated_rows': [1, 2]}
     """
     return summarized(result, max_rows, max_lines, None, SHOWING, any_table=True)

@@ -12,14 +12,13 @@ import msgspec
 from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
 from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
-from .. import Summary
 from ..routing import current_step_index, is_critical, request_of, selected
 from ..settings import Count
 from . import Noise, summarized
 
 
 @register("summarizer", "count_only")
-def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
+def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Any:
     """The number of rows or console lines alone, under the conditions of `table_console`.
 
     None where those are not met.
@@ -27,7 +26,7 @@ def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5,
     Source: 003 §4.1
 
     >>> table = {"structured_output": [{"type": "table", "data": "[1,2,3,4,5,6]"}]}
-    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).value
+    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table))
     {'type': 'table', 'row_count': 6}
     """
     return summarized(result, max_rows, max_lines, noise, None)

@@ -93,9 +93,8 @@ def by_function(
         summary = _summary(result.function, value, summary_limit) if value else "Success"
         return _record(result, summary, result_type="structured")
     if result.success and result.function.startswith(visualization_prefix):
-        metadata = {"function": result.function, "html_chars": len(str(value)) if value else 0}
         summary = f"Visualization generated: {result.function}"
-        return _record(result, summary, result_type="visualization", metadata=metadata)
+        return _record(result, summary, result_type="visualization")
     return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
 
 

@@ -29,9 +29,9 @@ class LangGraphRouter:
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 
     >>> from bench.plugins.registry import build
-    >>> build("router", "langgraph:graph=agent")
+    >>> build("router", "langgraph:graph=no_agent")
     Traceback (most recent call last):
-    bench.model.errors.SpecError: module 'agent' cannot be imported: ModuleNotFoundError: No module named 'agent'
+    bench.model.errors.SpecError: module 'no_agent' cannot be imported: ModuleNotFoundError: No module named 'no_agent'
     """
 
     def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)] = "graph.py:app") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..engines import Editing, Parts, Sliding, Summary
+from ..engines import Compactor, Parts, Sliding, Summary
 from ..histories import assistant_message, older
 from ..messages import arguments_mapping, own_calls
 from ..settings import Count
@@ -41,7 +41,7 @@ class AgentFrameworkSlidingWindow(Sliding):
 
 
 @register("compactor", "agent_framework.tool_result")
-class AgentFrameworkToolResult(Editing):
+class AgentFrameworkToolResult(Compactor):
     """The last `keep_last_tool_call_groups` calls; of an older one an assistant line of its results.
 
     The line is `[Tool results: name: text; …]`, of at most 4,096 characters.
@@ -55,7 +55,7 @@ class AgentFrameworkToolResult(Editing):
 
     keep_last_tool_call_groups: Count = 1
 
-    def edits(self, window: Window) -> Edits | None:
+    def compact(self, window: Window) -> Edits | None:
         calls = [group for group in talk_of(window.messages) if group[0].tool_calls or group[0].kind == "result"]
         replace: dict[Message, Message | None] = {}
         for group in older(calls, self.keep_last_tool_call_groups):

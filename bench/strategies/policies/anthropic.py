@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask, View
+from ..engines import Mask
 from ..histories import callers, older, tool_name
 from ..settings import Count
 
 
 @register("compactor", "clear_tool_uses")
-class ClearToolUses(Mask, View):
+class ClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
     A view, as the provider has it. With `trigger_tool_uses` the number of tool uses counts instead.
@@ -27,6 +27,7 @@ class ClearToolUses(Mask, View):
     ['tool: [tool result cleared]', 'tool: two']
     """
 
+    mode = "per_call"
     trigger: Count = 100_000
     trigger_tool_uses: Count | None = None
     keep: Count = 3

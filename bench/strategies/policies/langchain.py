@@ -11,7 +11,7 @@ import msgspec
 from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask, Parts, Sliding, Summary, View
+from ..engines import Mask, Parts, Sliding, Summary
 from ..histories import callers, older, safe_cut, system_count, tool_name, total
 from ..messages import own_calls
 from ..offloading import offload
@@ -19,7 +19,7 @@ from ..settings import Count, Share
 
 
 @register("compactor", "langchain.clear_tool_uses")
-class LangchainClearToolUses(Mask, View):
+class LangchainClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` tokens the older ones become `placeholder`.
 
     A view. System prompt and tool definitions do not count. Results of `exclude_tools` are not
@@ -34,6 +34,7 @@ class LangchainClearToolUses(Mask, View):
     ['call read', 'tool: [cleared]', 'call read', 'tool: two']
     """
 
+    mode = "per_call"
     trigger: Count = 100_000
     keep: Count = 3
     clear_tool_inputs: bool = False
@@ -50,7 +51,7 @@ class LangchainClearToolUses(Mask, View):
 
 
 @register("compactor", "langchain.trim")
-class LangchainTrim(Sliding, View):
+class LangchainTrim(Sliding):
     """The longest end of the history within `max_tokens`, from a message of type `start_on` on.
 
     A view. None for `max_tokens` is the model's window. The system message is kept only with
@@ -63,6 +64,7 @@ class LangchainTrim(Sliding, View):
     ['user: second', 'user: third']
     """
 
+    mode = "per_call"
     max_tokens: Count | None = None
     start_on: Literal["human", "ai", "tool", "system"] | None = None
     include_system: bool = False

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask, Parts, Summary, View
+from ..engines import Mask, Parts, Summary
 from ..histories import older, results_of, system_count
 from ..settings import Count, Share
 
 
 @register("compactor", "openhands.mask")
-class OpenhandsMask(Mask, View):
+class OpenhandsMask(Mask):
     """The observations among the last `window` events; older ones become `<MASKED>`.
 
     A view. The class itself has a window of 5 events; its configuration has 100.
@@ -25,6 +25,7 @@ class OpenhandsMask(Mask, View):
     ['tool: <MASKED>', 'tool: two']
     """
 
+    mode = "per_call"
     window: Count = 100
     placeholder = "<MASKED>"
 

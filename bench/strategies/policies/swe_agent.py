@@ -10,12 +10,12 @@ from ...model import Message, ToolResult
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from .. import Window
-from ..engines import Mask, View
+from ..engines import Mask
 from ..settings import Count, Turns
 
 
 @register("compactor", "swe_agent.last_n")
-class SweAgentLastN(Mask, View):
+class SweAgentLastN(Mask):
     """The first observation and the last `n`; of each between them the number of its lines.
 
     A view. An observation is a tool result; the first is the task, which SWE-agent counts as one
@@ -28,6 +28,7 @@ class SweAgentLastN(Mask, View):
     ['user: go', 'tool: Old environment output: (1 lines omitted)', 'tool: b']
     """
 
+    mode = "per_call"
     n: Count = 5
     polling: Turns = 1
 

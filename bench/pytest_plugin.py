@@ -1,4 +1,4 @@
-"""Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own.
+"""Scenarios as pytest tests, one item a gate.
 
 `pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that
 one. One that is broken is an error. Under pytest-xdist, `--dist loadfile` replays each scenario
@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..model.errors import BenchError, ScenarioError, sayable
-from .fixture import Bench, Measured
+from .model.errors import BenchError, ScenarioError, sayable
 
 if TYPE_CHECKING:
-    from ..model.compared import Compared, GateResult
-    from ..run.scenario import Scenario
+    from .model.compared import Compared, GateResult
+    from .run.scenario import Scenario
 
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
@@ -100,7 +99,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
     """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
-    from ..run.scenario import is_scenario
+    from .run.scenario import is_scenario
 
     return (named or _is_below(path, config)) and is_scenario(path)
 
@@ -124,7 +123,7 @@ class ScenarioFile(pytest.File):
     scenario: Scenario
 
     def collect(self) -> Iterator[pytest.Item]:
-        from ..run.scenario import read_scenario
+        from .run.scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
         for name, place in _items(self.scenario, str(self.path)):
@@ -140,8 +139,8 @@ class ScenarioFile(pytest.File):
 
         Raises BenchError, each time the same.
         """
-        from .. import run_scenario
-        from ..run.kept import kept_here
+        from . import run_scenario
+        from .run.kept import kept_here
 
         known, accepted = self.config.stash[_COMPARED], ""
         if self.path not in known:
@@ -163,8 +162,8 @@ class ScenarioFile(pytest.File):
 
 def _accept(result: Compared, path: Path) -> Compared:
     """The comparison held against itself as its baseline, which is written."""
-    from ..comparison.gates import accepted
-    from ..files.writing import write_together
+    from .comparison.gates import accepted
+    from .files.writing import write_together
 
     result, scores = accepted(result)
     write_together({path: scores})
@@ -179,8 +178,9 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
     """
     yield "measured something", None
     taken: dict[str, int] = {}
-    from ..comparison.gate_rules import parse_rule
-    from ..run.comparing import REFERENCES, metric_infos
+    from .comparison.gate_rules import parse_rule
+    from .metrics import metric_infos
+    from .run.comparing import REFERENCES
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
@@ -207,8 +207,8 @@ class GateItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail or skip by the outcome of the gate in the comparison."""
-        from ..comparison.gates import is_measured
-        from ..reports import first_line
+        from .comparison.gates import is_measured
+        from .reports import first_line
 
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
@@ -231,8 +231,8 @@ class GateItem(pytest.Item):
 
     def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
         """Fail or skip for the worst of some gates: one that is swept has one a setting."""
-        from ..reports.junit import message
-        from ..reports.reading import Reading
+        from .reports.junit import message
+        from .reports.reading import Reading
 
         order = ("fail", "undecided", "skipped", "pass")
         failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
@@ -295,7 +295,7 @@ class RequiredGates:
 
     def _wanted(self) -> set[str]:
         """The items of every scenario below the paths that pytest was given."""
-        from ..run.scenario import read_scenario
+        from .run.scenario import read_scenario
 
         wanted: set[str] = set()
         for path in [path for place in self.places for path in _scenarios(place, self.config)]:
@@ -338,20 +338,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.section(heading)
             for text in sorted(lines):
                 terminalreporter.write_line(sayable(text))
-
-
-# ---------------------------------------------------------------- the fixture
-
-
-def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """The lines that pytest prints for `assert bench.loss(…) <= 0.05`; None for other values."""
-    if not isinstance(left, Measured) and not isinstance(right, Measured):
-        return None
-    more = [line for side in (left, right) if isinstance(side, Measured) for line in side.lines]
-    return [f"{left} {op} {right}", *more]
-
-
-@pytest.fixture
-def bench(request: pytest.FixtureRequest) -> Bench:
-    """Measure recorded runs in a test: `assert bench.loss("runs/", my_summarizer) <= 0.05`."""
-    return Bench(request.config.rootpath)

@@ -1,0 +1,95 @@
+"""Data in other layouts: what is lossless is proved, what is altered never is."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, strategies as st
+
+from bench.text.same_data import Proof, proof_of
+
+KEYS = ["order_id", "status", "price", "city", "lastName", "items", "seats", "note"]
+WORDS = st.sampled_from(["pending", "New York", "W-12", "a/b.c", "it's", "x < y", "7", "10:30", "Ünal", "no"])
+SCALARS = st.one_of(st.integers(-999, 999), st.floats(-99, 99).map(lambda x: round(x, 2)), st.booleans(), WORDS)
+ROWS = st.dictionaries(st.sampled_from(KEYS), SCALARS, min_size=2, max_size=5)
+VALUES = st.dictionaries(
+    st.sampled_from(KEYS), st.one_of(SCALARS, ROWS, st.lists(ROWS, min_size=1, max_size=3)), min_size=2, max_size=4
+)
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        inner = f"{path}.{key}" if isinstance(value, dict) else f"{path}[{key}]"
+        if isinstance(item, dict | list):
+            yield from leaves(item, inner)
+        else:
+            yield inner.lstrip("."), item
+
+
+def xml(value: Any, name: str) -> str:
+    if isinstance(value, list):
+        return "".join(xml(item, name) for item in value)
+    inner = "".join(xml(item, key) for key, item in value.items()) if isinstance(value, dict) else plain(value)
+    return f"<{name}>{inner}</{name}>"
+
+
+def plain(value: Any) -> str:
+    return value.replace("<", "&lt;") if isinstance(value, str) else json.dumps(value)
+
+
+LAYOUTS = {
+    "indented JSON": lambda value: json.dumps(value, indent=1),
+    "Python": repr,
+    "YAML": lambda value: yaml.safe_dump(value, allow_unicode=True, width=10_000),
+    "paths": lambda value: "\n".join(f"{path} = {plain(item)}" for path, item in leaves(value)).replace("&lt;", "<"),
+    "XML": lambda value: xml(value, "result"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(value=VALUES)
+def test_every_layout_of_a_value_is_proved(layout: str, value: dict[str, Any]) -> None:
+    assert proof_of(LAYOUTS[layout](value), value) == Proof("", "")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(value=VALUES, draw=st.data())
+def test_nothing_altered_is_proved(layout: str, value: dict[str, Any], draw: st.DataObject) -> None:
+    altered = copy.deepcopy(value)
+    record = draw.draw(st.sampled_from([altered, *(item for item in altered.values() if isinstance(item, dict))]))
+    key = draw.draw(st.sampled_from(sorted(record)))
+    match draw.draw(st.sampled_from(["renamed", "left out", "other value", "added"])):
+        case "renamed":
+            record[f"former_{key}"] = record.pop(key)
+        case "left out":
+            del record[key]
+        case "other value":
+            record[key] = "another one"
+        case "added":
+            record["kept"] = True
+    proof = proof_of(LAYOUTS[layout](altered), value) if record else None
+    assert proof is None or proof.before or proof.after
+
+
+@given(row=ROWS)
+def test_values_of_two_records_are_not_exchanged(row: dict[str, Any]) -> None:
+    rows = [row, {key: "pending" if row[key] != "pending" else "sent" for key in row}]
+    key = sorted(row)[0]
+    exchanged = [{**rows[0], key: rows[1][key]}, {**rows[1], key: rows[0][key]}]
+    assert proof_of(LAYOUTS["paths"](rows), rows) == Proof("", "")
+    assert proof_of(LAYOUTS["paths"](exchanged), rows) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["id: 5", "id: -5%", "id: 5 kg", "id: ~-5", "id: -5...", "id: not -5", "id: -5.5", "id: >-5"]
+)
+def test_signs_and_units_belong_to_a_number(text: str) -> None:
+    assert proof_of("id: -5", {"id": -5}) == Proof("", "")
+    proof = proof_of(text, {"id": -5})
+    assert proof is None or proof.after
