@@ -226,6 +226,14 @@ class FieldTable:
         """True if a text tells some record from the others."""
         return text.casefold() in self.records_of_identity
 
+    def opens(self, key: str) -> bool:
+        """True if some record with several fields begins with a key."""
+        return plain_key(key) in self._first_keys
+
+    @cached_property
+    def _first_keys(self) -> frozenset[str]:
+        return frozenset(plain_key(keys[0]) for keys in {record.keys for record in self._records} if len(keys) > 1)
+
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers

@@ -18,6 +18,7 @@ from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .dropped import dropped
+from .gaps import OPENING
 from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
@@ -176,7 +177,8 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    pieces = notices_of(evidence, own.result).pieces_of(own.text) if own.result else []
+    first, *others = notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
+    pieces = (first, *(_from_next_record(piece, table) for piece in others))
     return [item for piece in filter(str.strip, pieces) for item in _changed_in(evidence, own, piece, table)]
 
 
@@ -234,6 +236,18 @@ def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: l
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
     return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
+
+
+def _from_next_record(piece: str, table: FieldTable) -> str:
+    """The part behind a gap from where a record opens: what goes on with one from the gap is not checked."""
+    opening = piece.find("{")
+    if opening >= 0:
+        with suppress(NothingParsed):
+            parse_prefix(piece[opening:])
+            return piece[opening:]
+    lines = piece.split("\n")
+    opens = (at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1]))
+    return "\n".join(lines[next(opens, 0) :])
 
 
 def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:

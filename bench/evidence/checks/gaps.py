@@ -15,7 +15,7 @@ _NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
-_OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
+OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _SIZE = re.compile(r"\d[\d,]{2,14}")
 
 
@@ -42,7 +42,7 @@ class Notices(NamedTuple):
         return (
             line not in self.known
             and len(line) <= _NOTICE_CHARS
-            and not ((key := _OPENING.match(line)) and self.table.has_key(key[1]))
+            and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
             and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
             and omission_in(line, self.full) != ""
         )
