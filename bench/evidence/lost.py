@@ -1,8 +1,9 @@
-"""Losses that prompts do not admit: results cut without a word, and commands that no message repeats."""
+"""Losses that prompts do not admit: results cut without a word, messages that no prompt has, commands that none repeats."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import Message
 from .kept import Place
@@ -34,6 +35,27 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     about = [message.text for message in own if message.step == step]
     about += [messages[seen].text] if seen in standing.messages else []
     return about or [message.text for message in own if message.step is None]
+
+
+def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
+    """Yield the steps that no prompt ever has, though the first one after it has every older result that did not fail.
+
+    A window and a summary drop what is old. Whoever drops the newest message alone has read it.
+    """
+    calls, stays, index = evidence.walked.calls, evidence.walked.stays, evidence.index
+    edited = {stay.after for each in stays.values() for stay in each}
+    edited.update(stay.first for number in evidence.own for stay in stays[number])
+    for step in evidence.trace.steps:
+        of_thread = evidence.thread_calls.get(step.thread, [])
+        place = bisect_right(of_thread, step.index, key=lambda number: calls[number].step)
+        numbers = {places[step.index] for places in (index.full, index.seen) if step.index in places}
+        if not numbers or not numbers.isdisjoint(stays) or place == len(of_thread) or of_thread[place] in edited:
+            continue
+        prompt = evidence.standing(of_thread[place]).messages
+        results = (item for item in evidence.trace.results if item.thread == step.thread and item.index < step.index)
+        older = [item.index for item in results if not evidence.session.failed(item)]
+        if older and all(index.full[at] in prompt or index.seen[at] in prompt for at in older):
+            yield step.index
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:

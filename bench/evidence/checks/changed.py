@@ -15,6 +15,7 @@ from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
+from ..lost import picked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .dropped import dropped
@@ -42,8 +43,9 @@ def changed(evidence: ReplayEvidence) -> Check:
     and rows left out without a word that there are no others. A line or record may not come more
     often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced or a denial is dropped; so is what a person or the model said, and a recorded line in a
-    text that mostly repeats such lines. So are altered arguments of a call.
+    replaced or a denial is dropped; so is what a person or the model said, a message of the user
+    with fewer words and no mark too, and a recorded line in a text that mostly repeats such lines.
+    So are altered arguments of a call, and a turn of the model that alone is dropped.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -53,6 +55,11 @@ def changed(evidence: ReplayEvidence) -> Check:
         if own.result is not None and own.result.text.strip():
             looked_at += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
+    for step in picked_out(evidence):
+        turn = evidence.messages.messages[evidence.index.full[step]]
+        if turn.kind == "model" and not turn.tool_calls:
+            looked_at += 1
+            findings.append(Finding(step, "", turn.text[:200]))
     for own in own_texts(evidence):
         if own.message.kind == "model":
             looked_at += 1

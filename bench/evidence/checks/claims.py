@@ -28,17 +28,24 @@ _NONE_FAILED = re.compile(
 _NO_OTHERS = re.compile(r"\bno (?:other|more|further) (?:\w+ )?(?:calls?|commands?|results?|outputs?)\b", re.IGNORECASE)
 _USEFUL = re.compile(r"\b(?:useful|returned (?:\w+ )?data|no (?:problems?|issues?))\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?<=[.;!?,])\s+|\s+(?:and|but|while)\s+")
-_FEWEST_WORDS = 2
+_FEWEST_WORDS, _QUOTED_CHARS = 2, 30
 
 
 def false_claims(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the sentences of a summary that the results before it contradict.
 
     They claim that all calls succeeded where one failed, that there was nothing else where there
-    was, or that something succeeded of which the last result, with its call, says that it failed.
+    was, or that something succeeded of which the last result, with its call, says that it failed;
+    or they stand before the words of a failure on one line.
     """
     results = _results_before(evidence, own)
     failures = [result for result in results if evidence.session.failed(result)]
+    for result in failures:
+        words = result.text.strip().partition("\n")[0][:_QUOTED_CHARS]
+        before, quoted, _ = own.text.partition(words)
+        claim = before.rpartition("\n")[2]
+        if quoted and words and SUCCESS.search(claim) and not FAILURE.search(claim):
+            yield Finding(own.message.step, f"{claim}{words}"[:200], result.text[:200])
     for line in new_lines(evidence, own):
         if _NO_OTHERS.search(line) and sum(result.text.strip() in own.text for result in results) < len(results):
             yield Finding(own.message.step, line.strip()[:200], f"{len(results)} results")

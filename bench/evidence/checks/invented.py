@@ -16,7 +16,7 @@ from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts
-from .statements import is_title, is_unsupported, repeats_others, unsaid_quotes
+from .statements import is_title, is_unsupported, repeats_others
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
@@ -61,8 +61,6 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if not strange and (signs := _currencies(own.text) - evidence.session.mentions.currencies):
             of += not lines
             strange = f"{min(signs)} in: {own.text[:160]}"
-        if not strange and lines and own.result is None and repeats_others(evidence, own):
-            strange = next(unsaid_quotes(evidence, own), "")
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from ...model.scores import Finding
+from ...text.instructions import keeps_words
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
 from .own import OwnText, new_lines, speaker_of
 from .statements import repeats_others
 
-_WORD = re.compile(r"\w+")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
 _ANY = re.compile("")
 
@@ -31,7 +31,7 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         for line in own.text.split("\n"):
             if line not in lines and (was := lines.altered(line, cut=True, begun=True)):
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
-        if own.message.kind in ("system", "user") and _has_other_words(own.text, original):
+        if _has_other_words(own.text, original, whole=own.message.kind == "user"):
             yield Finding(step, own.text[:200], original[:200])
     elif own.message.kind == "made" and repeats_others(evidence, own):
         recorded = evidence.session.lines_with(_ANY)
@@ -41,14 +41,13 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
 
 
-def _has_other_words(text: str, original: str) -> bool:
-    """True if a text is neither the original with words left out nor the original with words added, its notices aside."""
+def _has_other_words(text: str, original: str, *, whole: bool) -> bool:
+    """True if a text is neither the original with words added nor the original with words left out, its notices aside.
+
+    `whole`: words may be left out only where the text says so.
+    """
     lines = (line for line in text.split("\n") if line in original or not says_omission(line, original))
-    shown, was = (_WORD.findall(_NOTICE.sub(" ", part).casefold()) for part in ("\n".join(lines), original))
-    return not _in_order(shown, was) and not _in_order(was, shown)
-
-
-def _in_order(words: list[str], others: list[str]) -> bool:
-    """True if some words stand in this order among others."""
-    waiting = iter(others)
-    return all(word in waiting for word in words)
+    shown, was = (_NOTICE.sub(" ", part) for part in ("\n".join(lines), original))
+    if keeps_words(shown, was):
+        return False
+    return not keeps_words(was, shown) or (whole and not says_omission(text, original))

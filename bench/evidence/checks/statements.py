@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from ...text.facts import flat
 from ...text.instructions import is_notice_word
 from ...text.omissions import says_omission
 from ...text.scripts import FUNCTION_WORDS
@@ -92,13 +90,3 @@ def is_title(sentence: str) -> bool:
     """
     words = _LONG_WORD.findall(sentence.partition(":")[0])
     return bool(words) and all(word[0].isupper() for word in words)
-
-
-def unsaid_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
-    """Yield the lines that put words behind a role which no message says, its own notices aside."""
-    for line in new_lines(evidence, own):
-        speaker, words = speaker_of(line)
-        parts = _said_parts(evidence, words) if speaker and not says_omission(words, "") else []
-        strange = {word for part in parts for word in flat(part).split()}
-        if any(word.isalpha() and word not in FUNCTION_WORDS and not is_notice_word(word) for word in strange):
-            yield line
