@@ -30,7 +30,6 @@ _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
-_CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -107,8 +106,7 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     if table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
     for line, was in _altered(evidence, own, _lines_shown(own.text)):
-        closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
-        if not closed and not _is_field(line, table):
+        if not _is_field(line, table):
             yield Finding(own.message.step, line, was)
 
 

@@ -92,6 +92,12 @@ _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""
 
 
+def shows_line(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text shows a line of its result."""
+    known = evidence.session.lines_of(own.result.index) if own.result else frozenset()
+    return any(line in known for line in own.text.split("\n") if line.strip())
+
+
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
