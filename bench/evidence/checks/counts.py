@@ -30,10 +30,13 @@ class Counts:
             self._messages(evidence, own)
             return
         sizes = evidence.session.result_counts(own.result)
-        self._exact |= sizes.exact | texts_in(decode_strings(text))[1]
+        strings, inner = texts_in(decode_strings(text))
+        self._exact |= sizes.exact | inner
         for full, lines in sizes.texts.items():
-            chars, left = len(full) - len(text), lines - text.count("\n") - 1
-            self._between += [(lines - _NEAR, lines), (chars, chars + _NOTICE_CHARS), (left - _NEAR, left + _NEAR)]
+            self._between.append((lines - _NEAR, lines))
+            for part in (text, *strings):
+                chars, left = len(full) - len(part), lines - part.count("\n") - 1
+                self._between += [(chars, chars + _NOTICE_CHARS), (left - _NEAR, left + _NEAR)]
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""
