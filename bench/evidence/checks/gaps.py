@@ -16,7 +16,7 @@ _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
-_SIZE = re.compile(r"\d[\d,]{2,14}")
+_SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{2,14}(?![\w-]|\.\d)")
 
 
 class Notices(NamedTuple):
@@ -32,25 +32,21 @@ class Notices(NamedTuple):
         lines = [line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)]
         if not lines:
             return not gap.missing.strip()
-        return all(self.omits(line) or self._has_size(line, gap.missing) for line in lines)
+        sizes = self.sizes | counts_of(gap.missing)
+        return all(self.omits(line) or (self._is_own(line) and _has_size(line, sizes)) for line in lines)
 
     def omits(self, line: str) -> bool:
-        """True if a line says that something is left out, in words that the result does not have there.
+        """True if a line says that something is left out, in words that the result does not have there."""
+        return self._is_own(line) and omission_in(line, self.full) != ""
 
-        A line with a field of the result says no such thing.
-        """
+    def _is_own(self, line: str) -> bool:
+        """True for a short line that is none of the result, and has no field of it."""
         return (
             line not in self.known
             and len(line) <= _NOTICE_CHARS
             and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
             and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
-            and omission_in(line, self.full) != ""
         )
-
-    def _has_size(self, line: str, missing: str) -> bool:
-        """True if a line states the size of what is missing beside it, or of the result."""
-        sizes = [int(number.replace(",", "")) for number in _SIZE.findall(line)]
-        return any(size in self.sizes for size in sizes) or not counts_of(missing).isdisjoint(sizes)
 
     def pieces_of(self, text: str) -> list[str]:
         """The parts of a text between its gaps, each a run of the strategy's own lines of which one is a notice; itself without."""
@@ -72,3 +68,8 @@ class Notices(NamedTuple):
                 pieces[-1].append(lines[number])
                 number += 1
         return ["\n".join(piece) for piece in pieces]
+
+
+def _has_size(line: str, sizes: frozenset[int]) -> bool:
+    """True if a line states one of some sizes."""
+    return any(int(number.replace(",", "")) in sizes for number in _SIZE.findall(line))
