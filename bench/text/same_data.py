@@ -17,6 +17,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..model import nested
 from .text_records import plain_key
 
 _PARTS = frozenset(
@@ -124,17 +125,34 @@ def proof_of(text: str, value: Any) -> Proof | None:
     >>> [proof_of(text, rows) for text in altered]
     [None, None, None, None]
     """
-    leaves = [node for node in _Node(value).leaves() if isinstance(value, dict | list) and value]
-    if not leaves or sum(len(node.value) for node in leaves if isinstance(node.value, str)) > len(text):
+    return Scalars(value).proof(text)
+
+
+class Scalars:
+    """The scalars of a value, which most texts that do not write it lack in part."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value if isinstance(value, dict | list) else None
+        scalars = [item for item in nested(self._value) if isinstance(item, str | int | float)]
+        middle = len(scalars) // 2  # what stands there is what a cut leaves out
+        self._texts = [*dict.fromkeys(item for item in scalars[middle:] + scalars[:middle] if isinstance(item, str))]
+        self._least = sum(len(item) if isinstance(item, str) else 1 for item in scalars)
+
+    def proof(self, text: str) -> Proof | None:
+        """The words of a text around the value that it writes, as `proof_of` gives them."""
+        if not self._value or self._least > len(text):
+            return None
+        folded = " ".join(text.split())
+        if not all(any(form in folded for form in _forms(item)) for item in self._texts):
+            return None
+        lines = text.split("\n")
+        for at in range(min(_MOST_STARTS, len(lines))):
+            rest = " ".join("\n".join(lines[at:]).split())
+            for backwards in (False, True):
+                end = _Walk(rest, self._value, backwards=backwards).end()
+                if end is not None:
+                    return Proof("\n".join(lines[:at]), rest[end:].strip())
         return None
-    lines = text.split("\n")
-    for at in range(min(_MOST_STARTS, len(lines))):
-        rest = " ".join("\n".join(lines[at:]).split())
-        for backwards in (False, True):
-            end = _Walk(rest, value, backwards=backwards).end()
-            if end is not None:
-                return Proof("\n".join(lines[:at]), rest[end:].strip())
-    return None
 
 
 class _Walk:
