@@ -89,7 +89,9 @@ class TraceContents:
 
     def _with_data(self, text: str, result: ToolResult) -> str:
         """A text with the result in place of the same data in another layout; as it is where that is not proved."""
-        proof = self._scalars(result.index).proof(text) if len(text) <= _MOST_CHARS else None
+        proof = None
+        with suppress(RecursionError):  # nested too deeply
+            proof = self._scalars(result.index).proof(text) if len(text) <= _MOST_CHARS else None
         if proof is None:
             return text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
