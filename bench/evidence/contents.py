@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
-from ..text.cut import without_halves
 from ..text.decode import NothingParsed, parse_json
+from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
@@ -84,7 +84,7 @@ class TraceContents:
             return text
         key = result.index, text
         if key not in self._in_place:
-            self._in_place[key] = self._with_data(expanded(text), result)
+            self._in_place[key] = self._with_data(expanded(text, result.text), result)
         return self._in_place[key]
 
     def _with_data(self, text: str, result: ToolResult) -> str:
