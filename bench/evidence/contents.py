@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
-from ..text.cut import without_halves
 from ..text.decode import NothingParsed, parse_json
+from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
@@ -83,7 +83,7 @@ class TraceContents:
             return text
         key = result.index, text
         if key not in self._in_place:
-            self._in_place[key] = _in_place(expanded(text), result)
+            self._in_place[key] = _in_place(expanded(text, result.text), result)
         return self._in_place[key]
 
     @cached_property
@@ -113,7 +113,9 @@ class TraceContents:
 
 def _in_place(text: str, result: ToolResult) -> str:
     """A text with the result in place of the same data in another layout; as it is where that is not proved."""
-    proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
+    proof = None
+    with suppress(RecursionError):  # nested too deeply
+        proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
     if proof is None:
         return text
     return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
