@@ -35,15 +35,13 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     A strategy that raised, or whose runs have no prices, is left out.
     """
     here, count = runs.by_task(TODAY, METRICS[economy]), max(1, len(runs.all))
-    if here is None:
-        return {}
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
     costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
-    ratios = {name: ratio for name, values in costs.items() if (ratio := ratio_of_totals(here, values))}
+    known = costs if here is None else {TODAY: here, **costs}
+    compared = {} if here is None else {name: ratio_of_totals(here, values) for name, values in costs.items()}
+    ratios = {name: ratio for name, ratio in compared.items() if ratio is not None}
     corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
-    prices = {
-        name: Price(unit=unit, per_run=math.fsum(values) / count) for name, values in {TODAY: here, **costs}.items()
-    }
+    prices = {name: Price(unit=unit, per_run=math.fsum(values) / count) for name, values in known.items()}
     return prices | {
         name: msgspec.structs.replace(
             prices[name],
