@@ -42,9 +42,9 @@ def false_claims(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     failures = [result for result in results if evidence.session.failed(result)]
     for result in failures:
         words = result.text.strip().partition("\n")[0][:_QUOTED_CHARS]
-        before, quoted, _ = own.text.partition(words)
-        claim = before.rpartition("\n")[2]
-        if quoted and words and SUCCESS.search(claim) and not FAILURE.search(claim):
+        place = own.text.find(words) if words else 0
+        claim = own.text[: max(place, 0)].rpartition("\n")[2]
+        if SUCCESS.search(claim) and not FAILURE.search(claim):
             yield Finding(own.message.step, f"{claim}{words}"[:200], result.text[:200])
     for line in new_lines(evidence, own):
         if _NO_OTHERS.search(line) and sum(result.text.strip() in own.text for result in results) < len(results):
