@@ -29,11 +29,15 @@ FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
 
 _BASELINE = ".baseline.json"
+_WORST_FIRST = ("fail", "undecided", "skipped", "pass")
 _Code = int | pytest.ExitCode | None
 _PACKAGES = ("node_modules", "site-packages")
 
 UPDATE, REQUIRE, UNDECIDED = "--bench-update-baseline", "--bench-require-baseline", "--bench-allow-inconclusive"
 ACCEPTED, ADVISED, STANDS = "bench_accepted", "bench_advice", "bench_stands"
+MEASURED = "measured something"
+"""The name of the first item of each scenario."""
+
 SECTIONS = {ADVISED: "bench advice", ACCEPTED: "bench baselines"}
 """Properties of tests that are printed at the end, each with its heading."""
 
@@ -126,8 +130,9 @@ class ScenarioFile(pytest.File):
         from .run.scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
-        for name, place in _items(self.scenario, str(self.path)):
-            yield GateItem.from_parent(self, name=name, place=place)
+        yield MeasuredItem.from_parent(self, name=MEASURED)
+        for name, (number, strategy) in _gates(self.scenario, str(self.path)):
+            yield GateItem.from_parent(self, name=name, number=number, strategy=strategy)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, BenchError):
@@ -170,17 +175,15 @@ def _accept(result: Compared, path: Path) -> Compared:
     return result
 
 
-def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
-    """The items of a scenario: that it measured something, then each gate on each strategy.
+def _gates(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Each gate on each strategy of a scenario: a name of its own, the number of the gate, the strategy.
 
-    Each has a name of its own, and the number of the gate with the strategy. A gate that names
-    nobody keeps its name.
+    A gate that names nobody keeps its name.
     """
-    yield "measured something", None
     taken: dict[str, int] = {}
     from .comparison.gate_rules import parse_rule
     from .metrics import metric_infos
-    from .run.comparing import REFERENCES
+    from .strategies.portfolio import REFERENCES
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]", metric_infos(), number)
@@ -194,56 +197,34 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
             yield name if taken[name] == 1 else f"{name} ({taken[name]})", (number, strategy)
 
 
-class GateItem(pytest.Item):
-    """One gate on one strategy.
+class ScenarioItem(pytest.Item):
+    """One question to a scenario that was replayed."""
 
-    `place` is the number of the gate, from 1, with the strategy; without it the item says whether
-    the scenario measured anything.
-    """
-
-    def __init__(self, *, place: tuple[int, str] | None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.place = place
-
-    def runtest(self) -> None:
-        """Fail or skip by the outcome of the gate in the comparison."""
-        from .comparison.gates import is_measured
-        from .reports import first_line
-
+    def compared(self) -> Compared:
+        """The scenario replayed and judged."""
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
             raise ScenarioError(f"{self.name}: not collected from a scenario file")
         compared, accepted = parent.compared()
         if accepted:
             self.user_properties.append((ACCEPTED, accepted))
-        if self.place is None:
-            lines = [first_line(compared), *compared.notes]
-            self.user_properties += [(ADVISED, f"{parent.path.name}: {line}") for line in lines]
-            if not is_measured(compared):
-                raise GateFailed("nothing was measured")
-            self._judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])
-            return
-        number, strategy = self.place
-        gates = [gate for gate in compared.gates if gate.rule.number == number and _is_of(gate.strategy, strategy)]
-        if not gates:
-            raise GateFailed(f"no gate was judged on {strategy}")
-        self._judge(compared, gates)
+        return compared
 
-    def _judge(self, compared: Compared, gates: Sequence[GateResult]) -> None:
-        """Fail or skip for the worst of some gates: one that is swept has one a setting."""
+    def judge(self, compared: Compared, gates: Sequence[GateResult]) -> str:
+        """Fail for the worst of some gates; a line on one that was not judged, `""` where all were."""
         from .reports.junit import message
         from .reports.reading import Reading
 
-        order = ("fail", "undecided", "skipped", "pass")
         failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
         if not any(gate.outcome in failing for gate in gates):
             self.user_properties.append((STANDS, _key(self.path, self.name)))
-        for gate in sorted(gates, key=lambda gate: order.index(gate.outcome)):
+        for gate in sorted(gates, key=lambda gate: _WORST_FIRST.index(gate.outcome)):
             text = f"{gate.outcome}: {gate.strategy}: {message(Reading(compared), gate)}"
             if gate.outcome in failing:
                 raise GateFailed(text)
-            if gate.outcome != "pass" and self.place is not None:
-                pytest.skip(text)
+            if gate.outcome != "pass":
+                return text
+        return ""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, GateFailed | BenchError):
@@ -252,6 +233,38 @@ class GateItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, self.name
+
+
+class MeasuredItem(ScenarioItem):
+    """That a scenario measured anything, and kept what it promised before: gates of number 0."""
+
+    def runtest(self) -> None:
+        from .comparison.gates import is_measured
+        from .reports import first_line
+
+        compared = self.compared()
+        for line in (first_line(compared), *compared.notes):
+            self.user_properties.append((ADVISED, f"{self.path.name}: {line}"))
+        if not is_measured(compared):
+            raise GateFailed("nothing was measured")
+        self.judge(compared, [gate for gate in compared.gates if gate.rule.number == 0])
+
+
+class GateItem(ScenarioItem):
+    """One gate on one strategy; one that is swept has a result for each setting."""
+
+    def __init__(self, *, number: int, strategy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.number, self.strategy = number, strategy
+
+    def runtest(self) -> None:
+        compared = self.compared()
+        gates = [gate for gate in compared.gates if gate.rule.number == self.number]
+        gates = [gate for gate in gates if _is_of(gate.strategy, self.strategy)]
+        if not gates:
+            raise GateFailed(f"no gate was judged on {self.strategy}")
+        if unjudged := self.judge(compared, gates):
+            pytest.skip(unjudged)
 
 
 def _is_of(name: str, declared: str) -> bool:
@@ -300,7 +313,8 @@ class RequiredGates:
         wanted: set[str] = set()
         for path in [path for place in self.places for path in _scenarios(place, self.config)]:
             try:
-                wanted |= {_key(path, name) for name, _ in _items(read_scenario(path), str(path))}
+                gates = dict(_gates(read_scenario(path), str(path)))
+                wanted |= {_key(path, name) for name in (MEASURED, *gates)}
             except BenchError as error:
                 wanted.add(f"{path}: {error}")
         return wanted

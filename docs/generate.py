@@ -26,6 +26,7 @@ from bench.cli.listing import type_name  # noqa: E402
 from bench.model import SCHEMA_VERSION, AnyStep, Approval, ContextReset, RouteDecision, ToolsChanged  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
+from bench.strategies.portfolio import REFERENCES  # noqa: E402
 from bench.traces import load  # noqa: E402
 from bench.traces.lines import KEY, Header  # noqa: E402
 
@@ -184,7 +185,7 @@ def policies(written: str | None) -> Iterator[str]:
 def references(written: str | None) -> Iterator[str]:
     """The strategies that are in every comparison."""
     return table(
-        ("name", "rule"), [(f"`{item.name}`", first_sentence(item.doc)) for item in known("reference", written)]
+        ("name", "slots"), [(f"`{name}`", f"`{slots}`" if slots else "") for name, slots in sorted(REFERENCES.items())]
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +33,8 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 @click.option("--redact-personal", is_flag=True, help="Remove e-mail addresses and user names in home paths too.")
 def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
     """Convert the runs of files, folders or patterns into native traces without secrets."""
-    from ..files.writing import folder_in_place
     from ..model.errors import visible
     from ..traces import TraceSource, files_of
-    from ..traces.formats.native import write_traces
     from ..traces.redaction import Redactor
     from ..traces.summary import ReadSummary, summary_of
 
@@ -48,10 +46,6 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
     source, total = TraceSource(sources), ReadSummary()
     redactor = None if no_redact else Redactor(emails=redact_personal, homes=redact_personal)
     read = [(file, "a file that is read") for text in sources for file in files_of(text, Path())[0]]
-    if not one_file and any(os.path.realpath(file.parent) == os.path.realpath(output) for file, _ in read):
-        raise BenchError(
-            f"{output}: holds files that are read, which would count twice from then on — give another folder"
-        )
 
     def converted() -> Iterator[Trace]:
         nonlocal total
@@ -62,18 +56,7 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
             say(f"{visible(trace.id)} ({trace.source.format}): {summary.line()}")
             yield clean
 
-    if one_file:
-        require_apart([output], read)
-        write_traces(converted(), output)
-    else:
-        taken: set[str] = set()
-        with folder_in_place(output) as stage:
-            for trace in converted():
-                name = f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
-                require_apart([output / name], read)
-                if (output / name).exists():
-                    raise BenchError(f"{output / name}: is there already — give another folder")
-                write_traces([trace], stage / name)
+    (_write_file if one_file else _write_folder)(converted(), output, read)
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
     if total.traces > 1:
@@ -81,6 +64,36 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
     if no_redact:
         say("secrets were kept, as --no-redact says")
     say(f"wrote {output}")
+
+
+def _write_file(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Path, str]]) -> None:
+    """Write traces into one file, which is none of those that are read."""
+    from ..traces.formats.native import write_traces
+
+    require_apart([output], read)
+    write_traces(traces, output)
+
+
+def _write_folder(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Path, str]]) -> None:
+    """Write each trace into a file of its own in a folder from which nothing is read."""
+    from ..files.writing import folder_in_place
+    from ..traces.documents import Document
+    from ..traces.formats.native import write_traces
+    from ..traces.lines import encode_trace
+
+    if any(os.path.realpath(file.parent) == os.path.realpath(output) for file, _ in read):
+        what = "holds files that are read, which would count twice from then on"
+        raise BenchError(f"{output}: {what} — give another folder")
+    taken: set[str] = set()
+    with folder_in_place(output) as stage:
+        for trace in traces:
+            name = f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
+            require_apart([output / name], read)
+            if not (output / name).exists():
+                write_traces([trace], stage / name)
+            elif Document(output / name).data != encode_trace(trace):
+                what = "is there already, and not as this import would write it"
+                raise BenchError(f"{output / name}: {what} — give another folder")
 
 
 def _require_place(output: Path, one_file: bool) -> None:

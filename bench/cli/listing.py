@@ -14,7 +14,7 @@ from .saying import say
 
 LISTED = {
     "traces": ("reader",),
-    "strategies": ("reference", "summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
+    "strategies": ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
     "metrics": ("number",),
 }
 
@@ -34,42 +34,76 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
     WORDs: only what holds all of them.
     """
     from ..plugins.registry import entries
-    from ..text.wording import counted
 
     if what is None:
-        for name, kinds in LISTED.items():
-            counts = ", ".join(counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds)
-            say(f"{name:<12}{counts}")
+        _say_counts()
         return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
-    listed = 0
+    is_any = False
     for kind in LISTED[what]:
-        selected = {name: entry for name, entry in entries(kind).items() if _matches(name, entry, words)}
-        listed += len(selected)
-        if selected:
+        each = [entry for entry in entries(kind).values() if _matches(entry, words)]
+        if each:
+            is_any = True
             say(f"{NAMES.get(kind, kind)}s")
-        wide = min(max(map(len, selected), default=0), 32)
-        for name, entry in selected.items():
-            if not at_length:
-                say(f"  {name + _placeholders(entry):<{wide}}  {_summary(entry)}")
-                continue
-            say(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
-            say(f"      {_summary(entry)}")
-            if entry.source:
-                say(f"      Source: {entry.source}")
-    if words and not listed:
-        parts = {part for kind in LISTED[what] for name in entries(kind) for part in re.split(r"[\W_]", name)}
-        close = nearest(words[0], parts)
-        hint = close if "did you mean" in close else f" — bench list {what} prints all"
-        hint = f" — write bench list {words[0]}" if words[0] in LISTED else hint
-        raise SpecError(f"no {what} hold {' '.join(words)!r}{hint}")
-    if listed and not at_length:
+            (_say_at_length if at_length else _say_briefly)(each)
+    if what == "strategies" and not words:
+        _say_references()
+    if not is_any:
+        raise SpecError(f"no {what} hold {' '.join(words)!r}{_hint(what, words)}")
+    if not at_length:
         say("--long adds parameters, defaults and sources.")
 
 
-def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
-    text = f"{name} {_summary(entry)}".lower()
+def _say_counts() -> None:
+    """Print the kinds with the number of each."""
+    from ..plugins.registry import entries
+    from ..text.wording import counted
+
+    for name, kinds in LISTED.items():
+        counts = (counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds)
+        say(f"{name:<12}{', '.join(counts)}")
+
+
+def _say_references() -> None:
+    """Print the strategies that every comparison holds, with their slots."""
+    from ..strategies.portfolio import REFERENCES
+
+    say("references")
+    for name, slots in REFERENCES.items():
+        say(f"  {name:<12}  {slots or 'what the recording did'}")
+
+
+def _say_briefly(each: Sequence[Any]) -> None:
+    """Print a line for each plug-in, its summary in a column of its own."""
+    wide = min(max(len(entry.name) for entry in each), 32)
+    for entry in each:
+        say(f"  {entry.name + _placeholders(entry):<{wide}}  {_summary(entry)}")
+
+
+def _say_at_length(each: Sequence[Any]) -> None:
+    """Print each plug-in with its settings and its source."""
+    for entry in each:
+        say(f"  {entry.name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
+        say(f"      {_summary(entry)}")
+        if entry.source:
+            say(f"      Source: {entry.source}")
+
+
+def _hint(what: str, words: Sequence[str]) -> str:
+    """The end of the error about words that nothing holds: what to write instead."""
+    from ..plugins.registry import entries
+
+    if words and words[0] in LISTED:
+        return f" — write bench list {words[0]}"
+    names = (name for kind in LISTED[what] for name in entries(kind))
+    close = nearest(" ".join(words[:1]), {part for name in names for part in re.split(r"[\W_]", name)})
+    return close if "did you mean" in close else f" — bench list {what} prints all"
+
+
+def _matches(entry: Any, words: Sequence[str]) -> bool:
+    """True if the name and the summary of a plug-in hold all words."""
+    text = f"{entry.name} {_summary(entry)}".lower()
     return all(word.lower() in text for word in words)
 
 

@@ -187,23 +187,27 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
     scenarios: list[Path] = []
     traces: list[str] = []
     for text in texts:
-        path = Path(text)
-        inside = sorted(path.glob("*.toml")) if text and path.is_dir() else []
+        inside = sorted(Path(text).glob("*.toml")) if text and Path(text).is_dir() else []
         if inside:
             scenarios += inside
-        elif path.suffix.lower() != ".toml":
-            traces.append(text)
-        elif "*" in text and not path.is_absolute():
-            matches = sorted(Path().glob(text))
-            if not matches:
-                raise ScenarioError(f"{text}: no file matches — check the folder or the pattern")
-            scenarios += matches
+        elif text.lower().endswith(".toml"):
+            scenarios += _matching(text)
         else:
-            scenarios.append(path)
+            traces.append(text)
     for path in scenarios:
         if scenarios.count(path) > 1:
             raise ScenarioError(f"{path}: is given twice — leave one out")
     return tuple(scenarios), tuple(traces)
+
+
+def _matching(text: str) -> list[Path]:
+    """The files that a pattern matches; a path without a star is itself."""
+    if "*" not in text or Path(text).is_absolute():
+        return [Path(text)]
+    matches = sorted(Path().glob(text))
+    if not matches:
+        raise ScenarioError(f"{text}: no file matches — check the folder or the pattern")
+    return matches
 
 
 def _workers(engine: str, jobs: int) -> Workers:

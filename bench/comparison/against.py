@@ -12,6 +12,7 @@ import msgspec
 
 from ..model.compared import Compared, Move, RunMove
 from ..model.metric import MetricInfo
+from ..model.signature import GateRule
 from ..plugins.spec import parse_spec, split_top
 from .baseline import ScoreFile, stale
 from .gate_rules import as_strict
@@ -85,29 +86,36 @@ def moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str
 
 def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
     """A clause on each gate, run and judged strategy that is gone or was loosened."""
-    judged: dict[str, None] = {}
     for rule in base.rules:
-        same = [
-            now for now in compared.rules if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
-        ]
-        matches = [name for name in base.specs if fnmatchcase(name, rule.strategy)]
-        judged |= dict.fromkeys(matches)
-        for name in matches or [rule.strategy]:
-            known = [now for now in same if fnmatchcase(name, now.strategy)]
-            if not any(as_strict(now.settings, rule.settings) for now in known):
-                wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-                what = "allows more" if known else "is gone"
-                yield f"the gate {rule.metric} ({wanted}) on {name} {what}"
+        for name in _judged(base, rule):
+            yield from _loosened_gate(rule, name, compared)
     both = shared_runs(Runs(compared.runs), Runs(base.runs))
     here = {run.id for run in compared.runs}
     for run in sorted({run.id for run in base.runs} - both):
         yield f"run {run} of the baseline {'is another recording now' if run in here else 'is gone'}"
-    for name in sorted(judged):
+    for name in sorted({name for rule in base.rules for name in _judged(base, rule)} & base.specs.keys()):
         now = compared.specs.get(name)
         if now is None:
             yield f"strategy {name}, which was judged, is gone"
         elif _targets(base.specs[name]) != _targets(now):
             yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
+
+
+def _judged(base: ScoreFile, rule: GateRule) -> list[str]:
+    """The strategies of a baseline that a gate names; without any its own pattern."""
+    return [name for name in base.specs if fnmatchcase(name, rule.strategy)] or [rule.strategy]
+
+
+def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[str]:
+    """Yields that no gate on a strategy is as strict as one of the baseline; nothing where one is."""
+    known = [
+        now.settings
+        for now in compared.rules
+        if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate) and fnmatchcase(name, now.strategy)
+    ]
+    if not any(as_strict(settings, rule.settings) for settings in known):
+        wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+        yield f"the gate {rule.metric} ({wanted}) on {name} {'allows more' if known else 'is gone'}"
 
 
 def _targets(spec: str) -> list[tuple[str, str, str]]:

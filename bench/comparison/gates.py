@@ -152,16 +152,9 @@ def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
 def _by_regression(gate: _Gate, info: MetricInfo, then: Runs) -> GateResult:
     """The value before and now, on the runs that both sides have."""
     both = shared_runs(gate.now, then)
-    if lost := sorted({run.id for run in then.all} - both):
-        names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        return gate.ends("undecided", f"not here as in the baseline: {names} — restore, or accept {_UPDATE}")
-    if not both:
-        return gate.ends("undecided", "no run of the baseline is here")
     here, there = as_then(gate.now, then, both), then.only(both)
-    now_measured = {run.id for run in here.all if here.number(run, gate.name, info.name)}
-    for run in there.all:
-        if there.number(run, gate.name, info.name) and run.id not in now_measured:
-            return gate.ends("undecided", f"was measured on {run.id} and is not any more", run=run.id)
+    if missing := _not_comparable(gate, info, here, there, then):
+        return missing
     old, new = there.total(gate.name, info), here.total(gate.name, info)
     before, after = old.value, new.value
     if before is None or after is None or not is_finite(old) or not is_finite(new):
@@ -176,6 +169,24 @@ def _by_regression(gate: _Gate, info: MetricInfo, then: Runs) -> GateResult:
         basis=_BASIS[info.aggregate],
         run=moved[0].run if moved else worst[0] if worst else None,
     )
+
+
+def _not_comparable(gate: _Gate, info: MetricInfo, here: Runs, there: Runs, then: Runs) -> GateResult | None:
+    """The result where a run of the baseline, or its number, is here no more; None where all are.
+
+    `here` and `there` are the runs that both sides have, `then` all of the baseline.
+    """
+    shared = {run.id for run in there.all}
+    if lost := [run.id for run in then.all if run.id not in shared]:
+        names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
+        return gate.ends("undecided", f"not here as in the baseline: {names} — restore, or accept {_UPDATE}")
+    if not shared:
+        return gate.ends("undecided", "no run of the baseline is here")
+    measured = {run.id for run in here.all if here.number(run, gate.name, info.name)}
+    for run in there.all:
+        if there.number(run, gate.name, info.name) and run.id not in measured:
+            return gate.ends("undecided", f"was measured on {run.id} and is not any more", run=run.id)
+    return None
 
 
 # ---------------------------------------------------------------- all gates

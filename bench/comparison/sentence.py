@@ -88,33 +88,40 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
-    """The reason to keep today's: cheaper is not certain, is refused, or does not exist."""
-    here = next(item for item in advice.ranked if item.strategy == TODAY)
-    others = [item for item in advice.ranked if item is not here]
-    if here.verdict == "invalid":
+    """The sentence that advises none, with the reason: what runs today, or why nothing is better."""
+    others = [item for item in advice.ranked if item.strategy != TODAY]
+    if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
         none = f"None of the {len(others)} strategies can be used, and what" if others else "What"
         return f"{none} runs today is not valid."
     if not others:
         return "Keep what runs today: nothing was tried."
-    how = _economy(advice, False)
     cheaper = [
-        (item, price)
+        item
         for item in others
         if item.verdict in ("not certain", *_LOSES) and (price := price_of(item, advice.basis)) and is_saving(price)
     ]
-    for item, price in cheaper:
-        if item.verdict == "not certain":
-            why = _why_unsure(advice, item, assumed)
-            cost = f"{item.strategy} costs {change(price)}{how}"
-            return f"Keep what runs today: {cost}, but {why}.{_other(advice, item)}"
-    if cheaper:
-        return f"Keep what runs today: {_all_refused([item for item, _ in cheaper])}."
+    why = _why_not_cheaper(advice, cheaper, assumed) if cheaper else _why_no_saving(advice, others)
+    return f"Keep what runs today: {why}"
+
+
+def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -> str:
+    """The reason against cheaper strategies: the first that is not refused is not certain, or all are refused."""
+    unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
+    price = None if unsure is None else price_of(unsure, advice.basis)
+    if unsure is None or price is None:
+        return f"{_all_refused(cheaper)}."
+    cost = f"{unsure.strategy} costs {change(price)}{_economy(advice, False)}"
+    return f"{cost}, but {_why_unsure(advice, unsure, assumed)}.{_other(advice, unsure)}"
+
+
+def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
+    """The reason where no strategy costs less: none changed anything, or each costs as much or more."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
-        return f"Keep what runs today: {_none_of(others, 'changed nothing', 'changed anything')}."
+        return f"{_none_of(others, 'changed nothing', 'changed anything')}."
     none = _none_of(others, "does not cost less", "costs less")
     no_saving = next((item for item in acting if item.verdict == "no saving"), None)
-    return f"Keep what runs today: {none}{how}.{_other(advice, no_saving)}"
+    return f"{none}{_economy(advice, False)}.{_other(advice, no_saving)}"
 
 
 def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:

@@ -48,7 +48,7 @@ class TraceSession:
     ) -> None:
         self.trace, self.index, self._lacking = trace, index, lacking
         self.messages = TraceMessages(trace, index, contents)
-        self.pricing = Pricing(trace, index)
+        self.pricing = Pricing(trace, index, self.messages.contents.once)
         self.facts = ResultFacts(self.messages)
         self.mentions = Mentions(self.messages)
         self.new_lines: dict[int, list[str]] = {}

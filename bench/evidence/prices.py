@@ -12,6 +12,9 @@ from ..tokens.cache_marks import MarkedStarts
 from ..tokens.caching import HOUR_S, CacheRule, cache_rule
 from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import UnitPrices, provider_of, unit_prices
+from .contents import Once, made_now
+
+_Listed = tuple[str | None, UnitPrices | None]
 
 
 class PricedCall(NamedTuple):
@@ -48,7 +51,7 @@ class Pricing:
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+    def __init__(self, trace: Trace, index: TraceIndex, once: Once = made_now) -> None:
         self.index = index
         self._models = {turn.index: turn.model or index.model for turn in trace.model_turns}
         self._times = {step.index: step.t for step in trace.steps if step.t is not None}
@@ -61,7 +64,14 @@ class Pricing:
         hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
         every = sum(usage.cache_write_tokens or 0 for usage in written)
         self._hour_share = hour / every if every else 0.0
-        self._rules: dict[str | None, tuple[CacheRule | None, UnitPrices | None]] = {}
+        named = once(dict[str, _Listed], "prices", self._listed)
+        self._rules = {model: (cache_rule(provider, model), prices) for model, (provider, prices) in named.items()}
+
+    def _listed(self) -> dict[str, _Listed]:
+        """The provider and the prices of each model of the trace."""
+        return {
+            model: (provider_of(model), unit_prices(model, self._began)) for model in {*self._models.values()} if model
+        }
 
     def rule_of(self, step: int) -> tuple[CacheRule | None, UnitPrices | None]:
         """The cache rule and the prices of the model of a turn."""
@@ -85,7 +95,9 @@ class Pricing:
         return usd, prices.cost_usd(size, 0, 0, answer_tokens)
 
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
-        if model not in self._rules:
+        if model is None:
+            return None, None
+        if model not in self._rules:  # a model that a strategy asked
             self._rules[model] = cache_rule(provider_of(model), model), unit_prices(model, self._began)
         return self._rules[model]
 

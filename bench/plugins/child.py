@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import os
 import pickle
-import pkgutil
 import resource
 import select
 import signal
@@ -65,6 +65,9 @@ class Link:
         return bytes(data)
 
 
+# ---------------------------------------------------------------- the warden
+
+
 def main(number: int) -> NoReturn:
     """Run the warden: start the process that imports the code, and end all below it when that ends.
 
@@ -74,12 +77,10 @@ def main(number: int) -> NoReturn:
     control = socket(fileno=number)
     os.set_inheritable(number, False)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-    first, limits, prepare = pickle.loads(Link(control).receive())
-    for name in first:
-        begin = pkgutil.resolve_name(name)
-        if ":" in name:
-            begin()
-    _prctl(_SUBREAPER, 1)
+    modules, limits, prepare = pickle.loads(Link(control).receive())
+    for name in modules:
+        importlib.import_module(name)
+    _prctl(_SUBREAPER, 1)  # whatever is left below becomes its child
     below = fork()
     if below == 0:
         try:
@@ -95,6 +96,49 @@ def main(number: int) -> NoReturn:
     _leave(code)
 
 
+def _awaited(number: int, control: socket) -> int:
+    """The exit code of a process. Where the bench is gone this one ends, with all below it."""
+    events = _poll()
+    events.register(control.fileno(), 0)  # no event but that its other end was closed
+    handle = None
+    if _pidfd_open is not None:
+        handle = _pidfd_open(number)
+        events.register(handle, select.POLLIN)
+    while True:
+        ready = [file for file, _ in events.poll(_GLANCE_MS if handle is None else None)]
+        if control.fileno() in ready:
+            _end_below(frozenset())
+            _leave(0)
+        ended, status = waitpid(number, WNOHANG)
+        if ended:
+            if handle is not None:
+                close(handle)
+            return os.waitstatus_to_exitcode(status)
+
+
+def _end_below(spared: frozenset[int]) -> None:
+    """End every process below this one but the spared ones."""
+    until = time.monotonic() + 2.0
+    while (numbers := set(_children()) - spared) and time.monotonic() < until:
+        for number in numbers:
+            with contextlib.suppress(OSError):
+                kill(number, SIGKILL)
+                waitpid(number, WNOHANG)
+
+
+def _children() -> list[int]:
+    """The processes that this one, or what ended below it, started; none where nobody tells."""
+    numbers: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/children", "rb") as file:
+                numbers += map(int, file.read().split())
+    return numbers
+
+
+# ---------------------------------------------------------------- the process that imports
+
+
 def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
     """Import the code, then fork a process for each session until the control closes."""
     setpgid(0, 0)
@@ -102,15 +146,7 @@ def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
     _prctl(_SUBREAPER, 1)
     _confine()
     control.send(CODE.pack(0))
-    _limit_memory(limits)
-    _limit_call(limits.call_s)
-    ready = pickle.loads(prepare)()
-    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
-        setitimer(timer, 0.0)
-    _limit_memory(limits)
-    signal.signal(SIGCHLD, SIG_DFL)
-    gc.collect()
-    gc.freeze()  # so that a fork copies few pages
+    ready = _prepared(prepare, limits)
     spared = frozenset(_children())
     while True:
         message, files, _, _ = recv_fds(control, 1, 1)
@@ -130,23 +166,21 @@ def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
         control.send(CODE.pack(code))
 
 
-def _awaited(number: int, control: socket) -> int:
-    """The exit code of a process. Where the bench is gone this one ends, with all below it."""
-    handle = None if _pidfd_open is None else _pidfd_open(number)
-    events = _poll()
-    events.register(control.fileno(), 0)  # tells of its end alone
-    if handle is not None:
-        events.register(handle, select.POLLIN)
-    while True:
-        ready = events.poll(_GLANCE_MS if handle is None else None)
-        if any(file == control.fileno() for file, _ in ready):
-            _end_below(frozenset())
-            _leave(0)
-        ended, status = waitpid(number, WNOHANG)
-        if ended:
-            if handle is not None:
-                close(handle)
-            return os.waitstatus_to_exitcode(status)
+def _prepared(prepare: bytes, limits: Limits) -> Any:
+    """The value of `prepare()`, which imports the code, within the limits of one request."""
+    _limit_memory(limits)
+    _limit_call(limits.call_s)
+    ready = pickle.loads(prepare)()
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
+        setitimer(timer, 0.0)
+    _limit_memory(limits)
+    signal.signal(SIGCHLD, SIG_DFL)
+    gc.collect()
+    gc.freeze()  # so that a fork copies few pages
+    return ready
+
+
+# ---------------------------------------------------------------- the process of a session
 
 
 def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
@@ -164,10 +198,7 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
             except MemoryError:
                 kind, body = b"M", b""
             except BaseException as error:
-                debugged(error)
-                place = raised_at(error)
-                line = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
-                kind, body = b"X", line.encode("utf-8", "replace")
+                kind, body = b"X", _line_of(error).encode("utf-8", "replace")
             _limit_call(0.0)
             if getpid() != own:  # a fork that the code made, and that goes on as this process does
                 _leave(0)
@@ -176,31 +207,18 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
         _leave(1)
 
 
+def _line_of(error: BaseException) -> str:
+    """An error on one line, with the place where the code raised it."""
+    debugged(error)
+    place = raised_at(error)
+    return f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
+
+
 def _leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()
     _exit(code)
-
-
-def _children() -> list[int]:
-    """The processes that this one, or what ended below it, started; none where the system does not tell."""
-    numbers: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{task}/children", "rb") as file:
-                numbers += map(int, file.read().split())
-    return numbers
-
-
-def _end_below(spared: frozenset[int]) -> None:
-    """End every process below this one but the spared ones."""
-    until = time.monotonic() + 2.0
-    while (numbers := set(_children()) - spared) and time.monotonic() < until:
-        for number in numbers:
-            with contextlib.suppress(OSError):
-                kill(number, SIGKILL)
-                waitpid(number, WNOHANG)
 
 
 # ---------------------------------------------------------------- limits of a process
@@ -213,26 +231,28 @@ def _limit_call(seconds: float) -> None:
 
 def _limit_memory(limits: Limits) -> None:
     """Let this process hold so much beside what it holds, where the system has such a limit."""
-    more = limits.memory_mib << 20
     with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
-        size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+        status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+        line = next(line for line in status.splitlines() if line.startswith("VmData:"))
+        wanted = int(line.split()[1]) * 1024 + (limits.memory_mib << 20)
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        wanted = size + more if hard == resource.RLIM_INFINITY else min(hard, size + more)
+        if hard != resource.RLIM_INFINITY:
+            wanted = min(hard, wanted)
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
 def _confine() -> None:
-    """Let this process, and all below it, read no memory of others (Linux 6.7) and send them no signal (6.12).
+    """Let this process read no memory of others (Linux 6.7), and send them no signal (6.12).
 
-    Any rules of Landlock do the first. Before 6.12 those with the least effect forbid to serve TCP.
+    Any rules of Landlock do the first. Before version 6 those that matter least: to serve no TCP.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return
-        rules = struct.pack("=QQQ", 0, 0, 2) if version >= 6 else struct.pack("=QQ", 0, 1)
+        no_signals, no_serving = struct.pack("=QQQ", 0, 0, 2), struct.pack("=QQ", 0, 1)
+        rules = no_signals if version >= 6 else no_serving
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         call(_RESTRICT_SELF, number, 0)

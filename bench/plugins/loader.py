@@ -21,8 +21,6 @@ from typing import Any
 from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at
 from .spec import Spec
 
-# ---------------------------------------------------------------- where code may run
-
 _NOT_HERE: ContextVar[bool] = ContextVar("_NOT_HERE", default=False)
 
 
@@ -57,15 +55,14 @@ def require_child(code: str) -> None:
 
 _FROM_CACHE = machinery.SourceFileLoader.get_code
 _PLACES = (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("stdlib", "platstdlib")))
-_INSTALLED = tuple({os.path.join(form, "") for place in _PLACES for form in (place, os.path.realpath(place))})
+_INSTALLED = tuple(os.path.join(os.path.realpath(place), "") for place in _PLACES)
 _PACKAGES = frozenset({"site-packages", "dist-packages"})
 
 
 def is_installed(path: str) -> bool:
     """True if a file belongs to Python, to an installed package, or to the bench."""
-    return not _PACKAGES.isdisjoint(Path(path).parts) or any(
-        form(path).startswith(_INSTALLED) for form in (str, os.path.realpath)
-    )
+    in_package = not _PACKAGES.isdisjoint(Path(path).parts)
+    return in_package or os.path.realpath(path).startswith(_INSTALLED)
 
 
 def compile_from_source() -> None:
@@ -87,9 +84,13 @@ class FinderElsewhere:
         self._place = place
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> machinery.ModuleSpec | None:
-        """The module's spec, its file and folders elsewhere. Raises ModuleNotFoundError where it is not there."""
+        """The module's spec, its file and folders elsewhere.
+
+        Raises ModuleNotFoundError where it is not there.
+        """
         others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
         if spec is None:
             return None
         folders = spec.submodule_search_locations
@@ -219,14 +220,14 @@ def loaded(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str 
         offered = nearest("", _offered(module))
         raise SpecError(f"{spec.target}: name the function after a colon{offered}")
     owner, target, parts = None, module, spec.attribute.split(".")
-    for part in parts:
+    for part in parts:  # of Class.method the owner is the class
         owner, target = target, getattr(target, part, None)
     if target is None or (callables and not callable(target)):
         near = nearest(spec.attribute, _offered(module))
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
     static = inspect.getattr_static(owner, parts[-1]) if inspect.isclass(owner) else None
-    is_method = static is not None and not isinstance(static, staticmethod | classmethod)
-    return (owner, parts[-1]) if is_method else (target, None)
+    needs_instance = static is not None and not isinstance(static, staticmethod | classmethod)
+    return (owner, parts[-1]) if needs_instance else (target, None)
 
 
 def _offered(module: Any) -> list[str]:
@@ -242,9 +243,6 @@ def _module_of(spec: Spec, base: Path) -> Any:
     file = spec.target if spec.target.endswith(".py") else f"{spec.target.replace('.', '/')}.py"
     if file == spec.target or (base / file).is_file():
         return load_file(str((base / file).resolve()), file)
-    if (base / spec.target).is_dir() and not (base / spec.target / "__init__.py").is_file():
-        inside = f"{Path(spec.target) / 'FILE.py'}:{spec.attribute or 'FUNCTION'}"
-        raise SpecError(f"{spec.target}: is a folder — name the file in it: {inside}")
     return load_module(spec.target)
 
 

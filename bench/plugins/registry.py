@@ -36,7 +36,6 @@ KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "extractor": ((_DOCUMENTS,), "extract"),
     "router": ((_DOCUMENTS,), "decide"),
     "consumer": ((_DOCUMENTS,), "consume"),
-    "reference": ((_DOCUMENTS,), None),
     "number": (("bench.metrics",), None),
 }
 """Every kind of plug-in."""
@@ -108,14 +107,12 @@ class Entry:
             return ()
         code = self.target.__init__ if is_class else inspect.unwrap(self.target)
         scope = getattr(code, "__globals__", {})
-        first_is_input = self.own and not is_class
         settings = []
         for place, item in enumerate(signature.values()):
-            has_default = item.default is not item.empty
-            by_name = item.kind is item.KEYWORD_ONLY
+            is_setting = item.kind is item.KEYWORD_ONLY
             if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
-                by_name = place > 0 and has_default if first_is_input else True
-            if by_name:
+                is_setting = is_class or (place > 0 and item.default is not item.empty)
+            if is_setting:
                 settings.append(_parameter(item, scope))
         return tuple(settings)
 
@@ -252,11 +249,12 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         value, _ = loaded(parsed, base, callables=False)
         return Plugin(parsed, Entry(kind, str(parsed), value, own=True), {})
     target = _resolve(kind, parsed, base)
-    declared = _SETTABLE.get(kind, ("form",)) if target.own else ()
-    known = target.settable
-    meta = {key: raw for key, raw in parsed.params if key in declared and key not in known}
-    params = [pair for pair in parsed.params if pair[0] not in meta]
-    plugin = Plugin(parsed, replace(target, meta=target.meta | meta), _arguments(target, params, base))
+    meta, params = dict(target.meta), list(parsed.params)
+    if target.own:  # what somebody's function may declare is no setting of it
+        declared = {*_SETTABLE.get(kind, ("form",))} - target.settable.keys()
+        meta |= {key: raw for key, raw in params if key in declared}
+        params = [(key, raw) for key, raw in params if key not in declared]
+    plugin = Plugin(parsed, replace(target, meta=meta), _arguments(target, params, base))
     if inspect.isclass(target.target):
         _require_constructed(plugin)
     return plugin
@@ -324,10 +322,6 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         program = program_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, name, program, own=True)
     if spec.attribute is None and not spec.target.endswith(".py"):
-        module, _, function = spec.target.rpartition(".")
-        if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
-            meant = f"write {module}.py:{function}"
-            raise SpecError(f"{kind} {spec.target!r}: a function follows its file — {meant}")
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"

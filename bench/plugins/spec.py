@@ -103,8 +103,6 @@ def parse_spec(text: str) -> Spec:
     >>> parse_spec("none").params
     ()
     """
-    if call := re.fullmatch(r"([\w.]+)\((.*)\)", text.strip()):
-        raise _error(text, f"settings follow a colon — write {call[1]}:{call[2]}")
     first, *rest = split_top(text.strip(), ":")
     target = _unquoted(first, text)
     if not target:

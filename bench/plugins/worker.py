@@ -92,24 +92,24 @@ class Child:
     """A warm child in which `prepare()` runs once; what that gives is handed to each session.
 
     It starts with the first session, and anew after it died. `prepare` and all that is given can be
-    pickled. In another process it is another child, of that process. `first` are modules of the
-    bench (`a.b`) that are imported, and functions (`a.b:f`) that are called, before any limit holds.
+    pickled. In another process it is another child, of that process. `modules` are those of the
+    bench that are imported before any limit holds.
     """
 
-    def __init__(self, prepare: Callable[[], Any], limits: Limits, first: tuple[str, ...] = ()) -> None:
-        self.limits, self.prepare, self.first = limits, prepare, first
+    def __init__(self, prepare: Callable[[], Any], limits: Limits, modules: tuple[str, ...] = ()) -> None:
+        self.limits, self.prepare, self.modules = limits, prepare, modules
         self._lock = threading.RLock()
-        self._owner = 0
+        self._owner = 0  # the process that started it
         self._process: subprocess.Popen[bytes] | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self.prepare, self.limits, self.first)
+        return Child, (self.prepare, self.limits, self.modules)
 
     @contextlib.contextmanager
     def session(self, opens: Open, *given: Any, count: Callable[[str], int] | None = None) -> Iterator[Session]:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
-            if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+            if not self._is_running():
                 self._start()
             session = Session(self, count)
             try:
@@ -118,6 +118,12 @@ class Child:
             finally:
                 if not session.close():
                     self.stop()
+
+    def _is_running(self) -> bool:
+        """True if this very process started the child, and it has not ended."""
+        if self._process is None or self._owner != os.getpid():
+            return False
+        return self._process.poll() is None
 
     def stop(self) -> None:
         """End the child and all that it started."""
@@ -132,7 +138,8 @@ class Child:
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
         self._owner = os.getpid()
         self.control, theirs = socket.socketpair()
-        code = f"import sys; sys.path[:] = {sys.path!r}; from bench.plugins.child import main; main({theirs.fileno()})"
+        same_path = f"import sys; sys.path[:] = {sys.path!r}"
+        code = f"{same_path}; from bench.plugins.child import main; main({theirs.fileno()})"
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-c", code],
             stdin=subprocess.DEVNULL,
@@ -146,13 +153,16 @@ class Child:
         printing.start()
         self._end = weakref.finalize(self, _end, self._process, self.control, printing, self._owner)
         prepare = pickle.dumps(self.prepare, pickle.HIGHEST_PROTOCOL)
-        request = pickle.dumps((self.first, self.limits, prepare))
+        request = pickle.dumps((self.modules, self.limits, prepare))
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             self.control.sendall(HEAD.pack(b"P", len(request)) + request)
             self.exit_code(_START_S)
 
     def exit_code(self, seconds: float) -> int | None:
-        """The exit code of a session's process as the child sends it, else of the child; None where there is none in time."""
+        """The exit code of a session's process as the child sends it, else that of the child.
+
+        None where there is none in time.
+        """
         self.control.settimeout(seconds)
         try:
             data = self.control.recv(CODE.size)
@@ -241,11 +251,7 @@ class Session:
 
 
 def how_ended(code: int) -> str:
-    """The end of a process in words, by its exit code.
-
-    >>> how_ended(-9), how_ended(7)
-    ('signal 9', 'exit code 7')
-    """
+    """The end of a process in words, by its exit code: "signal 9", "exit code 7"."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 

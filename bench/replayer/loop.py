@@ -7,7 +7,7 @@ cannot know: the recorded actions stay as they were.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -56,6 +56,24 @@ class Side:
         self.evaluations: list[dict[str, Any]] = []
 
 
+class Router(NamedTuple):
+    """One router, with an instance for each side."""
+
+    plugin: Plugin
+    decide: Callable[..., Any]
+    decide_untruncated: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        return self.plugin.entry.name
+
+    @property
+    def at(self) -> str:
+        """The point at which it decides."""
+        at: str = self.plugin.attribute("at", AT_DEFAULT)
+        return at
+
+
 class Loop:
     """A strategy during one replay: what fills its slots is started, and its state lives this long.
 
@@ -63,36 +81,31 @@ class Loop:
     reads it. Raises Broken where the strategy cannot be started.
     """
 
-    def __init__(
-        self,
-        about: About,
-        strategy: Strategy,
-        count: Count,
-        start: Start,
-        future: Any = None,
-    ) -> None:
+    def __init__(self, about: About, strategy: Strategy, count: Count, start: Start, future: Any = None) -> None:
         if strategy.broken:
             raise Broken("strategy", StrategyError(strategy.broken))
         self.about, self.strategy, self.future = about, strategy, future
         self.out = Outcomes()
         self.numbers = Numbers(about.messages, count)
         self._threads: dict[str, Thread] = {}
-        self._start, plugins = start, strategy.plugins
+        self._start = start
         self._store: Any = None
         self._resolve: Any = None
-        for store in plugins.get("store", ()):
+        for store in strategy.plugins.get("store", ()):
             instance, self._store = start(store)
             self._resolve = getattr(instance, "resolve", None)
         self._summarize, self._consume = self._call("summarizer"), self._call("consumer")
         self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
-        self._routers = [(router, start(router)[1], start(router)[1]) for router in plugins.get("routers", ())]
-        self._state: dict[str, Any] = {}
-        self._taken: dict[str | None, str] = {}
-        self._summary: Any = None
+        self._side = self._stored  # the one at work: calls of models by the other are not charged
+        self._routers = [
+            Router(plugin, start(plugin)[1], start(plugin)[1]) for plugin in strategy.plugins.get("routers", ())
+        ]
+        self._state: dict[str, Any] = {}  # as the last decision was recorded
+        self._taken: dict[str | None, str] = {}  # the last recorded route of each router
+        self._summary: Any = None  # of the last result, and its untruncated value
         self._output: Any = None
-        self._offloaded: dict[str, str] = {}
+        self._offloaded: dict[str, str] = {}  # texts by handle
         self._last: AnyStep | None = None
-        self._free = False
 
     def _call(self, slot: str) -> Any:
         plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
@@ -154,7 +167,7 @@ class Loop:
             self._route("end", self._last)
 
     def _begin(self, step: AnyStep) -> Thread:
-        self._last, self._free = step, False
+        self._last, self._side = step, self._stored
         return self._thread(step.thread)
 
     @property
@@ -164,14 +177,14 @@ class Loop:
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
-        if not self._free:
+        if self._side is self._stored:
             call = WriterCall(step=self.at, consumed_tokens=read, produced_tokens=written, model=model)
             self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
-        if not self._free and self._offloaded.get(handle) != text:
+        if self._side is self._stored and self._offloaded.get(handle) != text:
             self._offloaded[handle] = text
             self.out.handles.append(Resolved(handle=handle, step=self.at, text=text))
 
@@ -179,20 +192,16 @@ class Loop:
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
         """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
-        full_message, message = recorded.messages
         full = untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(step)
-        summary, text = self._summary_of(step)
-        if text is None and self._store is not None and record.value != step.value:
-            text = as_text(record.value)
-        if text is not None or self._summarize is not None:
-            message = full_message if text in (None, full_message.text) else _with_text(full_message, text)
+        summary = self._summary_of(step)
         self._summary, self._output = summary, step.value
         reply = self._reply_to(step, summary)
+        message = self._message_of(step, recorded, record, summary)
         outcome = StepOutcome(
             step=step.index,
             call_id=step.call_id,
-            message=thread.join(message, full_message),
+            message=thread.join(message, recorded.messages[0]),
             record=record,
             stored=stored,
             evaluation=self._evaluate(self._stored, read_back(record, stored)),
@@ -200,6 +209,20 @@ class Loop:
             reply=reply,
         )
         self.out.results.append(outcome)
+
+    def _message_of(self, step: ToolResult, recorded: Recorded, record: Record, summary: Any) -> Message:
+        """The message that shows a result: its summary, else what the store keeps of it.
+
+        Where neither slot is filled, it is what the recorded model saw.
+        """
+        untruncated, seen = recorded.messages
+        if summary is not None:
+            text = as_text(summary)
+        elif self._store is not None and record.value != step.value:
+            text = as_text(record.value)
+        else:
+            return seen if self._summarize is None else untruncated
+        return untruncated if text == untruncated.text else _with_text(untruncated, text)
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
@@ -216,12 +239,12 @@ class Loop:
         except Exception:
             return None
 
-    def _summary_of(self, step: ToolResult) -> tuple[Any, str | None]:
+    def _summary_of(self, step: ToolResult) -> Any:
+        """The summarizer's answer; None for an empty slot too."""
         if self._summarize is None:
-            return None, None
+            return None
         with broken("summarizer"):
-            value = self._summarize(step)
-        return value, None if value is None else as_text(value)
+            return self._summarize(step)
 
     def _reply_to(self, step: ToolResult, summary: Any) -> Reply | None:
         if self._consume is None:
@@ -233,7 +256,7 @@ class Loop:
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         """The findings of the evaluator on one side; the record joins its history."""
         side.results += 1
-        self._free = side is self._full
+        self._side = side
         if self._routers:  # who alone are shown them
             side.executions.append(execution_of(record))
         if side.evaluate is None:
@@ -259,35 +282,37 @@ class Loop:
                 self.charge(read, self.numbers.count(written.text), None)
 
     def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
-        """Let the routers of a decision point decide, on both sides."""
-        for plugin, decide, decide_full in self._routers:
-            name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
-            if not decides_here(name, at, point, recorded, self.about.points):
-                continue
-            with broken(f"router {name}"):
-                answers = [
-                    decide(self._state_at(self._stored, step)),
-                    decide_full(self._state_at(self._full, step)),
-                ]
-                if at == RECORDED and None in answers:  # the decision of another router
-                    continue
-                (route, detail), (untruncated, _) = answers
-            decision = Decision(
-                step=-1 if step is None else step.index,
-                router=name,
-                at=point,
-                route=route,
-                untruncated=untruncated,
-                loop=plugin.attribute("loop"),
-                detail=detail,
-            )
-            self.out.decisions.append(decision)
+        """Let the routers that decide at a point do so."""
+        for router in self._routers:
+            if decides_here(router.name, router.at, point, recorded, self.about.points):
+                with broken(f"router {router.name}"):
+                    self._decide(router, point, step)
+
+    def _decide(self, router: Router, point: str, step: AnyStep | None) -> None:
+        """Let one router decide on both sides; a decision that is another router's is left out."""
+        answer = router.decide(self._state_at(self._stored, step))
+        other = router.decide_untruncated(self._state_at(self._full, step))
+        if router.at == RECORDED and None in (answer, other):
+            return
+        (route, detail), (untruncated, _) = answer, other
+        decision = Decision(
+            step=-1 if step is None else step.index,
+            router=router.name,
+            at=point,
+            route=route,
+            untruncated=untruncated,
+            loop=router.plugin.attribute("loop"),
+            detail=detail,
+        )
+        self.out.decisions.append(decision)
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
         """The state of one side at a decision point."""
-        self._free = side is self._full
+        self._side = side
         thread = None if step is None else self._threads.get(step.thread)
-        history = [] if thread is None else thread.recording if side is self._full else thread.messages
+        prompt: list[Message] = []
+        if thread is not None:
+            prompt = list(thread.recording if side is self._full else thread.messages)
         return state_of(
             step,
             recorded=self._state,
@@ -297,7 +322,7 @@ class Loop:
             evaluations=None if side.evaluate is None else side.evaluations,
             summary=self._summary,
             output=self._output,
-            prompt=list(history),
+            prompt=prompt,
             route=self._taken.get(step.router) if isinstance(step, RouteDecision) else None,
         )
 
@@ -305,7 +330,8 @@ class Loop:
 def read_back(record: Record, stored: Any) -> Record:
     """A record as a later step reads it: with the value that is behind its handle."""
     is_data = record.handle is not None and isinstance(stored, dict | list)
-    return msgspec.structs.replace(record, value=stored, result_type="structured" if is_data else record.result_type)
+    result_type = "structured" if is_data else record.result_type
+    return msgspec.structs.replace(record, value=stored, result_type=result_type)
 
 
 def _recorded_history(window: Window) -> Any:

@@ -154,7 +154,7 @@ class _Instance:
 
 def _without_messages(window: Window) -> dict[str, Any]:
     """The fields of a window that cross beside its messages."""
-    names = ("step", "thread", "tokens", "max_tokens", "resets", "recorded_summary")
+    names = ("step", "thread", "tokens", "max_tokens", "resets")
     return {name: getattr(window, name) for name in names} | {"seen": len(window.messages) - len(window.added)}
 
 

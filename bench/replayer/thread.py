@@ -16,8 +16,41 @@ _BLOCK = 256
 Compact = Callable[[Window], Any]
 
 
+class History:
+    """Messages with their numbers and their tokens, each counted once."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.messages: list[Message] = []
+        self.ids: list[int] = []
+        self._numbers = numbers
+        self._counted = 0  # the messages at the start whose tokens are in the sum
+        self._sum = 0
+
+    def join(self, message: Message) -> int:
+        """Let a message join; its number."""
+        number = self._numbers.of(message)
+        self.messages.append(message)
+        self.ids.append(number)
+        return number
+
+    def become(self, messages: list[Message]) -> None:
+        """Take other messages; what they share at the start is not looked at again."""
+        same = alike(self.messages, messages)
+        dropped = self.ids[same : self._counted]
+        self._sum -= sum(map(self._numbers.tokens, dropped))
+        self._counted = min(self._counted, same)
+        self.messages = messages
+        self.ids[same:] = map(self._numbers.of, messages[same:])
+
+    def tokens(self) -> int:
+        """The tokens of the messages together."""
+        self._sum += sum(map(self._numbers.tokens, self.ids[self._counted :]))
+        self._counted = len(self.ids)
+        return self._sum
+
+
 class Thread:
-    """One thread. `messages` is its history as the model sees it, `recording` the untruncated one.
+    """One thread: its history as the model sees it, and `recording`, the untruncated one.
 
     With `per_call` the compactor is given all that ever joined, and its answer is that prompt
     alone. Without a compactor the recorded harness' own resets are repeated by `recorded`.
@@ -32,34 +65,27 @@ class Thread:
         *,
         per_call: bool = False,
     ) -> None:
-        self.messages: list[Message] = []
+        self._numbers, self._about = numbers, about
+        self._compact, self._recorded = compact, recorded
+        self._shown = History(numbers)
+        self._given = History(numbers) if per_call else self._shown  # to the compactor
+        self._seen = 0  # the messages that the compactor was given before
+        self._prompt: list[int] = []  # the numbers of the last prompt
         self.recording: list[Message] = []
-        self.resets: list[ContextReset | ContextEdit] = []
+        self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
         self.tools_tokens, self._tools_changed = 0, False
-        self._numbers, self._compact, self._recorded, self._about = (
-            numbers,
-            compact,
-            recorded,
-            about,
-        )
-        self._joined: list[Message] | None = [] if per_call else None
-        self._ids: list[int] = []
-        self._prompt: list[int] = []
-        self._seen = 0
-        self._tokens = self._joined_tokens = 0
-        self._counted = 0
-        self._summary: str | None = None
+
+    @property
+    def messages(self) -> list[Message]:
+        """The history as the model sees it."""
+        return self._shown.messages
 
     def join(self, message: Message, recorded: Message) -> int:
         """Let a message join; its number. `recorded` is the untruncated one."""
-        number = self._numbers.of(message)
-        self.messages.append(message)
         self.recording.append(recorded)
-        self._ids.append(number)
-        if self._joined is not None:
-            self._joined.append(message)
-            self._joined_tokens += self._numbers.tokens(number)
-        return number
+        if self._given is not self._shown:
+            self._given.join(message)
+        return self._shown.join(message)
 
     def change_tools(self, tokens: int) -> None:
         """Other tools are defined from here on."""
@@ -67,16 +93,9 @@ class Thread:
 
     def call(self, turn: ModelTurn) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        for reset in self.resets:
-            if isinstance(reset, ContextReset) and reset.summary is not None:
-                self._summary = reset.summary
-        compact = self._compact or (self._recorded if self.resets else None)
-        edits = None
-        if compact is not None:
-            edits = edits_of(compact(self._window(turn)))
-            self._rework(edits)
-        keep = alike(self._prompt, self._ids)
-        tail = self._ids[keep:]
+        edits = self._reworked(turn)
+        keep = alike(self._prompt, self._shown.ids)
+        tail = self._shown.ids[keep:]
         self._prompt[keep:] = tail
         call = Call(
             step=turn.index,
@@ -87,46 +106,36 @@ class Thread:
             tools_changed=self._tools_changed,
             parts=dict(edits.parts) if edits else {},
         )
-        self._seen = len(self.messages if self._joined is None else self._joined)
+        self._seen = len(self._given.messages)
         self._tools_changed = False
         self.resets.clear()
         return call, edits
 
+    def _reworked(self, turn: ModelTurn) -> Edits | None:
+        """The compactor's edits, which the history has from now on."""
+        compact = self._compact or (self._recorded if self.resets else None)
+        if compact is None:
+            return None
+        edits = edits_of(compact(self._window(turn)))
+        if edits is not None:
+            self._shown.become(edits.applied(self._given.messages))
+        elif self._given is not self._shown:
+            self._shown.become(list(self._given.messages))
+        return edits
+
     def _window(self, turn: ModelTurn) -> Window:
         """The window that the compactor is given before a turn."""
-        history = self.messages if self._joined is None else self._joined
-        tokens = self._size() if self._joined is None else self._joined_tokens
-        about = dict(self._about)
+        history, about = self._given.messages, dict(self._about)
         return Window(
             step=turn.index,
             thread=turn.thread,
             messages=list(history),
             added=history[self._seen :],
-            tokens=about.pop("framing") + self.tools_tokens + tokens,
+            tokens=about.pop("framing") + self.tools_tokens + self._given.tokens(),
             count=self._numbers.count,
             resets=tuple(self.resets),
-            recorded_summary=self._summary,
             **about,
         )
-
-    def _size(self) -> int:
-        """The tokens of the history. Those before `_counted` are in the sum already."""
-        self._tokens += sum(map(self._numbers.tokens, self._ids[self._counted :]))
-        self._counted = len(self._ids)
-        return self._tokens
-
-    def _rework(self, edits: Edits | None) -> None:
-        """Take the compactor's answer as the history."""
-        history = self.messages if self._joined is None else self._joined
-        if edits is None and self._joined is None:
-            return
-        new = list(history) if edits is None else edits.applied(history)
-        same = alike(self.messages, new)
-        dropped = self._ids[same : self._counted]
-        self._tokens -= sum(map(self._numbers.tokens, dropped))
-        self._counted = min(self._counted, same)
-        self.messages = new
-        self._ids[same:] = map(self._numbers.of, new[same:])
 
 
 def alike(one: Sequence[Any], other: Sequence[Any]) -> int:

@@ -132,18 +132,22 @@ def _uses(sessions: Sessions) -> Table:
     cached, written, hour = (total(f"{use}_tokens") for use in ("cached", "written", "written_1h"))
     hours = f", {percent(hour / written)} for an hour" if hour else ""
     new = max(0.0, total("prompt_tokens") - cached - written)
-    rows: list[Cells] = []
-    for name, tokens, usd in (
+    uses = (
         ("output", total("output_tokens"), total("output_usd")),
         ("new prompt", new, total("new_usd")),
         (f"written to the cache{hours}", written, total("written_usd")),
         ("read from the cache", cached, total("cached_usd")),
-    ):
-        if tokens:
-            share = (usd if sessions.priced else tokens) / (sessions.size or 1)
-            rows.append((name, count(tokens), *([dollars(usd)] if sessions.priced else []), percent(share)))
-    prices = ["price"] if sessions.priced else []
-    return table("Cost by use", columns("billed as", *map(number, ("tokens", *prices, "share"))), rows)
+    )
+    rows = [
+        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size)) for name, tokens, usd in uses if tokens
+    ]
+    return table("Cost by use", columns("billed as", *map(number, ("tokens", "price", "share"))), rows)
+
+
+def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
+    """A price (nothing where sessions are not priced), and its share of a size."""
+    share = percent((usd if sessions.priced else tokens) / size) if size else "–"
+    return dollars(usd) if sessions.priced else "", share
 
 
 def _by_session(sessions: Sessions) -> Table:
@@ -192,18 +196,12 @@ def _parts(sessions: Sessions) -> Iterator[Block]:
         for at, value in enumerate((part.messages, part.tokens, part.carried_tokens, part.usd or 0)):
             total[at] += value
     by = 3 if sessions.priced else 2
-    whole_size = sum(values[by] for values in sums.values())
+    size = sum(values[by] for values in sums.values())
     rows = [
-        (
-            name,
-            *(count(round(value)) for value in values[:3]),
-            *([dollars(values[3])] if sessions.priced else []),
-            percent(values[by] / whole_size) if whole_size else "–",
-        )
+        (name, *(count(round(value)) for value in values[:3]), *_priced(sessions, values[2], values[3], size))
         for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
     ]
-    prices = ["price"] if sessions.priced else []
-    heads = columns("part", *map(number, ("messages", "tokens once", "in all prompts", *prices, "share")))
+    heads = columns("part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share")))
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
@@ -236,23 +234,29 @@ def _dearest(sessions: Sessions) -> Iterator[Block]:
 
 
 def _breaks(sessions: Sessions) -> Iterator[Block]:
-    """Yields each break: which turn, how many tokens were billed again, for what price, why."""
-    judged = sum(one.cache.judged for one in sessions.all)
-    explained = sum(one.cache.explained for one in sessions.all)
+    """Yields the fit of the cache model, the causes, and each break: which turn, how much, why."""
+    judged, explained = (sum(getattr(one.cache, name) for one in sessions.all) for name in ("judged", "explained"))
     if judged:
-        share = explained / judged
-        text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(share)})."
+        text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(explained / judged)})."
         below = " That is below 95%, so no cached price of an alternative is stated."
-        yield Prose(text if share >= _EXPLAINED else text + below)
-    if judged and not sessions.breaks:
+        yield Prose(text if explained / judged >= _EXPLAINED else text + below)
+    if sessions.breaks:
+        yield from (_causes(sessions), _break_table(sessions))
+    elif judged:
         yield Prose(f"No break. {UNSEEN['cache']}")
-    if not sessions.breaks:
-        return
+
+
+def _causes(sessions: Sessions) -> Prose:
+    """The tokens billed again, by cause."""
     causes = Counter[str]()
     for _, item in sessions.breaks:
         causes[item.cause] += item.tokens_again
     by_cause = listed([f"{cause} {count(tokens)}" for cause, tokens in causes.most_common()])
-    yield Prose(f"Tokens billed again, by cause: {by_cause}.")
+    return Prose(f"Tokens billed again, by cause: {by_cause}.")
+
+
+def _break_table(sessions: Sessions) -> Table:
+    """A row by cache break, the dearest first."""
     rows = [
         (
             Cell(f"turn {item.turn}", sessions.place(one, item.step)),
@@ -263,7 +267,7 @@ def _breaks(sessions: Sessions) -> Iterator[Block]:
         for one, item in sessions.breaks
     ]
     heads = columns("break", "why", number("tokens billed again"), number("price"))
-    yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
+    return table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
 
 
 def _duration(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .charts import Chart, Mark, Range
@@ -134,6 +134,11 @@ class Cell:
     chart: Range | None = None
     heat: int | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """True where there is nothing to see, or only a dash."""
+        return not self.chart and not self.note and plain(self.text) in ("", "–")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -191,7 +196,9 @@ def table(
     noun: str = "row",
     note: str = "",
 ) -> Table:
-    """A table of texts and cells; rows above `most` are counted in the caption, before the note.
+    """A table of texts and cells, without the columns that are empty.
+
+    Rows above `most` are counted in the caption, before the note.
 
     >>> table("Sizes", columns("run", number("size")), [["a", "1"], ["b", "2"]], most=1, noun="run").caption
     '1 more run.'
@@ -200,8 +207,10 @@ def table(
         row if isinstance(row, Row) else Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row))
         for row in rows
     ]
+    keep = [at for at in range(len(heads)) if at == 0 or not all(row.cells[at].is_empty for row in built)]
+    kept_rows = tuple(replace(row, cells=tuple(row.cells[at] for at in keep)) for row in built[:most])
     more = f"{of(len(built) - most, f'more {noun}')}." if len(built) > most else ""
-    return Table(name, tuple(heads), tuple(built[:most]), look, " ".join(filter(None, [more, note])))
+    return Table(name, tuple(heads[at] for at in keep), kept_rows, look, " ".join(filter(None, [more, note])))
 
 
 Block = Prose | Figures | Table | Drawing | Gallery | Fold

@@ -24,6 +24,7 @@ from .numbers import count, of, shortened, value_of
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
+_UNNUMBERED = 8  # rows of a table without numbers
 _INACTIVE = 3  # more strategies that changed nothing than this are folded
 MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
 
@@ -60,7 +61,12 @@ class Reading:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row in the table; the folded ones come last."""
+        """The number of each strategy's row, where they are many: the chart shows it where a name has no room.
+
+        The folded ones come last.
+        """
+        if len(self.ranked) <= _UNNUMBERED:
+            return {}
         names = [item.strategy for item in self.ranked if item.strategy not in self.folded]
         return {name: place for place, name in enumerate((*names, *self.folded), 1)}
 
@@ -140,6 +146,12 @@ class Reading:
         """The price that decides, else the other one."""
         mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
         return mine or other
+
+    def other_price(self, item: Ranked) -> Price | None:
+        """The price that does not decide, where both are known and differ in kind."""
+        if self.counts_tokens or item.cached is None or item.uncached is None:
+            return None
+        return item.cached if self.advice.basis == "uncached" else item.uncached
 
     @property
     def with_cache(self) -> str:

@@ -62,14 +62,13 @@ def layout(chart: Scatter, width: int) -> Layout:
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
     _add_prices(drawn)
-    taken = [*_add_shares(drawn, [*places.values()])]
-    for x in (drawn.across(point.x) for point in chart.points if point.mark == "today"):
-        drawn.lines.append((x, drawn.top, x, drawn.base + 16, "now"))
-        taken.append((x - 2, drawn.top, x + 2, drawn.base - 10))
+    limit = [*_add_shares(drawn, [*places.values()])]
+    todays = [drawn.across(point.x) for point in chart.points if point.mark == "today"]
+    drawn.lines += [(x, drawn.top, x, drawn.base + 16, "now") for x in todays]
     for names in chart.lines:
         joined = [places[name] for name in names if name in places]
         drawn.lines += [(*start, *end, "ld") for start, end in pairwise(joined)]
-    _add_marks(drawn, taken)
+    _add_marks(drawn, limit, [(x - 2, drawn.top, x + 2, drawn.base - 10) for x in todays])
     return drawn
 
 
@@ -122,11 +121,11 @@ def _price(value: float, unit: str, step: float) -> str:
 # ---------------------------------------------------------------- marks and their names
 
 
-def _add_marks(drawn: Layout, taken: list[Box]) -> None:
+def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> None:
     """Marks with their names, the rows of the table where there is no room for a name.
 
     Marks at one place share a label. The advised strategy and today's are placed first and lie on
-    top.
+    top. No name covers the limit; one that has no room elsewhere crosses the `lines`.
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in drawn.chart.points:
@@ -134,10 +133,12 @@ def _add_marks(drawn: Layout, taken: list[Box]) -> None:
         groups.setdefault(place, []).append(point)
     ordered = sorted(groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row))
     spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
-    taken += [(x - 7, y - 7, x + 7, y + 7) for x, y in spots]
+    taken = [*limit, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
     for (x, y), group in zip(spots, ordered, strict=True):
         mark = group[0].mark
-        if label := _label(drawn, x, y, _names(group), taken):
+        tries = ((text, avoided) for text in _names(group) for avoided in ([*taken, *lines], taken))
+        label = next(filter(None, (_label(drawn, (x, y), text, avoided) for text, avoided in tries)), None)
+        if label is not None:
             text, (left, top, right, bottom), anchor = label
             taken.append((left, top, right, bottom))
             at = {"start": left + 3, "middle": (left + right) / 2, "end": right - 3}[anchor]
@@ -158,24 +159,22 @@ def _names(group: Sequence[Point]) -> list[str]:
     return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
 
 
-def _label(
-    drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]
-) -> tuple[str, Box, str] | None:
-    """The first text that has room beside a mark, above or below it, its box, and which end of it
-    is next to the mark; None where none has room.
+def _label(drawn: Layout, spot: tuple[float, float], text: str, avoided: Sequence[Box]) -> tuple[str, Box, str] | None:
+    """A text beside a mark, above or below it, its box, and which end of it is next to the mark.
+
+    None where it would leave the chart or cover something else than its own mark.
     """
-    own = (x - 7, y - 7, x + 7, y + 7)
-    for text in texts:
-        wide = width_of(text)
-        for left, top, anchor in (
-            (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
-            (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
-            (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
-        ):  # fmt: skip
-            box = (left, top, left + wide, top + 17)
-            inside = drawn.left < left and box[2] < drawn.width and drawn.top < top and box[3] <= drawn.base + 26
-            if inside and not any(_overlap(box, other) for other in taken if other != own):
-                return text, box, anchor
+    x, y = spot
+    wide, own = width_of(text), (x - 7, y - 7, x + 7, y + 7)
+    for left, top, anchor in (
+        (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
+        (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
+        (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
+    ):  # fmt: skip
+        box = (left, top, left + wide, top + 17)
+        inside = drawn.left < left and box[2] < drawn.width and drawn.top < top and box[3] <= drawn.base + 26
+        if inside and not any(_overlap(box, other) for other in avoided if other != own):
+            return text, box, anchor
     return None
 
 

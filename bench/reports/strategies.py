@@ -19,34 +19,24 @@ from .rule_words import rule_failed
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
 
-_NUMBERED = 8
-"""With more strategies rows are numbered: where a chart has no room for a name, it shows the
-number.
-"""
 
-
-def strategies(reading: Reading, name: str, numbers: Numbers, *, verdicts: bool = True) -> Iterator[Table | Fold]:
+def strategies(reading: Reading, name: str, numbers: Numbers) -> Iterator[Table | Fold]:
     """The table; where many strategies changed nothing, they stand folded below it."""
-    folded = reading.folded if verdicts else ()
-    rows = {item.strategy: _row(reading, item, numbers, verdicts) for item in reading.ranked}
-    verdict = [Column("verdict", card=" ")] if verdicts else []
-    heads = columns("strategy", *(column for column, _ in numbers), *verdict)
-    yield table(name, heads, [row for strategy, row in rows.items() if strategy not in folded])
-    if folded:
+    rows = {item.strategy: _row(reading, item, numbers) for item in reading.ranked}
+    heads = columns("strategy", *(column for column, _ in numbers), Column("verdict", card=" "))
+    yield table(name, heads, [row for strategy, row in rows.items() if strategy not in reading.folded])
+    if folded := reading.folded:
         title = f"{of(len(folded), 'strategy', 'strategies')} changed nothing on these runs"
         yield Fold(title, (table(title, heads, [rows[strategy] for strategy in folded]),))
 
 
-def _row(reading: Reading, item: Ranked, numbers: Numbers, verdicts: bool) -> Row:
-    mark = reading.mark(item.strategy)
-    place = f"{reading.rows[item.strategy]} " if verdicts and len(reading.ranked) > _NUMBERED else ""
+def _row(reading: Reading, item: Ranked, numbers: Numbers) -> Row:
+    mark, place = reading.mark(item.strategy), reading.rows.get(item.strategy)
     about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
-    cells = [Cell(place + reading.title(item.strategy), about if verdicts else "", mark=mark)]
-    cells += [cell_of(item) for _, cell_of in numbers]
-    if verdicts:
-        verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
-        cells.append(Cell(verdict, reason(reading, item)))
-    return Row(tuple(cells), chosen=mark == "advised")
+    name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)
+    verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
+    cells = (Cell(name, about, mark=mark), *(cell_of(item) for _, cell_of in numbers))
+    return Row((*cells, Cell(verdict, reason(reading, item))), chosen=mark == "advised")
 
 
 def spec_in_words(spec: str) -> str:

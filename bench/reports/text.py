@@ -8,11 +8,11 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Column, Fold, Prose, Report, Table, muted, plain
+from .blocks import Block, Cell, Fold, Prose, Report, Table, muted, plain
 from .numbers import of
 from .outline import DOTS, Items, Part, outline
 
@@ -101,44 +101,60 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
 
 
+# ---------------------------------------------------------------- tables
+
+
+class _Column(NamedTuple):
+    """A column as text. `width` is that in which nothing in it is broken, None where it may be."""
+
+    title: str
+    number: bool
+    texts: list[str]
+    width: int | None
+    least: int
+
+
 def _table(table: Table, width: int) -> Iterator[str]:
     """The table as rich lays it out, without the columns that only a page draws or has room for."""
+    all_columns = [_column(table, at) for at in table.in_texts]
+    fitting = list(all_columns)
+    while len(fitting) > 2 and sum(column.least + _GAP for column in fitting) - _GAP > width:
+        fitting.pop()
+    yield from _laid_out(fitting, [row.group for row in table.rows], width)
+    more = len(all_columns) - len(fitting)
+    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
+    yield from _wrapped(note + table.caption, width)
+
+
+def _column(table: Table, at: int) -> _Column:
+    """A column of a table: names and numbers of a usual length are not broken, words are."""
+    title, number, first = table.columns[at].title, table.columns[at].number, at == table.in_texts[0]
+    texts = [_cell(row.cells[at], number, first) for row in table.rows]
+    groups = [row.group for row in table.rows] if first else []
+    widest = max(map(len, [*texts, *groups, *textwrap.wrap(title, _HEAD)]), default=0)
+    width = widest if (first or number) and widest <= _NAME else None
+    return _Column(title, number, texts, width, width or (_NAME if first else _FEWEST))
+
+
+def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> Iterator[str]:
+    """The lines of some columns; a group stands above its first row."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    keep = table.in_texts
-    rows = [[_cell(row.cells[at], table.columns[at].number, at == keep[0]) for at in keep] for row in table.rows]
-    widths = []
-    for place, at in enumerate(keep):
-        texts = [row[place] for row in rows] + ([row.group for row in table.rows] if place == 0 else [])
-        fixed = place == 0 or table.columns[at].number
-        widths.append(_width(table.columns[at], texts) if fixed else None)
-    least = [one or (_FEWEST if place else _NAME) for place, one in enumerate(widths)]
-    while len(widths) > 2 and sum(least[: len(widths)]) + _GAP * (len(widths) - 1) > width:
-        widths.pop()
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for at, fixed_width in zip(keep, widths, strict=False):
-        justify: Literal["left", "right"] = "right" if table.columns[at].number else "left"
-        drawn.add_column(RichText(table.columns[at].title), justify=justify, overflow="fold", width=fixed_width)
-    for row, cells in zip(table.rows, rows, strict=True):
-        if row.group:
-            drawn.add_row(RichText(row.group))
-        drawn.add_row(*map(RichText, cells[: len(widths)]))
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column.number else "left"
+        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=column.width)
+    for group, *cells in zip(groups, *(column.texts for column in columns), strict=True):
+        if group:
+            drawn.add_row(RichText(group))
+        drawn.add_row(*map(RichText, cells))
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={})
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
-    more = len(keep) - len(widths)
-    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
-    yield from _wrapped(note + table.caption, width)
-
-
-def _width(column: Column, texts: Sequence[str]) -> int | None:
-    """The width in which no name or number is broken; None where one is too long for that."""
-    widest = max(map(len, [*texts, *textwrap.wrap(column.title, _HEAD)]), default=0)
-    return widest if widest <= _NAME else None
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:

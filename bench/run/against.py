@@ -92,16 +92,21 @@ def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, di
     """The strategies of a scenario that can be put together, and why the others cannot, by name."""
     try:
         return strategies_of(plan, running, place), {}
-    except SpecError:
-        broken: dict[str, str] = {}
-        each = [Declared((), {name: (name,) for name in plan.strategies})]
-        for name, slots in plan.strategies.items():
-            try:
-                each.append(strategies_of(msgspec.structs.replace(plan, strategies={name: slots}), running, place))
-            except SpecError as error:
-                broken[name] = str(error)
-        strategies = tuple(item for one in each for item in one.strategies)
-        return Declared(strategies, {name: names for one in each for name, names in one.names.items()}), broken
+    except SpecError:  # one by one, to learn which
+        pass
+    broken: dict[str, str] = {}
+    names: dict[str, tuple[str, ...]] = {name: (name,) for name in plan.strategies}
+    strategies: list[Strategy] = []
+    for name, slots in plan.strategies.items():
+        alone = msgspec.structs.replace(plan, strategies={name: slots})
+        try:
+            given = strategies_of(alone, running, place)
+        except SpecError as error:
+            broken[name] = str(error)
+        else:
+            strategies += given.strategies
+            names |= given.names
+    return Declared(tuple(strategies), names), broken
 
 
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
@@ -137,22 +142,12 @@ def orphaned(plan: Scenario) -> Iterator[str]:
 
 
 def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
-    """A clause on each file, recording, question, label and setting that the scenario had and has no longer.
+    """A clause on each file, recording, question, label and setting that the scenario had.
 
     `then` is the scenario as it was at a revision, with its files. A scenario or recording under
     another name has not vanished.
     """
-    if then.baseline_path and then.baseline_path.exists() and not (plan.baseline_path or Path()).exists():
-        yield f"{then.baseline_path.name} is gone"
-    here = {_sha256(file) for file in plan.base.glob("*.toml")}
-    for file in sorted(then.base.glob("*.toml")):
-        exists = (plan.base / file.name).exists()
-        if not exists and is_scenario(file) and _sha256(file) not in here:
-            yield f"scenario {file.name} is gone"
-    now = {_sha256(file) for file in _recordings(plan)}
-    for file in _recordings(then):
-        if _sha256(file) not in now:
-            yield f"recording {file.name} is gone or another one"
+    yield from _vanished_files(plan, then)
     for probe in then.probes:
         if probe not in plan.probes:
             yield f"the question {one_line(probe.question)[:60]!r} is gone or another one"
@@ -162,6 +157,22 @@ def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
     for key in _SETTINGS:
         if getattr(then, key) != getattr(plan, key):
             yield f"{key} was {getattr(then, key)!r} and is {getattr(plan, key)!r}"
+
+
+def _vanished_files(plan: Scenario, then: Scenario) -> Iterator[str]:
+    """A clause on the baseline, and on each scenario beside it and recording, that is gone."""
+    baseline = then.baseline_path
+    if baseline and baseline.exists() and not (plan.baseline_path or Path()).exists():
+        yield f"{baseline.name} is gone"
+    here = {_sha256(file) for file in plan.base.glob("*.toml")}
+    for file in sorted(then.base.glob("*.toml")):
+        is_here = (plan.base / file.name).exists() or _sha256(file) in here
+        if not is_here and is_scenario(file):
+            yield f"scenario {file.name} is gone"
+    now = {_sha256(file) for file in _recordings(plan)}
+    for file in _recordings(then):
+        if _sha256(file) not in now:
+            yield f"recording {file.name} is gone or another one"
 
 
 def added(plan: Scenario, then: Scenario) -> Iterator[str]:

@@ -22,6 +22,7 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, strategy_of
+from ..strategies.portfolio import REFERENCES
 from ..strategies.sandboxed import Place, put_together
 from ..strategies.sweeps import at_settings
 from ..text.facts import FACTS_VERSION
@@ -31,9 +32,6 @@ from ..version import VERSION
 from .measured_runs import Labelled, MeasuredRuns, Running
 from .measuring import Measuring
 from .scenario import Scenario
-
-REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
-"""The reference strategies that every comparison holds beside the declared ones, as bounds."""
 
 _MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
 

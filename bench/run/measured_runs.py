@@ -117,13 +117,15 @@ class MeasuredRuns:
             yield task
 
     def _tasks(self, recordings: Labelled) -> Iterator[_Task]:
+        """Yield each recording as a task; it stays in memory as long as there is room."""
         ids: set[str] = set()
         room, to_repeat = _ROOM_CHARS, _REPLAYED_TWICE
         for trace, labels in recordings:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
-            to_repeat -= bool(trace.results)
+            if trace.results:
+                to_repeat -= 1
             task = _Task(trace, labels, twice=to_repeat >= 0)
             if self._running.details and task.size <= room:
                 room -= task.size
@@ -131,14 +133,23 @@ class MeasuredRuns:
             yield task
 
     def _sharing(self, run: MeasuredRun) -> MeasuredRun:
-        """The run with values that other runs and strategies have too: most are equal, so memory is saved."""
+        """The run with values that others hold too: most are equal, so memory is saved."""
         scores: list[Score] = []
         for score in run.scores:
-            numbers = {sys.intern(n): self._numbers.setdefault(repr(one), one) for n, one in score.numbers.items()}
-            numbers = next((other.numbers for other in scores if _is_same(other.numbers, numbers)), numbers)
-            checks = next((other.checks for other in scores if other.checks == score.checks), score.checks)
+            numbers = self._shared_numbers(score.numbers)
+            checks = score.checks
+            for other in scores:
+                if _is_same(other.numbers, numbers):
+                    numbers = other.numbers
+                if other.checks == checks:
+                    checks = other.checks
             scores.append(msgspec.structs.replace(score, numbers=numbers, checks=checks))
         return msgspec.structs.replace(run, scores=tuple(scores))
+
+    def _shared_numbers(self, numbers: Mapping[str, Number]) -> dict[str, Number]:
+        """A table whose equal numbers are one object, in all runs."""
+        known = self._numbers
+        return {sys.intern(name): known.setdefault(repr(one), one) for name, one in numbers.items()}
 
     @property
     def in_memory(self) -> Sequence[str]:

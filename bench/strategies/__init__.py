@@ -36,6 +36,7 @@ from ..model.errors import SpecError, nearest
 from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_value, split_top
+from .portfolio import PORTFOLIO, REFERENCES
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -167,9 +168,10 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
         if not isinstance(given, str):
             raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}")
         return build(kind, given, base)
-    own = str(getattr(given, "__name__", type(given).__name__)).strip("<>")  # a lambda is called <lambda>
-    spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
-    return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method_of(given, KINDS[kind][1], own)), {})
+    name_of_code = _name_of(given)
+    spec = Spec(str(getattr(given, "__module__", None) or "function"), name_of_code)
+    method = method_of(given, KINDS[kind][1], name_of_code)
+    return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
@@ -197,15 +199,11 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
 
 def reference(name: str) -> Strategy:
     """A reference strategy by its name; SpecError with the nearest names where there is none."""
-    from .portfolio import PORTFOLIO
-
-    known = entries("reference")
-    if name not in known:
+    if name not in REFERENCES:
         slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
-        meant = f" — write {name}={slots}" if slots else f"{nearest(name, known)} (or {HOW})"
+        meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
         raise SpecError(f"unknown strategy {name!r}{meant}")
-    strategy = compose(name, known[name].target())
-    return Strategy(name, strategy.plugins, reference=True)
+    return replace(parse_strategy(f"{name}={REFERENCES[name]}"), reference=True)
 
 
 def _slot_of(name: str) -> str:
@@ -226,14 +224,24 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        first = item.partition("=")[0].strip()
-        strategy = parse_strategy(f"{name}={item}" if name is not None and (first in SLOTS or not item) else item, base)
-        return strategy if name is None or strategy.name == name else replace(strategy, name=name, reference=False)
+        return _of_text(item, name, base)
     if callable(item):
-        return compose(
-            name or str(getattr(item, "__name__", type(item).__name__)).strip("<>"), {"summarizer": item}, base
-        )
+        return compose(name or _name_of(item), {"summarizer": item}, base)
     if isinstance(item, Mapping) and name is not None:
         return compose(name, item, base)
     what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
     raise SpecError(f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}")
+
+
+def _of_text(text: str, name: str | None, base: Path | None) -> Strategy:
+    """A strategy from a spec string; with a name it may be the slots alone."""
+    if name is None:
+        return parse_strategy(text, base)
+    is_slots = not text or text.partition("=")[0].strip() in SLOTS
+    strategy = parse_strategy(f"{name}={text}" if is_slots else text, base)
+    return strategy if strategy.name == name else replace(strategy, name=name, reference=False)
+
+
+def _name_of(given: Any) -> str:
+    """The name of a function or class, else of the class of an object."""
+    return str(getattr(given, "__name__", type(given).__name__)).strip("<>")  # <lambda>

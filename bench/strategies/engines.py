@@ -156,19 +156,15 @@ class Summarising(Compactor):
     """Base of a compactor whose setting `writer` names what writes its summaries."""
 
     writer: Annotated[Any, OfKind("writer")] = "extractive"
-    _write: Callable[..., str] = field(init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.writer
-        writer = build("writer", given) if isinstance(given, str) else given
-        write: Callable[..., str] = writer.start()[1]
-        takes_window = writer.attribute("needs_window", False)
-        self._write = write if takes_window else lambda messages, window: write(messages)
+        writer = build("writer", self.writer) if isinstance(self.writer, str) else self.writer
+        self._write: Callable[..., str] = writer.start()[1]
 
-    def write(self, read: Sequence[Message], window: Window) -> Written:
+    def write(self, read: Sequence[Message]) -> Written:
         """The summary of some messages, with the messages that the writer read."""
-        return Written(read, self._write(read, window))
+        return Written(read, self._write(read))
 
 
 class Summary(Summarising):
@@ -194,5 +190,5 @@ class Summary(Summarising):
         before, old, after = parts
         if not old:
             return Edits(messages=[*before, self.message(self.unread), *after])
-        written = self.write(old, window)
+        written = self.write(old)
         return Edits(messages=[*before, self.message(written.text), *after], written=(written,))

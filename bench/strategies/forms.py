@@ -11,6 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from types import UnionType
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import evaluated
-from .messages import AnthropicMessages, Bridge, LangChainMessages, LangChainState, OpenAIMessages
+from .messages import AnthropicMessages, Bridge, LangChainMessages, OpenAIMessages
 from .slots import Execution, Window
 
 
@@ -94,11 +95,6 @@ class SlotCall:
     def first(self) -> Any:
         return self.given[0]
 
-    @property
-    def raw(self) -> dict[str, Any]:
-        """The result as the mapping that was recorded."""
-        return raw_mapping(self.first)
-
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
         """The history as messages of an interface, which an answer is read in too."""
         if self.bridge is None:
@@ -109,17 +105,17 @@ class SlotCall:
 
     @property
     def graph_state(self) -> dict[str, Any]:
-        """A graph's state, with the history as its `messages`.
+        """A graph's state, with the history as its `messages`; the system prompt stands beside it.
 
         A router's messages are built when its function asks for them.
         """
         if isinstance(self.first, Window):
-            return {"messages": self.messages(LangChainState)}
+            return {"messages": self.messages(_state_messages)}
 
         def messages(key: str) -> Any:
             if key != "messages":
                 raise KeyError(key)
-            return self.messages(LangChainState)
+            return self.messages(_state_messages)
 
         return Lookup(self.first, messages)
 
@@ -132,16 +128,15 @@ class SlotCall:
     @property
     def execution_state(self) -> dict[str, Any]:
         """The state of document 004 at an evaluation."""
-        executions = [execution_mapping(item) for item in self.records]
-        evaluations = {"step_evaluation_history": list(self.given[1])}
         return {
-            "execution_history": executions,
-            "current_step_index": len(executions),
-            **evaluations,
+            "execution_history": [execution_mapping(item) for item in self.records],
+            "current_step_index": len(self.records),
+            "step_evaluation_history": list(self.given[1]),
         }
 
 
 Build = Callable[[SlotCall], Any]
+_state_messages = partial(LangChainMessages, beside=("system",))
 
 _CHAT: dict[str, Build] = {
     "openai": lambda call: call.messages(OpenAIMessages),
@@ -152,7 +147,7 @@ _STATE: dict[str, Build] = {"state": attrgetter("graph_state")}
 _RESULT: dict[str, Build] = {
     "ToolResult": attrgetter("first"),
     "str": attrgetter("first.text"),
-    "dict": attrgetter("raw"),
+    "dict": lambda call: raw_mapping(call.first),
     "value": attrgetter("first.value"),
 }
 FORMS: dict[str, dict[str, Build]] = {
@@ -195,7 +190,9 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     known, parameters = FORMS[kind], _by_position(function)
     form, what = written, f"{kind} {name!r}"
     if form is None and parameters:
-        form = _form_named(kind, _annotation(function, parameters[0]))
+        annotation = _annotation(function, parameters[0])
+        form = _form_named(kind, annotation)
+        _require_given(annotation, known, what)
     form = form or next(iter(known))
     if not isinstance(form, str) or form not in known:
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
@@ -211,6 +208,15 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
+
+
+def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> None:
+    """Raise SpecError for a type of the bench that a slot does not give."""
+    for item in (annotation, *typing.get_args(annotation)):
+        is_ours = isinstance(item, type) and item.__module__.startswith("bench.")
+        if is_ours and item.__name__ not in known:
+            forms = ", ".join(known)
+            raise SpecError(f"{what}: no form is called {item.__name__} — known: {forms}")
 
 
 def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -86,11 +86,6 @@ def with_text(message: Message, text: str) -> Message:
     return msgspec.structs.replace(message, text=text)
 
 
-def cut_to(message: Message, limit: int) -> Message:
-    """The message with at most `limit` characters of its text."""
-    return message if len(message.text) <= limit else with_text(message, message.text[:limit])
-
-
 def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
     """A model's message with empty arguments in these calls; a call that is written in its text stays."""
     calls = (

@@ -172,7 +172,8 @@ class LangChainMessages(OpenAIMessages):
     reference, `langgraph.graph.message.add_messages`
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: tuple[str, ...] = ()) -> None:
+        self.beside = beside
         try:
             self._library = importlib.import_module("langchain_core.messages")
         except ImportError as error:
@@ -215,15 +216,6 @@ class LangChainMessages(OpenAIMessages):
 def _removes(item: Any) -> bool:
     """True for a `RemoveMessage` of LangChain."""
     return getattr(item, "type", "") == "remove"
-
-
-class LangChainState(LangChainMessages):
-    """The `messages` of an agent's state since LangChain 1.0: the system prompt stands beside them.
-
-    Source: LangChain reference, `langchain.agents.create_agent` (system_prompt)
-    """
-
-    beside = ("system",)
 
 
 # ---------------------------------------------------------------- there and back

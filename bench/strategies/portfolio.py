@@ -1,8 +1,17 @@
-"""The strategies that `bench run` tries without a `--strategy`, at sensible settings."""
+"""The strategies that every comparison holds, and those that `bench run` tries unasked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+REFERENCES: Mapping[str, str] = {
+    "keep_all": "summarizer=untruncated+compactor=none",
+    "recorded": "",
+    "drop_all": "compactor=drop_all",
+    "clairvoyant": "summarizer=untruncated+compactor=clairvoyant",
+    "floor": "summarizer=untruncated+compactor=floor",
+}
+"""The bounds that every comparison holds beside the declared strategies, each by its slots."""
 
 PORTFOLIO: Mapping[str, str] = {
     "cut-4k": "summarizer=mini_swe_agent.output:limit=4000,end=2000",

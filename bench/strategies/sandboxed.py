@@ -109,11 +109,7 @@ class _Description(msgspec.Struct, frozen=True):
 
 
 def put_together(
-    given: Sequence[tuple[str | None, Any]],
-    limits: Limits,
-    place: Place | None = None,
-    *,
-    debug: bool = False,
+    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place | None = None, *, debug: bool = False
 ) -> list[Strategy]:
     """The strategies of names (None: what is given has its own) and what `strategy_of` takes.
 
@@ -125,22 +121,29 @@ def put_together(
     strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
     for number, (name, item) in enumerate(given):
-        try:
-            with not_here():
-                strategy = strategy_of(item, name, place.base)
-        except NeedsChild as needs:
-            code = needs.code
+        here = _here(item, name, place.base, debug)
+        if isinstance(here, Strategy):
+            strategies[number] = here
         else:
-            here = "debug=True" if debug else _cannot_be_sent(item)
-            if not strategy.own or here:
-                strategies[number] = replace(strategy, here=here if strategy.own else "")
-                continue
-            code = f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
-        groups.setdefault(code, []).append(number)
+            groups.setdefault(here, []).append(number)
     for numbers in groups.values():
         together = _in_child([given[number] for number in numbers], limits, place)
         strategies |= zip(numbers, together, strict=True)
     return [strategies[number] for number in range(len(given))]
+
+
+def _here(item: Any, name: str | None, base: Path, debug: bool) -> Strategy | str:
+    """A strategy that runs in this process, else the name of the code that needs a child."""
+    try:
+        with not_here():
+            strategy = strategy_of(item, name, base)
+    except NeedsChild as needs:
+        return needs.code
+    if not strategy.own:
+        return strategy
+    if here := "debug=True" if debug else _cannot_be_sent(item):
+        return replace(strategy, here=here)
+    return f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
 
 
 def _in_child(given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place) -> list[Strategy]:
@@ -189,21 +192,13 @@ def described(sandbox: Sandbox) -> Strategy:
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
-    text = _text_of(item)
+    """A strategy that cannot be loaded, as it was written."""
+    text = str(getattr(item, "__name__", item))
+    if isinstance(item, Mapping):
+        text = "+".join(f"{slot}={spec}" for slot, spec in item.items())
     if name is None:
         name, _, text = text.partition("=")
     return Strategy(name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}="))
-
-
-def _text_of(item: Any) -> str:
-    """A strategy as one text; the names of its functions."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, Mapping):
-        return "+".join(f"{slot}={_text_of(spec)}" for slot, spec in item.items())
-    if isinstance(item, list | tuple):
-        return f"[{','.join(map(_text_of, item))}]"
-    return str(getattr(item, "__name__", type(item).__name__))
 
 
 # ---------------------------------------------------------------- functions that are passed

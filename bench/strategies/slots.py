@@ -81,7 +81,6 @@ class Window:
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset | ContextEdit] = ()
     future: Future | None = None
-    recorded_summary: str | None = None
 
 
 def untruncated_record(result: ToolResult) -> Record:

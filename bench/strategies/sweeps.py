@@ -16,10 +16,17 @@ from ..model.errors import SpecError
 MOST_SETTINGS = 100
 """The most strategies that one sweep may become."""
 
-_PART = re.compile(r'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)')
+_PART = re.compile(
+    r'"(?:\\.|[^"\\])*"'
+    r'|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)'
+)
+"""A quoted value, which is no sweep; else a setting with several values."""
+
+Setting = tuple[tuple[str, ...], Any]
+"""One setting of what is swept: the values that it takes, and itself with these."""
 
 
-def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
+def at_settings(item: Any) -> Sequence[Setting]:
     """Every setting of a spec string, a list of them (routers), or slots, with its values.
 
     Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty
@@ -33,36 +40,45 @@ def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
     [((), 'm=summarizer=mine.py:f:mark="a|b"')]
     """
     if isinstance(item, str):
-        sweeps = [match for match in _PART.finditer(item) if match["values"] is not None]
-        starts = [0, *(match.end("values") for match in sweeps)]
-        choices = [
-            [((value,), item[start : match.start("values")] + value) for value in _values(match["values"], item)]
-            for start, match in zip(starts, sweeps, strict=False)
-        ]
-        rest = [((), item[starts[-1] :])]
-        return [(values, "".join(parts)) for values, parts in _combined([*choices, rest], item)]
+        return [(values, "".join(parts)) for values, parts in _combined(_pieces(item), item)]
     if isinstance(item, Mapping):
         slots = [at_settings(part) for part in item.values()]
-        return [(values, dict(zip(item, parts, strict=True))) for values, parts in _combined(slots, item)]
-    return _combined([at_settings(part) for part in item], item) if isinstance(item, list | tuple) else [((), item)]
+        each = _combined(slots, item)
+        return [(values, dict(zip(item, parts, strict=True))) for values, parts in each]
+    if isinstance(item, list | tuple):
+        return _combined([at_settings(part) for part in item], item)
+    return [((), item)]
 
 
-_Choices = Sequence[tuple[tuple[str, ...], Any]]
-"""The choices for one place: the values that it takes, and the part with these."""
+def _pieces(spec: str) -> list[list[Setting]]:
+    """A spec in pieces, each with its settings: all up to a sweep with each of its values."""
+    pieces: list[list[Setting]] = []
+    start = 0
+    for match in _PART.finditer(spec):
+        if match["values"] is not None:
+            before = spec[start : match.start("values")]
+            pieces.append([((value,), before + value) for value in _values(match["values"], spec)])
+            start = match.end("values")
+    return [*pieces, [((), spec[start:])]]
 
 
-def _combined(places: Sequence[_Choices], item: object) -> list[tuple[tuple[str, ...], list[Any]]]:
-    count = math.prod(map(len, places))
+def _combined(parts: Sequence[Sequence[Setting]], item: object) -> list[tuple[tuple[str, ...], list[Any]]]:
+    """Every combination of one setting of each part: all of their values, and the parts."""
+    count = math.prod(map(len, parts))
     if count > MOST_SETTINGS:
-        raise SpecError(f"spec {item!r}: a sweep of {count} settings, above {MOST_SETTINGS} — sweep fewer values")
-    return [
-        (tuple(value for values, _ in chosen for value in values), [part for _, part in chosen])
-        for chosen in product(*places)
-    ]
+        what = f"a sweep of {count} settings, above {MOST_SETTINGS}"
+        raise SpecError(f"spec {item!r}: {what} — sweep fewer values")
+    combined = []
+    for settings in product(*parts):
+        values = tuple(value for values, _ in settings for value in values)
+        combined.append((values, [part for _, part in settings]))
+    return combined
 
 
 def _values(written: str, spec: str) -> list[str]:
+    """The values of a sweep, each once."""
     values = written.split("|")
     if not all(values):
-        raise SpecError(f"spec {spec!r}: the sweep {written!r} has an empty value — write 5|10|20")
+        what = f"the sweep {written!r} has an empty value"
+        raise SpecError(f"spec {spec!r}: {what} — write 5|10|20")
     return list(dict.fromkeys(values))

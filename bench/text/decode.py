@@ -80,14 +80,19 @@ def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     >>> parse_prefix("{'ok': True, 'n': None} trailing")[0], parse_prefix("{a: New York, b: [x, 1]}", bare=True)[0]
     ({'ok': True, 'n': None}, {'a': 'New York', 'b': ['x', 1]})
     """
-    parser = _Prefix(text, bare)
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("{", "["):
         raise NothingParsed
-    value = parser.container(start)
+    whole = text.rstrip()
+    position = len(whole)
+    try:
+        value = parse_json(whole)
+    except NothingParsed:
+        parser = _Prefix(text, bare)
+        value, position = parser.container(start), parser.position
     if not value:
         raise NothingParsed
-    return value, parser.position
+    return value, position
 
 
 class _Cut(Exception):

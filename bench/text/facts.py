@@ -108,6 +108,8 @@ def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
         if "0" <= piece[:1] <= "9" and (number := _SIMPLE.fullmatch(piece)):
             if number[2] or len(number[1]) >= 3:
                 facts.append((spelled(*number.groups("")), "number"))
+        elif piece.isalpha() and piece.islower():
+            continue
         elif len(piece) <= _KEPT_CHARS:
             facts += _scan(piece)
         else:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
@@ -64,12 +64,14 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         text = "\n".join(line for line in text.split("\n") if line not in set(paths))
     rest = text
     if text.lstrip()[:1] in ("{", "["):
-        for way in dict.fromkeys((text, text.replace("\n", " "))):  # the latter for lines that were wrapped
-            for bare in (False, True):
-                with suppress(NothingParsed):
-                    value, end = parse_prefix(way, bare=bare)
-                    if len(text) - end < len(rest):
-                        values, rest = [value], text[end:]
+        ways = dict.fromkeys((text, text.replace("\n", " ")))  # the latter for lines that were wrapped
+        for way, bare in product(ways, (False, True)):
+            with suppress(NothingParsed):
+                value, end = parse_prefix(way, bare=bare)
+                if len(text) - end < len(rest):
+                    values, rest = [value], text[end:]
+            if not rest.strip():
+                break
     rows, rest = find_tables(_RULE.sub("", rest), columns)
     values += [rows] if rows else []
     values += containers_in(rest)

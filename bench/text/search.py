@@ -35,8 +35,12 @@ class Strings:
         text = "\n".join(texts)
         ends = list(accumulate(len(text) + 1 for text in texts))
         found: dict[int, set[str]] = {}
+        at, strings = -1, set[str]()
         for number, start, end in self._matches(text):
-            string, strings = self._strings[number], found.setdefault(bisect_right(ends, start), set())
+            if at < 0 or start >= ends[at]:
+                at = bisect_right(ends, start)
+                strings = found.setdefault(at, set())
+            string = self._strings[number]
             if string not in strings and self._is_match(text, string, start, end):
                 strings.add(string)
         return found

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from ..model.base import Value
 
 UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 """The day whose prices a trace without timestamps is charged."""
 
 
-@dataclass(frozen=True)
-class UnitPrices:
-    """The prices of one model in US dollars a token, at a given size of prompt.
+Rates = tuple[float, float, float, float, float]
+"""Dollars for a million tokens: new ones, cached ones, those written, the answer, those written for an hour."""
 
-    `cached_read` and `cache_write` fall back to the plain input price where the provider lists
-    none, writes for an hour to those for five minutes.
+
+class UnitPrices(Value, frozen=True, array_like=True):
+    """The prices of one model in US dollars a token. `rates` hold for prompts of more than so many tokens.
+
+    Cached tokens and those written cost the plain input price where the provider lists none, writes
+    for an hour what those for five minutes do.
     """
 
     provider: str
     model: str
-    _input: Any
-    _output: Any
-    _cached_read: Any
-    _cache_write: Any
-    _cache_write_1h: Any = None
+    rates: tuple[tuple[int, Rates], ...]
 
     def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0) -> float:
         """Dollars of one call. Of `prompt_tokens` the cache gave `cached`, and `written` went into it.
@@ -43,21 +43,24 @@ class UnitPrices:
         self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
     ) -> tuple[float, ...]:
         """Millionths of a dollar of one call: new, cached and written tokens, and its answer."""
-        fresh, read, write, answer, hour = self._flat or self._rates(prompt_tokens)
+        tier = len(self.rates) - 1
+        while tier and self.rates[tier][0] >= prompt_tokens:
+            tier -= 1
+        fresh, read, write, answer, hour = self.rates[tier][1]
         plain = prompt_tokens - cached - written
         writes = (written - written_1h) * write + written_1h * hour
         return plain * fresh, cached * read, writes, output_tokens * answer
 
-    def _rates(self, size: int) -> tuple[float, ...]:
-        read, write = self._cached_read or self._input, self._cache_write or self._input
-        prices = self._input, read, write, self._output, self._cache_write_1h or write
-        return tuple(_at(price, size) for price in prices)
 
-    @functools.cached_property
-    def _flat(self) -> tuple[float, ...] | None:
-        """The rates of a model whose prices are the same at every size of prompt."""
-        prices = self._input, self._output, self._cached_read, self._cache_write, self._cache_write_1h
-        return None if any(hasattr(price, "tiers") for price in prices) else self._rates(0)
+def rates_of(new: Any, output: Any, cached: Any, written: Any, hour: Any = None) -> tuple[tuple[int, Rates], ...]:
+    """The rates of a model by the size of its prompt; each price is a number, one with tiers, or None."""
+    write = written or new
+    starts = {tier.start for price in (new, output, cached, written, hour) for tier in getattr(price, "tiers", ())}
+
+    def at(size: int) -> Rates:
+        return _at(new, size), _at(cached or new, size), _at(write, size), _at(output, size), _at(hour or write, size)
+
+    return (0, at(0)), *((start, at(start + 1)) for start in sorted(starts))
 
 
 def _at(price: Any, prompt_tokens: int) -> float:
@@ -99,15 +102,9 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
     prices = info.get_prices(when)
     if prices.input_mtok is None or prices.output_mtok is None:
         return None
-    return UnitPrices(
-        provider.id,
-        info.id,
-        prices.input_mtok,
-        prices.output_mtok,
-        prices.cache_read_mtok,
-        prices.cache_write_mtok,
-        getattr(prices, "cache_write_1h_mtok", None),
-    )
+    hour = getattr(prices, "cache_write_1h_mtok", None)
+    listed = prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok, hour
+    return UnitPrices(provider.id, info.id, rates_of(*listed))
 
 
 def models() -> tuple[str, ...]:

@@ -80,10 +80,7 @@ MISTAKES = [
     (f"{RUN} --strategy m=compactor=mask_observations:keep=3", "keep_last"),
     (f"{RUN} --strategy m=compactor=mask_observations:keep_last=-1", "keep_last=-1"),
     (f"{RUN} --strategy m=compactor=mask_observations:keep_last", "keep_last=VALUE"),
-    (f"{RUN} --strategy m=compactor=mask_observations(keep_last=5)", "mask_observations:keep_last=5"),
     (f"{RUN} --strategy m=compactor=mask_observations:keep-last=5|9", "keep_last=5|9"),
-    (f"{RUN} --strategy m=summarizer=summarizers.cut", "summarizers.py:cut"),
-    (f"{RUN} --strategy m=summarizer=hollow:f", "hollow/FILE.py:f"),
     # recordings
     (f"{RUN} none.jsonl", "none.jsonl"),
     (f"{RUN} types.jsonl", "types.jsonl:2"),

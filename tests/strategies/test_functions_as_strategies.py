@@ -122,10 +122,13 @@ def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_pat
         ("mine.py:f:form=text", "unknown form 'text'"),
         ("mine.py:f:form=[str,dict]", "unknown form"),
         ("mine.py:two", "it takes text, txt"),
+        ("mine.py:of_record", "no form is called Record"),
+        ("mine.py:of_messages", "no form is called Message"),
     ],
 )
 def test_a_form_that_is_unknown_or_missing_is_named_before_the_replay(tmp_path, spec, says):
-    write(tmp_path, "def f(result):\n    return None\n\ndef two(text: str, txt):\n    return text\n")
+    ours = "from bench.model import Message, Record\ndef of_record(r: Record | None): ...\ndef of_messages(m: list[Message]): ...\n"
+    write(tmp_path, f"{ours}def f(result):\n    return None\n\ndef two(text: str, txt):\n    return text\n")
     with pytest.raises(SpecError, match=says):
         parse_strategy(f"m=summarizer={spec}", tmp_path)
 

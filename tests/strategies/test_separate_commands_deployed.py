@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -11,7 +10,6 @@ from handmade import opened, prompts_of, run_of
 from measured import Ran
 
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
-from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
 from bench.strategies.documents.document_002 import is_command
@@ -144,20 +142,6 @@ def test_older_commands_are_summarised_from_themselves_again() -> None:
     of_talk = [texts for texts in read if not texts[0].startswith("Step 1: ")]
     assert max(len(text) for texts in of_talk for text in texts) == 500
     assert summarised_at(replayed)
-
-
-@pytest.mark.usefixtures("own_writers")
-def test_a_writer_that_fails_leaves_the_last_messages() -> None:
-    @register("writer", "failing_of_deployed")
-    def failing(messages: list[Message]) -> str:
-        raise StrategyError("no answer")
-
-    replayed = run(40, "max_tokens=2000,writer=failing_of_deployed")
-    prompts = prompts_of(replayed)
-    prompt = next(later for one, later in pairwise(prompts) if len(later) < len(one))
-    assert [message.kind for message in prompt] == ["system", *["model", "result"] * 4, "made"]
-    assert prompt[-1].text.endswith("showing last 20)")  # no command message stands, so the prompt gets one again
-    assert replayed.own_calls == ()
 
 
 # ---------------------------------------------------------------- command messages

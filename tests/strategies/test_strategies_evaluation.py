@@ -138,7 +138,7 @@ GO = {"top_terms": [f"GO {n}" for n in range(5)], "p_values": [n / 100 for n in 
 
 def test_extraction_from_a_structured_record() -> None:
     found = extract(record("perform_enrichment_analyses", ENRICHED))
-    assert list(found) == ["reactome", "go", "kegg"]
+    assert list(found) == ["go", "kegg", "reactome"]
     assert found["go"] == GO
     assert found["kegg"] == {"top_terms": [], "p_values": [], "total_significant": 0}
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.tokens.prices import UNDATED, UnitPrices, prices_date, provider_of, unit_prices, window_tokens
+from bench.tokens.prices import UNDATED, UnitPrices, prices_date, provider_of, rates_of, unit_prices, window_tokens
 
 
 def test_the_price_of_a_call_is_the_sum_of_its_parts():
-    prices = UnitPrices("p", "m", 3, 15, 0.3, 3.75)
+    prices = UnitPrices("p", "m", rates_of(3, 15, 0.3, 3.75))
     # 1,000 prompt tokens: 200 read from the cache, 300 written to it, 500 plain; 100 tokens of output
     expected = (500 * 3 + 200 * 0.3 + 300 * 3.75 + 100 * 15) / 1e6
     assert prices.cost_usd(1000, 200, 300, 100) == pytest.approx(expected, rel=1e-12)
@@ -20,7 +20,7 @@ def test_the_price_of_a_call_is_the_sum_of_its_parts():
 
 
 def test_a_provider_without_cache_prices_charges_the_plain_one():
-    prices = UnitPrices("p", "m", 3, 15, None, None)
+    prices = UnitPrices("p", "m", rates_of(3, 15, None, None))
     assert prices.cost_usd(1000, 200, 300, 0) == pytest.approx(1000 * 3 / 1e6, rel=1e-12)
 
 
@@ -38,7 +38,7 @@ class Tiered:
 
 @pytest.mark.parametrize(("prompt_tokens", "a_million"), [(199_999, 3), (200_000, 3), (200_001, 6), (1_000_001, 9)])
 def test_a_tier_holds_for_the_whole_request(prompt_tokens, a_million):
-    prices = UnitPrices("p", "m", Tiered(3, [Tier(200_000, 6), Tier(1_000_000, 9)]), 0, None, None)
+    prices = UnitPrices("p", "m", rates_of(Tiered(3, [Tier(200_000, 6), Tier(1_000_000, 9)]), 0, None, None))
     assert prices.cost_usd(prompt_tokens, 0, 0, 0) == pytest.approx(prompt_tokens * a_million / 1e6, rel=1e-12)
 
 

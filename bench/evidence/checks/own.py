@@ -107,7 +107,7 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
             continue
         if line not in parts:
             parts[line] = tuple(_prose(line, verbatim))
-        yield from (part for part in parts[line] if part not in known)
+        yield from parts[line]
 
 
 def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:

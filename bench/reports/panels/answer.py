@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...model.advice import TODAY, Price, Ranked
 from ..blocks import (
@@ -80,6 +80,13 @@ def _unit(reading: Reading) -> str:
     """The words after a price: per 1,000 runs, tokens a run."""
     words = reading.prices_by[1]
     return f"tokens {words}" if reading.counts_tokens else words
+
+
+def _axis(reading: Reading) -> str:
+    """The words for the prices that decide: price per 1,000 runs, with cache."""
+    if reading.counts_tokens:
+        return _unit(reading)
+    return ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
 
 
 def _bounds(price: Price | None) -> tuple[float, float] | None:
@@ -162,37 +169,28 @@ def _measured(reading: Reading) -> Iterator[Figure]:
 
 
 def _scatter(reading: Reading) -> Drawing | None:
-    """Price against missed turns, without the strategies that changed nothing."""
-    points, (runs, words) = [], reading.prices_by
-    for item in reading.ranked:
-        price = reading.price(item)
-        if price is None or item.missed_turns is None or not math.isfinite(price.per_run + item.missed_turns):
-            continue
-        if "inactive" in item.marks:
-            continue
-        name = reading.title(item.strategy)
-        title = f"{name}: {_price(reading, price)}, {percent(item.missed_turns)} missed"
-        points.append(
-            Point(
-                name,
-                price.per_run * runs,
-                item.missed_turns,
-                reading.mark(item.strategy),
-                title,
-                reading.rows[item.strategy],
-            )
-        )
+    """Price against missed turns; None for fewer than two strategies that have both."""
+    points = tuple(_points(reading))
     if len(points) < 2:
         return None
-    limit, sweeps = reading.limit("needed"), swept(reading)
-    measure = "tokens" if reading.counts_tokens else "price"
-    axis = ", ".join(filter(None, [f"{measure} {words}", reading.with_cache]))
+    limit, axis = reading.limit("needed"), _axis(reading)
     alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
     alt += "; ".join(point.title for point in points[:8]) + "."
-    lines = tuple(tuple(names.values()) for _, names in sweeps)
-    unit = "tokens" if reading.counts_tokens else "usd"
-    chart = Scatter(alt, tuple(points), unit, axis, _MISSED_TURNS, limit, lines)
-    return Drawing(chart, f"{sentence_case(measure)} against missed turns", " ".join(_chart_notes(reading, limit)))
+    lines = tuple(tuple(names.values()) for _, names in swept(reading))
+    unit, measure = ("tokens", "Tokens") if reading.counts_tokens else ("usd", "Price")
+    chart = Scatter(alt, points, unit, axis, _MISSED_TURNS, limit, lines)
+    return Drawing(chart, f"{measure} against missed turns", " ".join(_chart_notes(reading, limit)))
+
+
+def _points(reading: Reading) -> Iterator[Point]:
+    """Yields the strategies that changed something and have a finite price and share."""
+    for item in reading.ranked:
+        price, missed = reading.price(item), item.missed_turns
+        if price is None or missed is None or "inactive" in item.marks or not math.isfinite(price.per_run + missed):
+            continue
+        name, row = reading.title(item.strategy), reading.rows.get(item.strategy, 0)
+        title = f"{name}: {_price(reading, price)}, {percent(missed)} missed"
+        yield Point(name, price.per_run * reading.prices_by[0], missed, reading.mark(item.strategy), title, row)
 
 
 def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
@@ -213,51 +211,48 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
 
 
 def _numbers(reading: Reading) -> Numbers:
-    """Prices with and without the cache, the interval, the misses; no column without a value."""
-    basis, ranked = reading.advice.basis, reading.ranked
-    bounds = [pair for item in ranked if (pair := _bounds(reading.price(item)))]
-    words = [f"price {reading.prices_by[1]}", reading.with_cache]
-    title = _unit(reading) if reading.counts_tokens else ", ".join(filter(None, words))
-    columns: list[tuple[Column, Callable[[Ranked], Cell]]] = [
-        (
-            number(title, "tokens" if reading.counts_tokens else "price"),
-            lambda item: _price_cell(reading, item, reading.price(item)),
-        )
+    """Prices with and without the cache, the interval, the misses."""
+    scale = _scale(reading)
+    other, card = ("with cache", "cache") if reading.advice.basis == "uncached" else ("without cache", "no cache")
+    unit = "tokens" if reading.counts_tokens else "price"
+    return [
+        (number(_axis(reading), unit), lambda item: _price_cell(reading, item, reading.price(item))),
+        (Column("change, 95% interval", card="-"), lambda item: _interval_cell(reading, item, scale)),
+        (number(other, card), lambda item: _price_cell(reading, item, reading.other_price(item))),
+        (number("missed turns", "missed"), lambda item: _share(item.missed_turns)),
+        (number("old facts kept", "old facts"), lambda item: _share(item.far_recall)),
     ]
-    if bounds:
-        scale = min(-0.02, *(low for low, _ in bounds)), max(0.02, *(high for _, high in bounds))
-        interval = Column("change, 95% interval", card="-")
-        columns.append((interval, lambda item: _interval_cell(reading, item, scale)))
-    if basis == "uncached" and any(item.cached and item.uncached for item in ranked):
-        other = number("with cache", "cache")
-        columns.append((other, lambda item: _price_cell(reading, item, item.cached)))
-    elif basis == "cached" and any(item.cached and item.uncached for item in ranked):
-        other = number("without cache", "no cache")
-        columns.append((other, lambda item: _price_cell(reading, item, item.uncached)))
-    columns.append((number("missed turns", "missed"), lambda item: _share(item.missed_turns)))
-    if any(item.far_recall is not None for item in ranked):
-        columns.append((number("old facts kept", "old facts"), lambda item: _share(item.far_recall)))
-    return columns
 
 
 def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
     """A price and its change; the change of the price that decides has the colour of the verdict."""
     mark = reading.mark(item.strategy)
-    ratio = None if price is None or mark == "today" else price.ratio
+    if price is None:
+        return Cell()
     tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
-    return Cell(_price(reading, price), change(ratio), tone)
+    return Cell(_price(reading, price), "" if mark == "today" else change(price.ratio), tone)
 
 
-def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float]) -> Cell:
+def _scale(reading: Reading) -> tuple[float, float] | None:
+    """The least and the greatest change of all intervals; None where there is no interval."""
+    bounds = [pair for item in reading.ranked if (pair := _bounds(reading.price(item)))]
+    if not bounds:
+        return None
+    return min(-0.02, *(low for low, _ in bounds)), max(0.02, *(high for _, high in bounds))
+
+
+def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | None) -> Cell:
     """The change of the price on a scale, with its interval; empty where there is none."""
     mark, price = reading.mark(item.strategy), reading.price(item)
+    if scale is None:
+        return Cell()
     if mark == "today":
-        return Cell("", chart=Range("today", 0.0, (0.0, 0.0), scale, mark, 0.0))
+        return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark, 0.0))
     ends = _bounds(price)
     if ends is None or price is None or price.ratio is None:
-        return Cell("")
+        return Cell()
     alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
-    return Cell("", chart=Range(alt, price.ratio - 1, ends, scale, mark, 0.0))
+    return Cell(chart=Range(alt, price.ratio - 1, ends, scale, mark, 0.0))
 
 
 def _share(value: float | None) -> Cell:

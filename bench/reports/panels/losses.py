@@ -55,26 +55,21 @@ def _heat(reading: Reading) -> Iterator[Block]:
     """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a table."""
     names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
     missed = _missed_turns(reading, names)
-    total = {name: sum(values.get(name, 0) for values in missed.values()) for name in names}
-    losing, safe = [name for name in names if total[name]], [name for name in names if not total[name]]
+    total = {name: int(sum(values.get(name, 0) for values in missed.values())) for name in names}
+    losing = sorted((name for name in names if total[name]), key=lambda name: -total[name])
     if not any(missed.values()) or (not losing and reading.measure):
         return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
-    worst = max(losing, key=lambda name: total[name])
-    runs = sum(bool(values.get(worst)) for values in missed.values())
+    safe = [name for name in names if not total[name]]
     lead = f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. " if safe else ""
-    turns = f"{of(int(total[worst]), 'turn')} of {of(runs, 'run')}"
-    yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
-    many = min(_RUNS, sum(any(values.values()) for values in missed.values()))
-    yield Prose("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most", "heading")
-    scale = "Darker: above 15% and above 35% of the turns of the run."
-    yield muted(f"Turns that would have missed something. {scale}")
-    first = reading.candidate.strategy if reading.candidate else ""
-    most = sorted(losing, key=lambda name: -total[name])[: _STRATEGIES - (first in safe)]
-    across = [name for name in names if name in (first, *most)]
-    yield _heat_table(reading, missed, across)
+    runs = sum(bool(values.get(losing[0])) for values in missed.values())
+    turns = f"{of(total[losing[0]], 'turn')} of {of(runs, 'run')}"
+    yield Prose(f"{lead}{losing[0]} leaves {turns} without something they used.")
+    first = [reading.candidate.strategy] if reading.candidate and reading.candidate.strategy in safe else []
+    most = {*first, *losing[: _STRATEGIES - len(first)]}
+    yield from _heat_table(reading, missed, [name for name in names if name in most])
 
 
 def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -85,7 +80,8 @@ def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str,
     }
 
 
-def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Table:
+def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Iterator[Block]:
+    """Yields the table of some strategies under its heading, the runs that lose most first."""
     turns = {run.id: run.facts.turns for run in reading.runs}
     losing = [run for run, values in missed.items() if any(values.values())]
     losing.sort(key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
@@ -95,15 +91,13 @@ def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Se
     ]
     sums = [count(sum(bool(values.get(name)) for values in missed.values())) for name in names]
     rows.append(("runs that miss any", *sums, count(len(missed))))
-    more = len(losing) - _RUNS
+    many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
+    yield Prose("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most", "heading")
+    scale = "Darker: above 15% and above 35% of the turns of the run."
+    yield muted(f"Turns that would have missed something. {scale}")
     note = f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
-    return table(
-        "Missed turns by run and strategy",
-        columns("run", *map(number, (*names, "turns"))),
-        rows,
-        look="grid",
-        note=note,
-    )
+    heads = columns("run", *map(number, (*names, "turns")))
+    yield table("Missed turns by run and strategy", heads, rows, look="grid", note=note)
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
-from ...model.scores import Rule
+from ...model.scores import Rule, RunFacts
 from ..blocks import Block, Cell, Fold, Prose, Section, Table, code, columns, number, table
 from ..numbers import count, listed, of, percent, rule_out, sentence_case
 from ..reading import Reading
@@ -37,21 +37,29 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _read(reading: Reading) -> str:
     """The size of the data, and what is not in it."""
-    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
+    facts = [run.facts for run in reading.runs]
     if not facts:
         return "No recording."
     turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
-    missing = [*not_understood(item.skipped for item in facts)]
+    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
+    return " ".join([size, *_left_out(facts, reading.compared.skipped)])
+
+
+def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[str]:
+    """Yields a sentence on each kind of thing that was not read, or is not known."""
+    kinds = [*not_understood(item.skipped for item in facts)]
+    cut, unknown = sum(item.cut for item in facts), sum(not item.prompts_known for item in facts)
+    yield from kinds
     if files:
         damaged = sum(item.damaged for item in files)
         some = f", {count(damaged)} of them damaged" if damaged else ""
-        missing.append(f"{of(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}.")
-    if cut := sum(item.cut for item in facts):
-        missing.append(f"{of(cut, 'result')} had been cut in the recording; what was cut is not known.")
-    if unknown := sum(not item.prompts_known for item in facts):
-        missing.append(f"Of {of(unknown, 'run')} the recorded prompts are not known.")
-    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
-    return " ".join([size, *(missing or ["Nothing was left out."])])
+        yield f"{of(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}."
+    if cut:
+        yield f"{of(cut, 'result')} had been cut in the recording; what was cut is not known."
+    if unknown:
+        yield f"Of {of(unknown, 'run')} the recorded prompts are not known."
+    if not (kinds or files or cut or unknown):
+        yield "Nothing was left out."
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:

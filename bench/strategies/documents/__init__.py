@@ -1,8 +1,4 @@
-"""The rules of the five documents, one file each; of common practice; and of references.
-
-This file reads a raw script result for documents 000, 001 and 003, and applies the rule that they
-share.
-"""
+"""Raw script results of documents 000, 001 and 003, and the rule that they share."""
 
 from __future__ import annotations
 

@@ -1,20 +1,14 @@
-"""The controls of an ablation, which keep all, nothing or what was recorded; and the references.
-
-References are strategies of controls, the bounds between which every other one is shown.
-"""
+"""The controls of an ablation, which keep all, nothing or what was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from ...model import ContextEdit, Message, Record, ToolResult
-from ...model.errors import StrategyError
+from ...model import ContextEdit, ContextReset, Message, Record, ToolResult
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import summary_message, system_count
+from ..histories import summary_message, system_count, with_text
 
 
 @register("summarizer", "untruncated")
@@ -93,89 +87,25 @@ def recorded_history(window: Window) -> list[Message] | None:
     Source: the recording itself
 
     >>> from bench.model import ContextReset
-    >>> told = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]
+    >>> turns = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]
     >>> reset = ContextReset(index=3, summary="0 and 2", kept=(1,))
-    >>> window = Window(4, "main", told, told, 20, 100, lambda item: 4, resets=[reset])
+    >>> window = Window(4, "main", turns, turns, 20, 100, lambda item: 4, resets=[reset])
     >>> [message.text for message in recorded_history(window)]
     ['0 and 2', '1']
     """
     messages = list(window.messages)
     for reset in window.resets:
-        if isinstance(reset, ContextEdit):
-            messages = [
-                msgspec.structs.replace(m, text=reset.shown[m.step]) if m.step in reset.shown else m for m in messages
-            ]
-            continue
-        start, kept = system_count(messages), set(reset.kept)
-        rest = [m for m in messages[start:] if m.step is not None and (m.step in kept or m.step > reset.index)]
-        summary = [] if reset.summary is None else [summary_message(reset.summary)]
-        messages = [*messages[:start], *summary, *rest]
+        messages = _after(reset, messages)
     return messages if window.resets else None
 
 
-@register("writer", "recorded", needs_window=True)
-def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
-    """The summary of the recorded harness's latest context reset so far, in the same thread.
-
-    It stands for any `messages`: the recorded writer read what was old at its own reset. Nothing
-    that the recording says later is used. Raises StrategyError where there is no summary so far.
-
-    Source: the recording itself
-
-    >>> window = Window(4, "main", [], [], 9, 100, len, recorded_summary="Walls 1 to 3 were checked.")
-    >>> recorded_summary([], window)
-    'Walls 1 to 3 were checked.'
-    """
-    if window is not None and window.recorded_summary is not None:
-        return window.recorded_summary
-    where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
-    what = f"writer 'recorded': {where} holds no recorded summary"
-    raise StrategyError(f"{what} — use another writer, for example extractive")
-
-
-# ---------------------------------------------------------------- references
-
-
-@register("reference", "keep_all")
-def reference_keep_all() -> dict[str, str]:
-    """Every result untruncated, every turn kept: nothing is lost.
-
-    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent
-    """
-    return {"summarizer": "untruncated", "compactor": "none"}
-
-
-@register("reference", "recorded")
-def reference_recorded() -> dict[str, str]:
-    """The prompts of the recorded system itself, its own context resets included.
-
-    Source: the recording itself
-    """
-    return {}
-
-
-@register("reference", "drop_all")
-def reference_drop_all() -> dict[str, str]:
-    """The system turns alone: the fewest tokens, and the most lost.
-
-    Source: the control of an ablation: a prompt without any history
-    """
-    return {"compactor": "drop_all"}
-
-
-@register("reference", "clairvoyant")
-def reference_clairvoyant() -> dict[str, str]:
-    """The conversation, and of each result the lines that a later use needs.
-
-    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
-    """
-    return {"summarizer": "untruncated", "compactor": "clairvoyant"}
-
-
-@register("reference", "floor")
-def reference_floor() -> dict[str, str]:
-    """The system turns and the needed facts alone: the fewest tokens at full recall, word for word.
-
-    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
-    """
-    return {"summarizer": "untruncated", "compactor": "floor"}
+def _after(reset: ContextReset | ContextEdit, messages: list[Message]) -> list[Message]:
+    """A history after an edit, or a reset: system messages, summary, what it kept or came later."""
+    if isinstance(reset, ContextEdit):
+        shown = reset.shown
+        return [with_text(m, shown[m.step]) if m.step in shown else m for m in messages]
+    start, kept = system_count(messages), set(reset.kept)
+    steps = ((message.step, message) for message in messages[start:] if message.step is not None)
+    rest = [message for step, message in steps if step in kept or step > reset.index]
+    summary = [] if reset.summary is None else [summary_message(reset.summary)]
+    return [*messages[:start], *summary, *rest]

@@ -10,7 +10,7 @@ from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from .. import Execution, Reply
 from ..settings import Count
-from . import FIRST, MARKS, Noise, rows_of, script_output, summarized
+from . import FIRST, MARKS, Noise, ScriptOutput, rows_of, script_output, summarized
 
 Value = dict[str, Any] | None
 STATUS = ("✅ Code executed", "❌ Code execution")
@@ -180,23 +180,32 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
 def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
     """The path and the text of a reply without a summary: from the output itself."""
     output = script_output(result)
-    lines = list(output.without(noise))
+    lines = output.without(noise)
     read = [rows_of(data) for data in output.tables]
     tables = [rows for rows in read if rows is not None]
-    if len(lines) > max_lines or any(len(rows) > max_rows for rows in tables):
-        longest = max(map(len, tables), default=0)
-        problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
-        return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
-    texts = [*lines, *(as_text(row) for rows in tables for row in rows)]
-    texts += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
+    longest = max(map(len, tables), default=0)
+    if len(lines) > max_lines or longest > max_rows:
+        problem = f"an output of {len(lines)} lines and a table of {longest} rows"
+        what = f"no summary was made of {problem}: the summarizer is at fault."
+        return "error", f"The output is too long to be shown, and {what}"
+    texts = [*lines, *(as_text(row) for rows in tables for row in rows), *_other_items(output)]
     texts += ["A table came back that cannot be read."] * read.count(None)
     failure = _failure(result)
     if failure is not None:
-        texts += [] if failure in "\n".join(texts) else [failure]
+        if failure not in "\n".join(texts):
+            texts.append(failure)
         return "message", "The script failed: " + "\n".join(texts)
     if not texts:
         return "empty", "Action completed successfully."
-    return "message", "The script ran and returned the following message: " + "\n".join(texts)
+    text = "\n".join(texts)
+    return "message", f"The script ran and returned the following message: {text}"
+
+
+def _other_items(output: ScriptOutput) -> list[str]:
+    """The texts of the items that are no tables."""
+    items = output.items
+    is_table = [isinstance(item, dict) and item.get("type") == "table" for item in items]
+    return [as_text(item) for item, table in zip(items, is_table, strict=True) if not table]
 
 
 def _failure(result: ToolResult) -> str | None:

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...model import Message
-from ...model.errors import StrategyError
 from ...plugins.registry import register
-from .. import Edits, Window, Written
+from .. import Edits, Window
 from ..engines import AtShare, Parts, Summarising, Summary, state
-from ..histories import cut_to, split_old, summary_message, total, worth_summarising
+from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
 
 
@@ -53,17 +52,16 @@ class Executed:
     command: str
     result: str
 
-    def text(self, chars: int | None = None, label: str = "Result", *, always_dots: bool = True) -> str:
-        """The command and its result, cut at `chars` (None: in full) and followed by `...`.
+    def text(self, chars: int | None = None) -> str:
+        """The command and its result; cut at `chars` it is followed by `...`, however short."""
+        result = self.result if chars is None else f"{self.result[:chars]}..."
+        return f"Step {self.number}: {self.command}\nResult: {result}"
 
-        Without `always_dots` dots stand only where the result was cut, and a command without a
-        result stands alone.
-        """
-        result = self.result[:chars]
-        if not (always_dots or result):
-            return f"Step {self.number}: {self.command}"
-        dots = chars is not None and (always_dots or len(self.result) > chars)
-        return f"Step {self.number}: {self.command}\n{label}: {result}{'...' if dots else ''}"
+    def deployed_text(self, chars: int, label: str) -> str:
+        """The same as it was built: `...` only where something is cut; no result, no line."""
+        command, result = f"Step {self.number}: {self.command}", self.result[:chars]
+        dots = "..." if len(self.result) > chars else ""
+        return f"{command}\n{label}: {result}{dots}" if result else command
 
 
 class CommandHistory:
@@ -157,7 +155,7 @@ class SeparateCommands(AtShare, Summarising):
     ) -> Edits:
         """The history after a trigger: system, summary, recent messages, command history."""
         talk = [message for message in old if message not in self._commands.messages]
-        written = (self.write(talk, window),) if worth_summarising(talk) else ()
+        written = (self.write(talk),) if worth_summarising(talk) else ()
         summary = [summary_message(item.text) for item in written] or [m for m in talk if m.kind == "made"]
         conversation += total(window.count, summary) - total(window.count, old)
         return Edits(
@@ -198,11 +196,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     are summarised from the commands themselves, never from an earlier summary. The new history then
     stands: the command message in it gets no new commands until the next trigger.
 
-    A result that comes without the mark `Command result:` is conversation (`is_command`). Where the
-    writer fails, the system messages and the last `keep_last` stay; where it fails on the commands
-    alone, these are gone. While any message says "Command History", as the agent
-    itself may, no command message is added. A tool call can be cut from its result. Token counts
-    are kept as parts.
+    A result that comes without the mark `Command result:` is conversation (`is_command`). While any
+    message says "Command History", as the agent itself may, no command message is added. A tool
+    call can be cut from its result. Token counts are kept as parts.
 
     Source: 002 Proposed Smart Strategy, as one deployment has it
 
@@ -246,41 +242,30 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
 
     def _compacted(self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]) -> Edits:
-        """The history after a trigger; where the writer fails, only its end."""
+        """The history after a trigger: two summaries and two tails."""
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
-        written: list[Written] = []
-        try:
-            written.append(self.write([cut_to(message, self.message_chars) for message in talk], window))
-        except StrategyError:
-            self._standing = tuple(message for message in self._standing if message in recent)
-            self._appended = () if self._standing else self._formatted(entries, self.last)
-            messages = [*system, *recent, *self._appended]
-        else:
-            of_older = self._of_older(older, window, written)
-            of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
-            messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
-            self._standing, self._appended = (*of_older, *of_last), ()
-        commands = (*self._standing, *self._appended)
+        written = [self.write(list(map(self._cut, talk)))]
+        if older:
+            texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
+            written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
+        of_older = [summary_message(one.text) for one in written[1:]]
+        of_last = self._formatted(entries[len(older) :], self.keep_commands)
+        self._standing, self._appended = (*of_older, *of_last), ()
+        messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
-        conversation += total(window.count, (message for message in messages if message not in commands))
-        parts = parts_of(window, conversation, commands)
+        conversation += total(window.count, (m for m in messages if m not in self._standing))
+        parts = parts_of(window, conversation, self._standing)
         return Edits(messages=messages, written=written, parts=parts)
 
-    def _of_older(self, older: list[Executed], window: Window, written: list[Written]) -> list[Message]:
-        """The summary of the older commands; nothing where there are none, or the writer fails."""
-        if not older:
-            return []
-        texts = [entry.text(self.old_result_chars, always_dots=False) for entry in older]
-        try:
-            written.append(self.write([Message(role="user", kind="result", text=text) for text in texts], window))
-        except StrategyError:
-            return []
-        return [summary_message(written[-1].text)]
+    def _cut(self, message: Message) -> Message:
+        """A message as the writer reads it."""
+        text = message.text[: self.message_chars]
+        return message if text == message.text else with_text(message, text)
 
     def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
         """The message that shows the last of some commands; none without commands."""
-        texts = [entry.text(self.result_chars, "  Result", always_dots=False) for entry in _last(entries, last)]
+        texts = [entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)]
         if len(entries) > last:
             texts.append(f"(Total {len(entries)} commands executed, showing last {last})")
         return (_history(texts),) if entries else ()

@@ -21,9 +21,6 @@ ENRICHMENT = "perform_enrichment_analyses"
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""
 
-READ = ("reactome", "go", "kegg", "gsea")
-"""The same, in the order in which findings are read back."""
-
 STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
 CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
 
@@ -35,10 +32,10 @@ _COUNT = re.compile(
 )
 
 
-def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
+def methods_of(value: Any) -> dict[str, Mapping[str, Any]]:
     """The findings of an enrichment result by method; `{}` where it is no mapping."""
     by_name = value if isinstance(value, Mapping) else {}
-    return {name: by_name[name] for name in methods if isinstance(by_name.get(name), Mapping)}
+    return {name: by_name[name] for name in METHODS if isinstance(by_name.get(name), Mapping)}
 
 
 def brief(value: Any, limit: int) -> str:
@@ -254,18 +251,21 @@ def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
 
 def _process_cells(value: Any) -> dict[str, Any]:
     """The discovered cell types, from a mapping or from text."""
-    types: list[Any] = []
-    text = _text(value)
+    types = _cell_types(value)
+    discovered = bool(types) or "discovered" in _text(value).lower()
+    status = "discovered" if discovered else "none"
+    return {"discovery_status": status, "discovered_cell_types": types}
+
+
+def _cell_types(value: Any) -> list[Any]:
+    """The cell types in a mapping, in text that holds one, or behind `discovered …:` in any other."""
     if isinstance(value, str):
         try:
             value = parse_prefix(value)[0]
         except NothingParsed:
             match = _DISCOVERED.search(value)
-            types = [part.strip(" .\r") for part in match["types"].split(",")] if match else []
-    if isinstance(value, Mapping):
-        types = _list(value.get("discovered_cell_types"))
-    discovered = bool(types) or "discovered" in text.lower()
-    return {"discovery_status": "discovered" if discovered else "none", "discovered_cell_types": types}
+            return [part.strip(" .\r") for part in match["types"].split(",")] if match else []
+    return _list(value.get("discovered_cell_types")) if isinstance(value, Mapping) else []
 
 
 def _text(value: Any) -> str:
@@ -302,8 +302,8 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
     if record.function != ENRICHMENT or not record.success:
         return None
     if record.result_type == "structured":
-        methods = methods_of(record.value, READ)
-        return {name: _read(method, top, _NOTHING) for name, method in methods.items()}
+        methods = methods_of(record.value)
+        return {name: _read({**_NOTHING, **method}, top) for name, method in methods.items()}
     text = "" if record.value is None else as_text(record.value)
     try:
         parsed = parse_prefix(text)[0]
@@ -311,18 +311,18 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
         parsed = {
             match["method"].lower(): {"total_significant": int(match["count"])} for match in _COUNT.finditer(text)
         }
-    return {name: _read(method, top, {}) for name, method in methods_of(parsed, READ).items()}
+    return {name: _read(method, top) for name, method in methods_of(parsed).items()}
 
 
-def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
-    """The leading terms and p-values, and the total, of one method."""
-    fields = {**missing, **method}
+def _read(method: Mapping[str, Any], top: int) -> dict[str, Any]:
+    """The leading terms and p-values, and the total, of one method, as far as it has them."""
     findings: dict[str, Any] = {}
-    for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):
-        if isinstance(fields.get(key), list):
-            findings[name] = fields[key][:top]
-    if "total_significant" in fields:
-        findings["total_significant"] = fields["total_significant"]
+    if isinstance(method.get("top_terms"), list):
+        findings["top_terms"] = method["top_terms"][:top]
+    if isinstance(method.get("top_pvalues"), list):
+        findings["p_values"] = method["top_pvalues"][:top]
+    if "total_significant" in method:
+        findings["total_significant"] = method["total_significant"]
     return findings
 
 

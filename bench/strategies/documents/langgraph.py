@@ -68,24 +68,29 @@ class LangGraphRouter:
         """Yield (label, next node) of each edge that leaves a node on this state."""
         yield from ((end, end) for start, end in self.graph.edges if start == node)
         for branch in self.graph.branches.get(node, {}).values():
-            answer = branch.path.invoke(self._values(branch.input_schema or self.graph.state_schema, state))
+            schema = branch.input_schema or self.graph.state_schema
+            answer = branch.path.invoke(self._values(schema, state))
             for label in answer if isinstance(answer, list | tuple) else [answer]:
-                if not isinstance(label, str | bool | int):
-                    raise StrategyError(
-                        f"node {node}: its edge gave {type(label).__name__}; a label of an edge is asked for"
-                    )
-                ways = branch.ends or {label: label}
-                if label not in ways:
-                    what = f"node {node}: its edge gave {label!r}, which leads nowhere"
-                    raise StrategyError(f"{what} — known: {', '.join(map(str, ways))}")
-                yield str(label), str(ways[label])
+                yield str(label), str(_end(node, label, branch.ends or {label: label}))
 
     def _values(self, schema: Any, state: Mapping[str, Any]) -> Any:
         """The state as the graph declares it: its own keys, in its own type."""
+        is_dataclass = dataclasses.is_dataclass(schema)
         fields = getattr(schema, "model_fields", None) or getattr(schema, "__annotations__", {})
-        if dataclasses.is_dataclass(schema):
+        if is_dataclass:
             fields = {item.name: item for item in dataclasses.fields(schema)}
         given = {key: state[key] for key in fields if key in state}
         if "messages" in fields:
             given["messages"] = Bridge(LangChainMessages(), state.get("prompt", ())).given
-        return given if not (hasattr(schema, "model_validate") or dataclasses.is_dataclass(schema)) else schema(**given)
+        return schema(**given) if is_dataclass or hasattr(schema, "model_validate") else given
+
+
+def _end(node: str, label: Any, ends: Mapping[Any, Any]) -> Any:
+    """The node to which a label leads. Raises StrategyError for one that leads nowhere."""
+    if not isinstance(label, str | bool | int):
+        what = f"node {node}: its edge gave {type(label).__name__}"
+        raise StrategyError(f"{what}; a label of an edge is asked for")
+    if label not in ends:
+        what = f"node {node}: its edge gave {label!r}, which leads nowhere"
+        raise StrategyError(f"{what} — known: {', '.join(map(str, ends))}")
+    return ends[label]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ...model import Message, lines_of
 from ...plugins.registry import register
@@ -30,39 +31,51 @@ def extractive(
     user: please
     """
     header = f"Summary of {len(messages)} earlier messages:"
-    room = max_chars - len(header)
     candidates = list(_candidates(messages, line_chars, lines_per_message))
+    room = max_chars - len(header)
     chosen: list[int] = []
     for position in _by_worth(candidates):
-        line = candidates[position][0]
-        if len(line) + 1 <= room:
+        size = len(candidates[position].line) + 1
+        if size <= room:
             chosen.append(position)
-            room -= len(line) + 1
-    return "\n".join([header, *(candidates[position][0] for position in sorted(chosen))])[:max_chars]
+            room -= size
+    lines = [candidates[position].line for position in sorted(chosen)]
+    return "\n".join([header, *lines])[:max_chars]
 
 
-def _candidates(
-    messages: Sequence[Message], line_chars: int, lines_per_message: int
-) -> Iterator[tuple[str, list[str], bool]]:
-    """Each line that competes, once: under its role, its facts, and True where it opens a message."""
-    seen: set[str] = set()
+class Candidate(NamedTuple):
+    """A line that competes for a place in a summary."""
+
+    line: str
+    facts: list[str]
+    opens: bool
+    """True for the first line of its message."""
+
+
+def _candidates(messages: Sequence[Message], line_chars: int, lines_per_message: int) -> Iterator[Candidate]:
+    """Yield each line that competes, once."""
+    before: set[str] = set()
     for message in messages:
-        lines = lines_of(message.text)
-        if message.kind == "made":
-            offered = lines[1:]  # the first line is the earlier summary's header
-        else:
-            first = lines_per_message - lines_per_message // 3
-            last = lines[max(first, len(lines) - lines_per_message // 3) :] if lines_per_message >= 3 else []
-            offered = [f"{message.role}: {line.strip()[:line_chars]}" for line in [*lines[:first], *last]]
-        for position, line in enumerate(offered):
-            if line not in seen:
-                seen.add(line)
-                yield line, [fact for _, fact in find_facts(line)], position == 0
+        for position, line in enumerate(_offered(message, line_chars, lines_per_message)):
+            if line not in before:
+                before.add(line)
+                yield Candidate(line, [fact for _, fact in find_facts(line)], position == 0)
 
 
-def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
+def _offered(message: Message, line_chars: int, most: int) -> list[str]:
+    """The first and last lines of a message under its role; those of an earlier summary as they are."""
+    lines = lines_of(message.text)
+    if message.kind == "made":
+        return lines[1:]  # the first line is the earlier summary's header
+    last = most // 3
+    first = most - last
+    ends = [*lines[:first], *lines[max(first, len(lines) - last) :]] if last else lines[:first]
+    return [f"{message.role}: {line.strip()[:line_chars]}" for line in ends]
+
+
+def _by_worth(candidates: Sequence[Candidate]) -> Iterable[int]:
     """The positions of the candidates by worth: short lines with rare facts, openings above all."""
-    frequency = Counter(fact for _, facts, _ in candidates for fact in facts)
+    frequency = Counter(fact for candidate in candidates for fact in candidate.facts)
 
     def worth(position: int) -> tuple[float, int]:
         line, facts, opens = candidates[position]

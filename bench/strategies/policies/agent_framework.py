@@ -16,6 +16,9 @@ from ..settings import Count
 Group = tuple[Message, ...]
 """Messages that go together: one message, or a call with all of its results."""
 
+_INSTRUCTION_TOKENS = 148
+_LONGEST_LINE = 4096
+
 
 @register("compactor", "agent_framework.sliding_window")
 class AgentFrameworkSlidingWindow(Sliding):
@@ -84,7 +87,7 @@ class AgentFrameworkSummarization(Summary):
 
     target_count: Count = 4
     threshold: Count = 2
-    max_summary_input_tokens: Count | None = 8_000
+    max_summary_input_tokens: Count = 8_000
 
     def message(self, text: str) -> Message:
         return assistant_message(text)
@@ -94,27 +97,34 @@ class AgentFrameworkSummarization(Summary):
         groups = talk_of(window.messages)
         if sum(map(len, groups)) <= self.target_count + self.threshold:
             return None
-        kept = max(0, len(groups) - 1)
-        while kept and sum(map(len, groups[kept:])) < self.target_count:
-            kept -= 1
-        read = [message for group in self._fitting(groups[:kept]) for message in group]
+        read = [message for group in self._read(self._older(groups)) for message in group]
         if not read:
             return None
-        place, old = list(window.messages).index(read[0]), set(read)
-        return window.messages[:place], read, [m for m in window.messages[place:] if m not in old]
+        start, old = window.messages.index(read[0]), set(read)
+        rest = [message for message in window.messages[start:] if message not in old]
+        return window.messages[:start], read, rest
 
-    def _fitting(self, groups: list[Group]) -> list[Group]:
-        """The oldest groups that fit the writer's input; None set: all."""
-        limit, fitting, tokens = self.max_summary_input_tokens, list[Group](), 148
+    def _older(self, groups: list[Group]) -> list[Group]:
+        """All groups but the last ones, which have `target_count` messages or more together."""
+        kept = 0
+        while groups and (kept == 0 or kept < self.target_count):
+            kept += len(groups[-1])
+            groups = groups[:-1]
+        return groups
+
+    def _read(self, groups: list[Group]) -> list[Group]:
+        """The groups that fit the writer's input, from the oldest that fits on."""
+        read: list[Group] = []
+        tokens = _INSTRUCTION_TOKENS
         for group in groups:
-            lines = [f"{len(fitting) + 1}. [{message.role}] {_as_text(message)}" for message in group]
-            more = max(1, len("\n".join(lines)) // 4) + bool(fitting)
-            if limit is None or tokens + more <= limit:
-                fitting.append(group)
-                tokens += more
-            elif fitting:
+            lines = [f"{len(read) + 1}. [{message.role}] {_as_text(message)}" for message in group]
+            tokens_of_group = max(1, len("\n".join(lines)) // 4) + bool(read)
+            if tokens + tokens_of_group <= self.max_summary_input_tokens:
+                read.append(group)
+                tokens += tokens_of_group
+            elif read:
                 break
-        return fitting
+        return read
 
 
 def _as_text(message: Message) -> str:
@@ -126,12 +136,16 @@ def _as_text(message: Message) -> str:
 def results_line(group: Group) -> str:
     """The results of a group of calls on one line, cut at 4,096 characters."""
     names = {call.id: call.name for message in group for call in message.tool_calls}
-    results = [(names.get(m.call_id or ""), m.text) for m in group if m.kind == "result"]
-    lines = [(f"{name}: {text}" if name else text).strip() for name, text in results]
-    start, content, mark = "[Tool results: ", "; ".join(lines) if lines else "no results", "... [truncated]"
-    if len(start) + len(content) + 1 <= 4096:
-        return f"{start}{content}]"
-    return f"{start}{content[: 4096 - len(start) - len(mark) - 1].rstrip()}{mark}]"
+    lines: list[str] = []
+    for message in group:
+        if message.kind == "result":
+            name = names.get(message.call_id or "")
+            lines.append((f"{name}: {message.text}" if name else message.text).strip())
+    line = f"[Tool results: {'; '.join(lines) if lines else 'no results'}]"
+    if len(line) <= _LONGEST_LINE:
+        return line
+    end = "... [truncated]]"
+    return line[: _LONGEST_LINE - len(end)].rstrip() + end
 
 
 def talk_of(messages: Sequence[Message]) -> list[Group]:
@@ -142,14 +156,15 @@ def talk_of(messages: Sequence[Message]) -> list[Group]:
     """
     groups: list[list[Message]] = []
     by_call: dict[str, list[Message]] = {}
-    just_before: list[Message] | None = None
+    before: list[Message] | None = None  # the group of the calls or results just before
     for message in messages:
         is_result = message.kind == "result"
-        group = by_call.get(message.call_id or "", just_before) if is_result else None
+        group = by_call.get(message.call_id or "", before) if is_result else None
         if group is None:
-            groups.append(group := [])
+            group = []
+            groups.append(group)
         group.append(message)
         if not is_result:
             by_call.update({call.id: group for call in message.tool_calls})
-        just_before = group if message.tool_calls or is_result else None
+        before = group if message.tool_calls or is_result else None
     return [tuple(group) for group in groups if group[0].role != "system" or group[0].tool_calls]

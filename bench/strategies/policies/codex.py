@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 from ...model import Message, ToolResult
@@ -54,10 +55,16 @@ class Codex(Summary, AtShare):
 
     def divided(self, window: Window) -> Parts | None:
         """The system messages and the newest of the user's that fit; everything is summarised."""
-        start, room, kept = system_count(window.messages), self.user_tokens, list[Message]()
+        start = system_count(window.messages)
         if window.tokens < self.limit(window) or len(window.messages) == start:
             return None
-        for message in reversed([message for message in window.messages[start:] if message.kind == "user"]):
+        asked = [message for message in window.messages[start:] if message.kind == "user"]
+        return [*window.messages[:start], *self._newest(asked)], window.messages, ()
+
+    def _newest(self, asked: Sequence[Message]) -> list[Message]:
+        """The user's newest messages that fit; the first that does not loses its middle."""
+        room, kept = self.user_tokens, list[Message]()
+        for message in reversed(asked):
             if room <= 0:
                 break
             tokens = math.ceil(len(message.text.encode("utf-8", "surrogatepass")) / 4)
@@ -65,23 +72,32 @@ class Codex(Summary, AtShare):
                 message = self.rewritten(message, middle_cut(message.text, 4 * room, "tokens"))
             kept.append(message)
             room -= tokens
-        return [*window.messages[:start], *reversed(kept)], window.messages, ()
+        return kept[::-1]
 
     def message(self, text: str) -> Message:
         return summary_message(text or "(no summary)")
 
 
 def middle_cut(text: str, max_bytes: int, unit: str) -> str:
-    """The ends of a text, `max_bytes` of UTF-8 together, and between them the amount left out."""
+    """The ends of a text, `max_bytes` of UTF-8 together, and between them the amount left out.
+
+    No character is cut: where a border falls inside of one, that goes.
+    """
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= max_bytes:
         return text
-    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
-    while end and data[end] & 0xC0 == 0x80:
+    end = max_bytes // 2
+    start = len(data) - (max_bytes - end)
+    while end and _continues(data[end]):
         end -= 1
-    while start < len(data) and data[start] & 0xC0 == 0x80:
+    while start < len(data) and _continues(data[start]):
         start += 1
-    parts = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
-    head, middle, tail = parts
+    parts = data[:end], data[end:start], data[start:]
+    head, middle, tail = (part.decode("utf-8", "surrogatepass") for part in parts)
     amount = math.ceil((len(data) - max_bytes) / 4) if unit == "tokens" else len(middle)
     return f"{head}…{amount} {unit} truncated…{tail}"
+
+
+def _continues(byte: int) -> bool:
+    """True for a byte of UTF-8 that is not the first of its character."""
+    return byte & 0xC0 == 0x80

@@ -10,7 +10,7 @@ from ...plugins.registry import register
 from .. import Window
 from ..engines import AtShare, Mask, Parts, Summary, state
 from ..histories import Calls, assistant_message, callers, system_count, tool_name
-from ..settings import Count, Portion, Share
+from ..settings import Count, Share
 
 
 @register("compactor", "gemini.mask")
@@ -37,22 +37,24 @@ class GeminiMask(Mask):
 
     def old(self, window: Window) -> Sequence[Message]:
         """The results beyond the protected tokens, where masking them frees enough."""
-        answers = [n for n, message in enumerate(window.messages, 1) if message.kind == "model"]
-        sent = window.messages[: max(answers, default=0)]  # what follows waits to be sent
-        self._calls, used, prunable = callers(sent), 0.0, 0.0
+        sent = _answered(window.messages)
+        self._calls = callers(sent)
+        protected = prunable = 0.0
         old: list[Message] = []
         for message in reversed(sent):
             name = tool_name(message, self._calls) or ""
-            masked = "<tool_output_masked" in message.text
-            if message.kind != "result" or name in self.exempt or masked:
+            is_masked = "<tool_output_masked" in message.text
+            if message.kind != "result" or name in self.exempt or is_masked:
                 continue
             size = _json_size(message.text)
             tokens = (len(name) + size) / 4
-            used += tokens if used <= self.protect_tokens else 0
-            if used > self.protect_tokens:
+            if protected <= self.protect_tokens:
+                protected += tokens
+            if protected > self.protect_tokens:  # the one that crosses the border goes too
                 prunable += tokens
-                old += [message] if _json_size(self.text(message)) < size else []
-        return [] if prunable < self.min_prunable_tokens else old
+                if _json_size(self.text(message)) < size:
+                    old.append(message)
+        return old if prunable >= self.min_prunable_tokens else []
 
     def text(self, message: Message) -> str:
         """The preview of a result, with the name of its file."""
@@ -65,6 +67,12 @@ class GeminiMask(Mask):
             preview = f"{preview[:250]}\n... [TRUNCATED] ...\n{preview[-250:]}"
         path = f"tool-outputs/{name or 'tool'}_{message.call_id}.txt"
         return f"<tool_output_masked>\n{preview}\n\n[the whole is in {path}]\n</tool_output_masked>"
+
+
+def _answered(messages: Sequence[Message]) -> Sequence[Message]:
+    """A history up to its last answer of the model: what follows waits to be sent."""
+    answers = (place for place, message in enumerate(messages, 1) if message.kind == "model")
+    return messages[: max(answers, default=0)]
 
 
 def _json_size(text: str) -> int:
@@ -87,20 +95,26 @@ class GeminiCompress(Summary, AtShare):
     """
 
     threshold: Share = 0.5
-    preserve: Portion = 0.3
+    preserve: Share = 0.3
 
     def divided(self, window: Window) -> Parts | None:
         """The system messages, what is older than the preserved share, and the rest."""
         if window.tokens < self.limit(window):
             return None
         start = system_count(window.messages)
-        talk, before, cut = window.messages[start:], 0, 0
-        old = (1 - self.preserve) * sum(len(message.text) for message in talk)
+        talk = window.messages[start:]
+        cut = self._cut(talk)
+        end = [assistant_message("Noted."), *talk[cut:]]
+        return (window.messages[:start], talk[:cut], end) if cut else None
+
+    def _cut(self, talk: Sequence[Message]) -> int:
+        """The place of the user's first message behind the older share, else of the last one."""
+        older = (1 - self.preserve) * sum(len(message.text) for message in talk)
+        cut = before = 0
         for place, message in enumerate(talk):
             if message.kind == "user":
                 cut = place
-                if before >= old:
+                if before >= older:
                     break
             before += len(message.text)
-        end = [assistant_message("Noted."), *talk[cut:]]
-        return (window.messages[:start], talk[:cut], end) if cut else None
+        return cut

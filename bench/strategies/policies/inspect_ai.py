@@ -34,8 +34,11 @@ class InspectEdit(Mask, AtShare):
         if window.tokens <= self.limit(window):
             return []
         results, kept = results_of(window.messages), {*self.exclude_tools, "tool_search"}
-        calls = [call for message in window.messages for call in message.tool_calls]
-        uses = [results[call.id] for call in calls if call.id in results and call.name not in kept]
+        uses: list[Message] = []
+        for message in window.messages:
+            for call in message.tool_calls:
+                if call.id in results and call.name not in kept:
+                    uses.append(results[call.id])
         return older(uses, self.keep_tool_uses)
 
 
@@ -57,9 +60,11 @@ class InspectSummary(Summary, AtShare):
             return None
         system = [message for message in window.messages if message.kind == "system"]
         others = [message for message in window.messages if message.kind != "system"]
-        start = next((n for n, m in enumerate(others) if m.kind in ("user", "made")), len(others))
-        if start < len(others) and others[start].kind == "user":
+        kinds = [message.kind for message in others]
+        start = next((n for n, kind in enumerate(kinds) if kind in ("user", "made")), len(kinds))
+        if kinds[start:] and kinds[start] == "user":
             start += 1  # the request stays
+        summaries = [n for n, kind in enumerate(kinds) if kind == "made" and n >= start]
+        last_summary = summaries[-1] if summaries else start
         head = [*system, *others[:start]]
-        summaries = (n for n, m in enumerate(others) if m.kind == "made" and n >= start)
-        return head, [*head, *others[max(summaries, default=start) :]], ()
+        return head, [*head, *others[last_summary:]], ()

@@ -104,18 +104,26 @@ class LangchainSummarize(Summary):
         """The system messages, what the writer reads, and the last messages."""
         start = system_count(window.messages)
         talk = window.messages[start:]
-        tokens, share = total(langchain_tokens, talk), self.trigger_fraction
-        fraction = None if share is None else max(1, int(window.max_tokens * share))
-        triggers = ((self.trigger_messages, len(talk)), (self.trigger_tokens, tokens), (fraction, tokens))
-        reached = [limit <= value for limit, value in triggers if limit is not None]
         cut = safe_cut(talk, max(0, len(talk) - self.keep_messages))
-        if not (reached and all(reached) and cut):
+        if not cut or not self._is_due(talk, window.max_tokens):
             return None
-        old = talk[:cut]
+        old: Sequence[Message] = talk[:cut]
         if self.trim_tokens is not None:
             head, end = trimmed(old, self.trim_tokens, "human", system=True, partial=True)
             old = [*head, *end]
         return window.messages[:start], old, talk[cut:]
+
+    def _is_due(self, talk: Sequence[Message], max_tokens: int) -> bool:
+        """True where all triggers that are given are reached; False where none is given."""
+        tokens = total(langchain_tokens, talk)
+        reached: list[bool] = []
+        if self.trigger_messages is not None:
+            reached.append(len(talk) >= self.trigger_messages)
+        if self.trigger_tokens is not None:
+            reached.append(tokens >= self.trigger_tokens)
+        if self.trigger_fraction is not None:
+            reached.append(tokens >= max(1, int(max_tokens * self.trigger_fraction)))
+        return bool(reached) and all(reached)
 
 
 @register("summarizer", "deepagents.output")
@@ -183,13 +191,24 @@ def trimmed(
     head = [message for message in messages[:1] if system and message.kind == "system"]
     rest = messages[len(head) :]
     start, left = len(rest), max(0, limit - total(langchain_tokens, head))
-    while start and (tokens := langchain_tokens(rest[start - 1])) <= left:
-        start, left = start - 1, left - tokens
+    while start and langchain_tokens(rest[start - 1]) <= left:
+        start -= 1
+        left -= langchain_tokens(rest[start])
     end = list(rest[start:])
     if partial and start:
-        lines = rest[start - 1].text.split("\n")
-        cuts = (msgspec.structs.replace(rest[start - 1], text="\n".join(lines[n:])) for n in range(1, len(lines)))
-        end = [*next(([cut] for cut in cuts if langchain_tokens(cut) <= left), []), *end]
-    kinds = _KINDS.get(start_on or "", ())
-    first = next((n for n, message in enumerate(end) if start_on is None or message.kind in kinds), len(end))
+        end = [*_last_lines(rest[start - 1], left), *end]
+    if start_on is None:
+        return head, end
+    kinds = _KINDS[start_on]
+    first = next((n for n, message in enumerate(end) if message.kind in kinds), len(end))
     return head, end[first:]
+
+
+def _last_lines(message: Message, limit: int) -> list[Message]:
+    """The message with as many of its last lines as fit a limit; nothing where not even one does."""
+    lines = message.text.split("\n")
+    for first in range(1, len(lines)):
+        cut = msgspec.structs.replace(message, text="\n".join(lines[first:]))
+        if langchain_tokens(cut) <= limit:
+            return [cut]
+    return []

@@ -56,16 +56,23 @@ class OpenhandsSummarize(Summary):
 
     def divided(self, window: Window) -> Parts | None:
         """The first events, those between them and the tail, and the tail."""
-        events, system = events_of(window.messages), min(1, system_count(window.messages))
+        events = events_of(window.messages)
         if len(events) <= self.max_size:
             return None
-        cuts, tail = between_calls(window.messages), self.max_size // 2 - self.keep_first - 1
+        system = min(1, system_count(window.messages))
+        tail = max(0, self.max_size // 2 - self.keep_first - 1)
+        cuts = between_calls(window.messages)
         start = next((cut for cut in cuts if cut >= max(self.keep_first, system)), len(events))
-        end = next((cut for cut in cuts if cut >= len(events) - max(0, tail)), 0)
+        end = next((cut for cut in cuts if cut >= len(events) - tail), 0)
         if end - start < max(1, len(events) * self.minimum_progress):
             return None
-        head, old, after = (list(dict.fromkeys(part)) for part in (events[:start], events[start:end], events[end:]))
-        return head, old, after
+        head, old, after = events[:start], events[start:end], events[end:]
+        return _once(head), _once(old), _once(after)
+
+
+def _once(events: Sequence[Message]) -> list[Message]:
+    """The messages of some events, each once."""
+    return list(dict.fromkeys(events))
 
 
 def events_of(messages: Sequence[Message]) -> list[Message]:
@@ -75,7 +82,8 @@ def events_of(messages: Sequence[Message]) -> list[Message]:
 
 def between_calls(messages: Sequence[Message]) -> list[int]:
     """The places between events where no call waits for its result."""
-    answered, waiting = results_of(messages), set[str]()
+    answered = results_of(messages)
+    waiting: set[str] = set()  # calls whose result comes later
     cuts, place = [0], 0
     for message in messages:
         place += max(1, len(message.tool_calls))

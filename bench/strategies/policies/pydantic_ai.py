@@ -64,18 +64,25 @@ class RequestWindow(Compactor):
 
     def divided(self, window: Window) -> Parts | None:
         """The system messages and the first request with a user, what is old, and the end."""
-        most, limit = self.max_messages, self.max_tokens
-        above = most is not None and len(requests_of(window.messages)) > most
-        if not above and (limit is None or pydantic_ai_tokens(window.messages) <= limit):
+        if not self._is_due(window.messages):
             return None
         start = system_count(window.messages)
         talk = window.messages[start:]
-        end = requests_of(talk)[::-1][: max(1, self.keep_messages)]
-        cut = safe_cut(talk, len(talk) - sum(map(len, end)))
-        runs = requests_of(talk[:cut])
-        first = next((run for run in runs if any(m.kind == "user" for m in run)), [])
-        head = [*window.messages[:start], *(first if self.preserve_first_user_message else ())]
-        return (head, talk[:cut], talk[cut:]) if cut else None
+        kept = requests_of(talk)[-max(1, self.keep_messages) :]
+        cut = safe_cut(talk, len(talk) - sum(map(len, kept)))
+        if not cut:
+            return None
+        head = list(window.messages[:start])
+        if self.preserve_first_user_message:
+            with_user = (run for run in requests_of(talk[:cut]) if any(m.kind == "user" for m in run))
+            head += next(with_user, [])
+        return head, talk[:cut], talk[cut:]
+
+    def _is_due(self, messages: Sequence[Message]) -> bool:
+        """True above either limit that is given."""
+        if self.max_messages is not None and len(requests_of(messages)) > self.max_messages:
+            return True
+        return self.max_tokens is not None and pydantic_ai_tokens(messages) > self.max_tokens
 
 
 @register("compactor", "pydantic_ai.sliding")

@@ -61,20 +61,36 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
     >>> shortened["output_head"], shortened["elided_chars"], shortened["output_tail"]
     ('01', 6, '89')
     """
-    text, mapping = result.text, _mapping(result)
+    mapping = _mapping(result)
+    if mapping is not None:
+        output = mapping.pop("output")
+        if len(output) < limit:
+            return result.text
+        return {**mapping, **_ends(output, end), "warning": "Output too long."}
+    text = result.text
+    start, stop = _output_in(text)
+    if stop - start < limit:
+        return text
+    parts = _ends(text[start:stop], end)
+    elided = f"{parts['elided_chars']} characters elided"
+    named = (("output_head", parts["output_head"]), ("elided_chars", elided), ("output_tail", parts["output_tail"]))
+    shortened = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in named)
+    before, after = text[:start], text[stop:]
+    return _OPENED.sub("", before) + shortened + _CLOSED.sub("", after, count=1)
+
+
+def _output_in(text: str) -> tuple[int, int]:
+    """The start and the end of what stands between the first `<output>` tags, else of the text."""
     opened = _OPENED.search(text)
     closed = opened and _CLOSED.search(text, opened.end())
-    begin, stop = (opened.end(), closed.start()) if opened and closed else (0, len(text))
-    output = text[begin:stop] if mapping is None else mapping.pop("output")
-    if len(output) < limit:
-        return text
-    head, tail, elided = output[:end], output[max(0, len(output) - end) :], max(0, len(output) - 2 * end)
-    if mapping is not None:
-        parts = {"output_head": head, "output_tail": tail, "elided_chars": elided}
-        return {**mapping, **parts, "warning": "Output too long."}
-    tagged = (("output_head", head), ("elided_chars", f"{elided} characters elided"), ("output_tail", tail))
-    shortened = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in tagged)
-    return text[: opened.start()] + shortened + text[closed.end() :] if opened and closed else shortened
+    return (opened.end(), closed.start()) if opened and closed else (0, len(text))
+
+
+def _ends(output: str, end: int) -> dict[str, Any]:
+    """The first and last characters of an output, and the number between them."""
+    tail = output[max(0, len(output) - end) :]
+    elided = max(0, len(output) - 2 * end)
+    return {"output_head": output[:end], "output_tail": tail, "elided_chars": elided}
 
 
 def _mapping(result: ToolResult) -> dict[str, Any] | None:
