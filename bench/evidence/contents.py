@@ -113,7 +113,9 @@ class TraceContents:
 
 def _in_place(text: str, result: ToolResult) -> str:
     """A text with the result in place of the same data in another layout; as it is where that is not proved."""
-    proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
+    proof = None
+    with suppress(RecursionError):  # nested too deeply
+        proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
     if proof is None:
         return text
     return "\n".join(part for part in (proof.before, result.text, proof.after) if part)

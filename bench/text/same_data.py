@@ -17,16 +17,18 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .text_records import plain_key
+from .value_tree import Node, Words, in_order, nodes_of, rows_of, tables_of, words_of_key
 
 _PARTS = frozenset(
     re.findall(
         r"\w+",
-        "column data dict element entry field item json key list main map name object record result root row string "
-        "struct table value dd dl dt li ol p span tbody td th thead tr ul",
+        "array column data dict element entry field insert into item json key list main map name object record result "
+        "root row string struct table value dd dl dt li ol p span tbody td th thead tr ul",
     )
 )
 """The words by which layouts call their own parts."""
+
+_OF_TABLES = frozenset({"table", "tbody", "td", "th", "thead", "tr"})
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -34,9 +36,10 @@ _EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
 _NONE = re.compile(r"null\b|none\b|nil\b", re.IGNORECASE)
 _TRUE, _FALSE = re.compile(r"true\b|yes\b", re.IGNORECASE), re.compile(r"false\b|no\b", re.IGNORECASE)
 _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
-_MOST_TRIED, _MOST_WORDS, _MOST_STARTS, _MOST_BETWEEN = 24, 8, 3, 60
+_LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
+"""Dots or lines that lead from a key to its value."""
 
-Words = tuple[str, ...]
+_MOST_TRIED, _MOST_WORDS, _MOST_STARTS, _MOST_BETWEEN = 24, 8, 3, 60
 
 
 class Proof(NamedTuple):
@@ -44,67 +47,6 @@ class Proof(NamedTuple):
 
     before: str
     after: str
-
-
-class _Node:
-    """A mapping, list or scalar of the value: its place in the one around it, and how much of it is still to come."""
-
-    __slots__ = "children", "key", "left", "parent", "place", "size", "value"
-
-    def __init__(self, value: Any, parent: _Node | None = None, key: Words = (), place: int = -1) -> None:
-        self.value, self.parent, self.key, self.place = value, parent, key, place
-        items: list[_Node] = []
-        if isinstance(value, dict):
-            items = [_Node(item, self, words_of_key(str(name))) for name, item in value.items()]
-        elif isinstance(value, list | tuple):
-            items = [_Node(item, self, (), at) for at, item in enumerate(value)]
-        self.children = items
-        self.size: int
-        self.left: int
-        self.size = self.left = sum(child.size for child in items) or 1
-
-    @property
-    def path(self) -> list[_Node]:
-        """The nodes from the whole value down to this one."""
-        return [*(self.parent.path if self.parent else ()), self]
-
-    @property
-    def name(self) -> Words:
-        """The words of its key; of what stands in a list those of the list."""
-        return self.key if self.key or self.parent is None else self.parent.name
-
-    def leaves(self) -> Iterator[_Node]:
-        """Yield its scalars in order; an empty mapping or list is one."""
-        if not self.children:
-            yield self
-        for child in self.children:
-            yield from child.leaves()
-
-    def written(self) -> None:
-        """Count that this scalar was written."""
-        for node in self.path:
-            node.left -= 1
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers that may stand beside it: its place in a list from 0 or 1, and the length of a list."""
-        places = (self.place, self.place + 1) if self.place >= 0 else ()
-        return (*places, len(self.children)) if isinstance(self.value, list) else places
-
-    def follows_unwritten(self) -> bool:
-        """True for a scalar of a list the one before which is still to come: such texts keep their order."""
-        is_next = self.parent is None or self.place < 1 or bool(self.children)
-        return not is_next and self.parent is not None and self.parent.children[self.place - 1].left > 0
-
-
-@lru_cache(maxsize=65536)
-def words_of_key(key: str) -> Words:
-    """The words of a key in small letters.
-
-    >>> words_of_key("payment_id"), words_of_key("giftCard8"), words_of_key("#")
-    (('payment', 'id'), ('gift', 'card', '8'), ())
-    """
-    return tuple(re.findall(r"[^\W\d_]+|\d+", plain_key(key)))
 
 
 def proof_of(text: str, value: Any) -> Proof | None:
@@ -124,16 +66,19 @@ def proof_of(text: str, value: Any) -> Proof | None:
     >>> [proof_of(text, rows) for text in altered]
     [None, None, None, None]
     """
-    leaves = [node for node in _Node(value).leaves() if isinstance(value, dict | list) and value]
-    if not leaves or sum(len(node.value) for node in leaves if isinstance(node.value, str)) > len(text):
+    leaves = [node.value for node in Node(value).leaves() if isinstance(value, dict | list) and value]
+    if not leaves or sum(len(leaf) for leaf in leaves if isinstance(leaf, str)) > len(text):
         return None
     lines = text.split("\n")
     for at in range(min(_MOST_STARTS, len(lines))):
         rest = " ".join("\n".join(lines[at:]).split())
-        for backwards in (False, True):
-            end = _Walk(rest, value, backwards=backwards).end()
+        for backwards in (False, True)[: 1 + (len(leaves) > _MOST_TRIED)]:
+            walk = _Walk(rest, value, backwards=backwards)
+            end = walk.end()
             if end is not None:
                 return Proof("\n".join(lines[:at]), rest[end:].strip())
+        if walk.has_begun:
+            return None
     return None
 
 
@@ -142,59 +87,95 @@ class _Walk:
 
     def __init__(self, text: str, value: Any, *, backwards: bool) -> None:
         self._text = text
-        self._root = _Node(value)
+        self._root = Node(value)
         leaves = list(self._root.leaves())
-        self._by_name: dict[Words, list[_Node]] = {}
+        self._by_name: dict[Words, list[Node]] = {}
         for node in reversed(leaves) if not backwards else leaves:
             for name in {node.name, _singular(node.name)}:
                 self._by_name.setdefault(name, []).append(node)
         self._backwards = backwards
-        self._keys = {word for node in _nodes(self._root) for word in node.key}
-        self._tables = _tables(self._root)
+        self._keys = {word for node in nodes_of(self._root) for word in node.key}
+        self._tables = tables_of(self._root)
         self._most_words = max(map(len, self._tables), default=0) + _MOST_BETWEEN
+        self._uprights: dict[Words, list[tuple[list[Words], Node]]] = {}
+        for table in (table for tables in self._tables.values() for table in tables if len(rows_of(table[1])) > 1):
+            for column in table[0]:
+                self._uprights.setdefault(column, []).append(table)
         self._header_sizes = sorted({len(words) for words in self._tables}, reverse=True)
-        self._before: _Node | None = None  # the scalar that was written last
+        self._before: Node | None = None  # the scalar that was written last
         self._words: list[str] = []  # since then
+        self._names: list[Words] | None = None  # that they may end with
+        self._has_new_word = False
         self._at = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """True if a part of the value was recognised."""
+        return self._root.left < self._root.size
 
     def end(self) -> int | None:
         """The place behind the value; None where something else stands in it."""
         while self._root.left:
-            if not (self._value() or self._table() or self._word() or self._separator()):
+            if not self._goes_on():
                 return None
+        end = self._at
+        while self._goes_on():  # what need not come
+            end = self._at
+        self._at = end
         while self._word(closing=True) or (self._text[self._at : self._at + 1] not in "[({" and self._separator()):
             pass
         return self._at
+
+    def _goes_on(self) -> bool:
+        """Go behind the next value or table, and the words before it; False if something else stands there."""
+        while True:
+            if self._has_new_word and (self._table() or self._upright()):
+                return True
+            self._has_new_word = False
+            if self._value():
+                return True
+            if not (self._word() or self._separator()):
+                return False
 
     def _value(self) -> bool:
         """Go behind a value that is due here."""
         for node in self._due():
             end = _end_of(self._text, self._at, node.value)
             if end is not None:
-                node.written()
-                self._before, self._at, self._words = node, end, []
+                node.tick_off()
+                self._at = end
+                self._begin_behind(node)
                 return True
         return False
 
-    def _due(self) -> Iterator[_Node]:
+    def _begin_behind(self, node: Node) -> None:
+        """Forget the words that led to the scalar that was written last."""
+        self._before, self._words, self._names = node, [], None
+
+    def _due(self) -> Iterator[Node]:
         """Yield the scalars whose key was named last, those first that go on with the open record."""
-        bare = list(self._words)
-        names = dict.fromkeys(_ends_of(bare))
-        while bare and (bare[-1].isdigit() or _is_part(bare[-1])):
-            bare.pop()
-            names.update(dict.fromkeys(_ends_of(bare)))
-        before = self._before
-        if not bare and (before is None or before.place >= 0):
-            names[before.name if before else ()] = None
+        names = self._names
+        if names is None:
+            names = self._names = self._named_last()
         for name in names:
             waiting = self._by_name.get(name, [])
             while waiting and not waiting[-1].left:
                 waiting.pop()
-            yield from (
-                node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left and self._may_follow(node, self._words)
-            )
+            near = [node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left]
+            yield from (node for node in near if self._may_follow(node, self._words))
 
-    def _may_follow(self, node: _Node, words: Sequence[str]) -> bool:
+    def _named_last(self) -> list[Words]:
+        """The names that the last words may be, but for numbers and words of layouts behind them."""
+        names: dict[Words, None] = {}
+        words = self._words
+        for size in range(len(words), -1, -1):
+            names.update(dict.fromkeys(name for name in _ends_of(words[:size]) if name in self._by_name))
+            if size and not words[size - 1].isdigit() and not _is_part(words[size - 1]):
+                return list(names)
+        before = self._before
+        return [*names, before.name if before else ()] if before is None or before.place >= 0 else list(names)
+
+    def _may_follow(self, node: Node, words: Sequence[str]) -> bool:
         """True if a part of the value may come now, behind some words.
 
         What is left is complete, what is entered is new, its keys are among the words, and these
@@ -208,7 +189,7 @@ class _Walk:
             return False
         if entered and entered[0].follows_unwritten():
             return False
-        named = entered if node.children else entered[:-1]
+        named = entered if node.children else entered[: -2 if node.is_key else -1]
         if not all(word in words or word.removesuffix("s") in words for new in named for word in new.key):
             return False
         known = {word for other in (*before, *path) for word in other.key}
@@ -217,43 +198,76 @@ class _Walk:
 
     def _table(self) -> bool:
         """Go behind a table whose columns were named last: a value for each column, row by row."""
-        words = self._words
-        for size in self._header_sizes if words else ():
-            for table in self._tables.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ():
-                columns = _in_order(table[0], words[-size:])
-                if columns and self._may_follow(table[1], words[:-size]) and self._rows(table[1], columns):
+        for words in (self._words, [word for word in self._words if word not in _OF_TABLES]):
+            for size in self._header_sizes if words else ():
+                for table in self._tables.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ():
+                    columns = in_order(table[0], words[-size:])
+                    if columns and self._may_follow(table[1], words[:-size]) and self._rows(table[1], columns):
+                        return True
+        return False
+
+    def _upright(self) -> bool:
+        """Go behind a table that has a line for each column: its name, then the value of each row."""
+        for name in _ends_of(self._words):
+            for columns, node in self._uprights.get(name, ()):
+                if self._may_follow(node, self._words[: -len(name)]) and self._lines(columns, node, name):
                     return True
         return False
 
-    def _rows(self, node: _Node, columns: list[int]) -> bool:
+    def _lines(self, columns: list[Words], node: Node, name: Words) -> bool:
+        """Go behind the lines of an upright table, the first of which was named."""
+        rows = [list(row.leaves()) for row in rows_of(node)]
+        start, words, left = self._at, self._words, list(range(len(columns)))
+        while left:
+            column = next((number for number in left if columns[number] == name), None)
+            if column is None or not all(self._go_behind(row[column].value) for row in rows):
+                self._at, self._words = start, words
+                return False
+            left.remove(column)
+            name = self._next_name([columns[number] for number in left])
+        for leaf in node.leaves():
+            leaf.tick_off()
+        self._begin_behind(rows[-1][-1])
+        return True
+
+    def _next_name(self, names: list[Words]) -> Words:
+        """Go behind the words of one of some names; they are `()` where others stand here."""
+        self._words = []
+        while names and tuple(self._words) not in names:
+            if not (self._separator() or self._word()):
+                return ()
+        return tuple(self._words)
+
+    def _rows(self, node: Node, columns: list[int]) -> bool:
         """Go behind the rows of a table; False if one of its values does not stand where it is due."""
-        rows = node.children if isinstance(node.value, list) else [node]
+        rows = rows_of(node) or [node]
         start = self._at
         for row in reversed(rows) if self._backwards else rows:
             leaves = list(row.leaves())
             for column in columns:
-                end = self._cell(leaves[column].value, row if column == columns[0] else None)
-                if end is None:
+                if not self._go_behind(leaves[column].value, row if column == columns[0] else None):
                     self._at = start
                     return False
-                self._at = end
         for row in rows:
             for leaf in row.leaves():
-                leaf.written()
-        self._before, self._words = leaves[columns[-1]], []
+                leaf.tick_off()
+        self._begin_behind(leaves[columns[-1]])
         return True
 
-    def _cell(self, value: Any, row: _Node | None) -> int | None:
-        """The place behind the next value of a row, at the start of which its number may stand."""
+    def _go_behind(self, value: Any, row: Node | None = None) -> bool:
+        """Go behind the next cell of a table; at the start of a row its number may stand."""
         while True:
             end = _end_of(self._text, self._at, value)
             if end is not None and end > self._at:
-                return end
-            number = _WORD.match(self._text, self._at) if row else None
-            if number and number[0] in map(str, row.numbers if row else ()):
-                self._at, row = number.end(), None
+                self._at = end
+                return True
+            word = _WORD.match(self._text, self._at)
+            if word and row and word[0] in map(str, row.numbers):
+                self._at, row = word.end(), None
+            elif word and word[0].casefold() in _OF_TABLES:
+                self._at = word.end()
             elif not self._separator():
-                return None
+                return False
 
     def _word(self, *, closing: bool = False) -> bool:
         """Go behind a word that may stand between values: it is judged with the value that follows."""
@@ -265,6 +279,7 @@ class _Walk:
         if not all((word.isdigit() and not closing) or _is_known(word, known) for word in words):
             return False
         self._words += words
+        self._names, self._has_new_word = None, True
         self._at = match.end()
         return True
 
@@ -272,6 +287,9 @@ class _Walk:
         """Go behind a sign that separates and says nothing: no sign of a number, comparison or omission."""
         text, at = self._text, self._at
         sign, following, behind = text[at : at + 1], text[at + 1 : at + 2], text[at - 1 : at] if at else ""
+        if leader := _LEADER.match(text, at):
+            self._at = leader.end()
+            return True
         if sign not in _SEPARATORS or not sign:
             return False
         if sign in "-+." and following.isdigit() and not (behind.isalnum() and sign != "+"):
@@ -286,47 +304,6 @@ class _Walk:
             return False
         self._at += 1
         return True
-
-
-def _nodes(node: _Node) -> Iterator[_Node]:
-    yield node
-    for child in node.children:
-        yield from _nodes(child)
-
-
-def _tables(root: _Node) -> dict[Words, list[tuple[list[Words], _Node]]]:
-    """By the words of their columns, in order of the alphabet, the lists of rows with the same columns, and the whole as a row."""
-    tables: dict[Words, list[tuple[list[Words], _Node]]] = {}
-    for node in _nodes(root):
-        rows = node.children if isinstance(node.value, list) else [node] * (node is root)
-        columns = {tuple(_columns(row)) for row in rows if row.children}
-        if len(columns) == 1 and all(isinstance(row.value, dict) for row in rows):
-            of_rows = list(next(iter(columns)))
-            words = tuple(sorted(word for column in of_rows for word in column))
-            tables.setdefault(words, []).append((of_rows, node))
-    return tables
-
-
-def _columns(row: _Node) -> Iterator[Words]:
-    """Yield the words of the path of each scalar of a row, within the row."""
-    depth = len(row.path)
-    for leaf in row.leaves():
-        inner = leaf.path[depth:]
-        yield tuple(word for node in inner for word in (node.key or (str(node.place),)))
-
-
-def _in_order(columns: list[Words], header: Sequence[str]) -> list[int] | None:
-    """The columns as a header names them, by number; None where it does not name each once."""
-    order: list[int] = []
-    at = 0
-    while at < len(header):
-        left = [number for number in range(len(columns)) if number not in order]
-        named = [number for number in left if columns[number] == tuple(header[at : at + len(columns[number])])]
-        if not named:
-            return None
-        order.append(max(named, key=lambda number: len(columns[number])))
-        at += len(columns[order[-1]])
-    return order if len(order) == len(columns) else None
 
 
 def _singular(name: Words) -> Words:

@@ -12,12 +12,11 @@ from handmade import LOG, SMALL, TABLE, opened, result
 from measured import Ran, ran
 
 import bench
-from bench.metrics import example, metrics
+from bench.metrics import example, metric_infos, metrics
 from bench.model import Message, ModelTurn, ToolResult
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, build, entries
-from bench.run.comparing import metric_infos
 from bench.strategies import Execution, compose, untruncated_record
 from bench.traces.formats.native import encode_trace
 
