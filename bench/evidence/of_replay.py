@@ -12,6 +12,7 @@ from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
 from ..text.decode import unescape
+from ..text.excerpts import Gap
 from ..text.identifiers import identifiers_of
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
@@ -57,8 +58,8 @@ class TraceSession:
         self.prose: dict[str, tuple[str, ...]] = {}
         """The parts of a line that no recorded message has, as far as they were asked for."""
 
-        self.notices: dict[int, str | None] = {}
-        """The words of its own in a strategy's message that is a cut result, as far as they were asked for."""
+        self.gaps: dict[int, list[Gap] | None] = {}
+        """The gaps of a strategy's message that shows its result and no more, as far as they were asked for."""
 
         self.strange: dict[tuple[int, frozenset[str], tuple[str, ...]], str] = {}
         """What nothing had said in a text that shows a result, by its number, the strategy's wording and handles in it."""

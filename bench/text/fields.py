@@ -234,10 +234,6 @@ class FieldTable:
     def _first_keys(self) -> frozenset[str]:
         return frozenset(plain_key(keys[0]) for keys in {record.keys for record in self._records} if len(keys) > 1)
 
-    def has_key_end(self, end: str) -> bool:
-        """True if a key of the value ends so, as a cut may leave it."""
-        return bool(end) and any(name.endswith(plain_key(end)) for name in self._plain_keys)
-
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers

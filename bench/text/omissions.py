@@ -42,14 +42,21 @@ def says_omission(kept: str, untruncated: str) -> str:
     lines = kept.split("\n")
     known = set(untruncated.split("\n")) if len(lines) > 1 else {untruncated}
     for line in lines:
-        for start, end in _omissions(line) if line not in known else ():
-            around = line[max(0, start - _AROUND) : end + _AROUND]
-            if around not in untruncated and not _DENIED.match(line, end):
-                return line[start:end]
+        if line not in known and (words := omission_in(line, untruncated)):
+            return words
     small = kept.lower()
     totals = list(_TOTAL.finditer(kept)) if "total" in small or "count" in small else []
     rows = _rows(kept) if totals else 0
     return next((match.group() for match in totals if int(match[1]) > rows), "")
+
+
+def omission_in(line: str, untruncated: str) -> str:
+    """The words with which one line says that something is left out; `""` where it does not."""
+    for start, end in _omissions(line):
+        around = line[max(0, start - _AROUND) : end + _AROUND]
+        if around not in untruncated and not _DENIED.match(line, end):
+            return line[start:end]
+    return ""
 
 
 def _omissions(line: str) -> Iterator[tuple[int, int]]:

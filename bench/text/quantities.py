@@ -11,7 +11,9 @@ from .dates import moment_of
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
-_QUANTITY = re.compile(r"([-\u2212+]?)\s*([$€£]?)\s*([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?")
+_QUANTITY = re.compile(
+    r"([-\u2212+]?)\s*([$€£]?)\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
+)
 _GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
 """The comparison of longer values is not kept: it seldom comes again."""
@@ -34,8 +36,8 @@ def same_value(value: str, original: str) -> bool:
 
     >>> same_value("12.5 mm", "12.50 mm"), same_value("12.5 m", "12.5 mm"), same_value("1,250", "1250")
     (True, False, True)
-    >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("-5", "5"), same_value("yes", "true")
-    (True, False, False, True)
+    >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("$-5", "-5"), same_value("yes", "true")
+    (True, False, True, True)
     >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("sent", "unsent")
     (True, True, False)
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
@@ -83,7 +85,8 @@ def _quantity(text: str) -> _Parts | None:
     match = _QUANTITY.fullmatch(text)
     if match is None:
         return None
-    sign, currency, digits, unit = match.groups()
+    sign, currency, inner_sign, digits, unit = match.groups()
+    sign = sign or inner_sign
     try:
         number = Decimal(digits.replace(",", ""))
     except InvalidOperation:

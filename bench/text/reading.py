@@ -19,8 +19,12 @@ from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
-_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}")
-_MEANING = re.compile(r"\s*(\S{1,40}?)\s*(?:=|->|→|: | means | for )\s*(.+)", re.DOTALL)
+_HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
+_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
+_NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
+_MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
+_MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
+_NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
 _NEXT_PAIR = re.compile(
     r"[,;]\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
@@ -56,7 +60,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
     ([{'id': 5}], '')
     """
-    text = expanded(_without_numbers(text))
+    text = expanded(without_numbers(text))
     columns = set(names)
     values: list[Any] = []
     paths = [line for line in text.split("\n") if line.lstrip()[:1] == "[" and is_path(line)]
@@ -90,13 +94,13 @@ def without_number(line: str) -> str:
     return line[match.end() :] if match else line
 
 
-def _without_numbers(text: str) -> str:
+def without_numbers(text: str) -> str:
     """A text without the line numbers in front of all of its lines.
 
-    >>> _without_numbers("  7: {\\n  8:   }"), _without_numbers("7: a\\nb")
+    >>> without_numbers("  7: {\\n  8:   }"), without_numbers("7: a\\nb")
     ('{\\n  }', '7: a\\nb')
     """
-    lines = text.rstrip().split("\n")
+    lines = text.rstrip("\n").split("\n")
     matches = [match for line in lines if (match := _NUMBERED.match(line))]
     numbers = [int(match[1][:9]) for match in matches]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
@@ -105,20 +109,37 @@ def _without_numbers(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def expanded(text: str) -> str:
-    """A text with the short names that one of its first or last lines explains written out, and without that line.
+def expanded(text: str, known: str = "") -> str:
+    """A text with the short names that its first or last lines explain written out, and without these lines.
+
+    A name that stands in a `known` text is none of these.
 
     >>> expanded('Keys: k0 = id, k1 = status\\n{"k0": 5, "k1": "k0"}')
     '{"id": 5, "status": "id"}'
-    >>> expanded("P1 = /usr/lib/site-packages\\nin P1/numpy and P1/pandas")
-    'in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas'
+    >>> expanded("($P stands for /usr/lib)\\n$P/numpy [see1] ✓\\n[see1]: https://a.b\\n(✓ = yes, ✗ = no)")
+    '/usr/lib/numpy https://a.b yes'
     """
-    for line in (*text.split("\n", 3)[:3], text.rstrip("\n").rpartition("\n")[2]):
-        if len(line) < len(text) and (meanings := _meanings(line)):
-            rest = text.replace(line, "", 1).strip("\n")
-            short = "|".join(map(re.escape, sorted(meanings, key=len, reverse=True)))
-            return re.sub(rf"(?<!\w)(?<!\w['’])(?:{short})(?!\w)", lambda match: meanings[match[0]], rest)
-    return text
+    lines = text.split("\n")
+    meanings: dict[str, str] = {}
+    for number in (*range(min(3, len(lines))), *range(len(lines) - 1, 2, -1)):
+        of_line = _meanings(lines[number])
+        used = {name: meaning for name, meaning in of_line.items() if name not in known and text.count(name) > 1}
+        if used:
+            meanings.update(used)
+            lines[number] = ""
+        elif number > 2 and lines[number].strip():
+            lines[number] *= not (meanings and _HEADING.fullmatch(lines[number]))
+            break
+    if not meanings:
+        return text
+    names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
+    return re.sub(names, lambda match: meanings[match[0]], "\n".join(lines).strip("\n"))
+
+
+def _as_word(name: str) -> str:
+    """The pattern of a name where it is no part of a word."""
+    before, after = r"(?<!\w)(?<!\w['’])" * name[0].isalnum(), r"(?!\w)" * name[-1].isalnum()
+    return before + re.escape(name) + after
 
 
 def unfolded(text: str) -> str:
@@ -128,15 +149,6 @@ def unfolded(text: str) -> str:
     'a: "one two"'
     """
     return _FOLDED.sub("", text)
-
-
-def is_legend(line: str) -> bool:
-    """True if a line says what short names stand for.
-
-    >>> is_legend("Legend: k0=id, k1=status"), is_legend("Keys: all of them")
-    (True, False)
-    """
-    return bool(_meanings(line))
 
 
 def is_path(line: str) -> bool:
@@ -149,11 +161,13 @@ def is_path(line: str) -> bool:
 
 
 def _meanings(line: str) -> dict[str, str]:
-    """The meanings that a line gives to short names: behind a label, or one for a name that is no word."""
-    match = _LEGEND.match(line)
-    parts = re.split(r"[,;] (?=\S{1,40}?(?:\s?=|->|→|: | means | for ))", match[1]) if match else [line]
+    """The meanings that a line gives to names: behind a label, or to names that are no words."""
+    bare = line.strip()
+    bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
+    match = _LEGEND.match(bare)
+    parts = _NEXT_MEANING.split(match[1] if match else bare)
     pairs = [meaning for part in parts if (meaning := _MEANING.fullmatch(part))]
-    if len(pairs) != len(parts) or not (match or _SHORT.fullmatch(pairs[0][1])):
+    if len(pairs) != len(parts) or not (match or all(_SHORT.fullmatch(pair[1]) for pair in pairs)):
         return {}
     return {pair[1]: pair[2].strip() for pair in pairs}
 

@@ -18,9 +18,10 @@ from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..lost import picked_out
 from ..of_replay import ReplayEvidence
+from .counts import Counts
 from .dropped import dropped
-from .gaps import OPENING, pieces_of
-from .own import OwnText, check_of, notice_of_cut, own_texts
+from .gaps import OPENING
+from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
 from .statements import is_unsupported
@@ -30,7 +31,6 @@ _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
-_CLOSING = re.compile(r"(?:</[\w-]+>|\W)*")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -81,9 +81,8 @@ def changed(evidence: ReplayEvidence) -> Check:
 
 def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in other lines, changes nothing."""
-    yield from _changed_scalar(own)
-    was = own.result.text if own.result else ""
-    if notice_of_cut(evidence, own) is None and own.text.split() != was.split():
+    if gaps_shown(evidence, own) is None:
+        yield from _changed_scalar(own)
         yield from _changed_fields(evidence, own)
         yield from _changed_lines(evidence, own)
         plain = evidence.messages.texts.plain
@@ -111,8 +110,7 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     if table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
     for line, was in _altered(evidence, own, _lines_shown(own.text)):
-        closed = line.startswith(was) and _CLOSING.fullmatch(line, len(was))
-        if not closed and not _is_field(line, table):
+        if not _is_field(line, table):
             yield Finding(own.message.step, line, was)
 
 
@@ -188,19 +186,13 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = pieces_of(own.text, own.result.text if own.result else "", evidence.session.lines_of(step), table)
-    found = _changed_in(evidence, own, first, table) if first.strip() else []
-    for piece in filter(str.strip, others):
-        begun, rest = _begun(piece, table)
-        found += _changed_in(evidence, own, begun, table, begun=True) if begun else []
-        found += _changed_in(evidence, own, rest, table) if rest else []
-    return found
+    first, *others = notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
+    pieces = (first, *(_from_next_record(piece, table) for piece in others))
+    return [item for piece in filter(str.strip, pieces) for item in _changed_in(evidence, own, piece, table)]
 
 
-def _changed_in(
-    evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable, *, begun: bool = False
-) -> list[Finding]:
-    """The fields that differ in a piece of a rewritten result; `begun`: of a record whose start is in the gap before.
+def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable) -> list[Finding]:
+    """The fields that differ in a piece of a rewritten result.
 
     A layout of which fewer than half of the fields agree was not understood: it is not checked.
     """
@@ -219,22 +211,22 @@ def _changed_in(
         if not known:
             continue
         best = table.best_records(known, around)
-        for key, written in pairs:
-            text = written.strip("\"'{}[], ") if begun else written
+        for key, text in pairs:
             if not text.strip() or not key:
                 continue
-            if piece is not own.text and pairs[0] == (key, written) and table.has_key_end(key):
-                continue  # the gap cut the name
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                if _is_renamed(evidence, table, text, known, pairs) or is_unsupported(evidence, own, text, fewest=3):
+                renamed = _is_renamed(evidence, table, text, known, pairs)
+                if (renamed and not Counts(evidence, own).is_worked_out(text)) or is_unsupported(
+                    evidence, own, text, fewest=3
+                ):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
-            values = table.column(key) if begun else values or (table.column(key) if best or len(known) > 1 else [])
+            values = values or (table.column(key) if best or len(known) > 1 else [])
             if any(map(is_prose, values)):
                 found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
                 continue
@@ -255,18 +247,16 @@ def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: l
     return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
 
 
-def _begun(piece: str, table: FieldTable) -> tuple[str, str]:
-    """The part behind a gap that goes on with a record, and the part from the next record on; the first is "" if none opens."""
+def _from_next_record(piece: str, table: FieldTable) -> str:
+    """The part behind a gap from where a record opens: what goes on with one from the gap is not checked."""
     opening = piece.find("{")
     if opening >= 0:
         with suppress(NothingParsed):
             parse_prefix(piece[opening:])
-            return piece[:opening], piece[opening:]
+            return piece[opening:]
     lines = piece.split("\n")
-    for number, line in enumerate(lines):
-        if (key := OPENING.match(line)) and table.opens(key[1]):
-            return "\n".join(lines[:number]), "\n".join(lines[number:])
-    return "", piece
+    opens = (at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1]))
+    return "\n".join(lines[next(opens, 0) :])
 
 
 def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:

@@ -6,15 +6,15 @@ import re
 from functools import cached_property
 
 from ...text.decode import decode_strings
-from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
 from ..result_counts import counts_of, texts_in
-from .own import OwnText
+from .own import OwnText, gaps_shown
 
 _NOTICE_CHARS = 200
 """A notice is at most so long: what is left out is known to that many characters, and to two lines."""
 
-_NEAR, _SAME_START = 2, 16
+_NEAR = 2
+_DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -32,10 +32,11 @@ class Counts:
         sizes = evidence.session.result_counts(own.result)
         strings, inner = texts_in(decode_strings(text))
         self._exact |= sizes.exact | inner
-        for untruncated, lines in sizes.texts.items():
+        for full, lines in sizes.texts.items():
             self._between.append((lines - _NEAR, lines))
-            for part in (text, *(item for item in strings if item[:_SAME_START] == untruncated[:_SAME_START])):
-                self._left_out(untruncated, lines, part)
+            for part in (text, *strings):
+                chars, left = len(full) - len(part), lines - part.count("\n") - 1
+                self._between += [(chars, chars + _NOTICE_CHARS), (left - _NEAR, left + _NEAR)]
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""
@@ -43,13 +44,29 @@ class Counts:
             return False
         value = int(number[:18])
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
-        return known or value == self._result_tokens or value in self._sizes_of_others
+        known = known or value == self._result_tokens or value in self._sizes_of_others
+        return known or self._is_missing(number, value)
+
+    def _is_missing(self, number: str, value: int) -> bool:
+        """True if so much is missing wherever a notice has a number: exactly, or up to the length of a notice or to two lines."""
+        gaps = gaps_shown(self._evidence, self._own) or ()
+        beside = [gap.missing for gap in gaps if number in _DIGITS.findall(gap.words)]
+        return bool(beside) and all(
+            0 <= value - len(text) <= _NOTICE_CHARS
+            or abs(value - text.count("\n") - 1) <= _NEAR
+            or value in counts_of(text)
+            for text in beside
+        )
 
     def is_all(self, number: str) -> bool:
         """True if a number counts all rows or lines of the result, or of a list in it."""
         result = self._own.result
         rows = self._evidence.session.result_counts(result).rows if result else ()
         return number.isdigit() and int(number[:18]) in rows
+
+    def is_worked_out(self, number: str) -> bool:
+        """True if a number is the sum of a column, or the number of its rows or lines."""
+        return self.is_total(number) or self.is_all(number)
 
     def is_total(self, number: str) -> bool:
         """True if a number is the sum of a column of the result."""
@@ -74,12 +91,6 @@ class Counts:
     def _result_tokens(self) -> int:
         return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
-    def _left_out(self, untruncated: str, lines: int, own_text: str) -> None:
-        chars = len(untruncated) - len(own_text)
-        self._between.append((chars, chars + _NOTICE_CHARS))
-        left = lines - _lines_in(own_text, untruncated)
-        self._between.append((left - _NEAR, left + _NEAR))
-
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
         """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
         recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
@@ -92,11 +103,3 @@ class Counts:
         left = sum(stay.after == first for stays in evidence.walked.stays.values() for stay in stays)
         for count in (len(recorded), len(recorded) - standing, left):
             self._between.append((count - _NEAR, count + _NEAR))
-
-
-def _lines_in(text: str, untruncated: str) -> int:
-    """The number of lines of a text that another one has too, numbers in front of them left out."""
-    if "\n" not in text:
-        return f"\n{text}\n" in f"\n{untruncated}\n"
-    known = set(untruncated.split("\n"))
-    return sum(line in known or without_number(line) in known for line in text.split("\n"))

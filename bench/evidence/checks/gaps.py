@@ -4,70 +4,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from typing import NamedTuple
 
-from ...text.cut import between_ends
+from ...text.excerpts import Gap
 from ...text.fields import FieldTable
-from ...text.omissions import says_omission
+from ...text.omissions import omission_in
+from ..result_counts import counts_of
 
 _NOTICE_CHARS = 200
-_TAG = re.compile(r"\s*</?[A-Za-z_][\w-]*>\s*")
+_TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
-
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
-"""The key with which a line opens."""
+_SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{2,14}(?![\w-]|\.\d)")
 
 
-def pieces_of(text: str, full: str, known: Container[str], table: FieldTable) -> list[str]:
-    """The parts of a text between the gaps that it admits; the text itself where it has none.
+class Notices(NamedTuple):
+    """The words that are notices in a text which shows a result: that in `full`, with its lines, its fields and its sizes."""
 
-    A gap is a run of the strategy's own lines of which one says that something is left out, in words
-    that the untruncated result, `full`, does not have there. A line with a field of it says no such thing.
-    """
-    marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if says_omission(mark[0], full) else mark[0], text)
-    lines = marked.split("\n")
-    omits = [
-        line not in known
-        and len(line) <= _NOTICE_CHARS
-        and not ((key := OPENING.match(line)) and table.has_key(key[1]))
-        and not any(map(table.has_key, _QUOTED_KEY.findall(line)))
-        and (words := says_omission(line, full)) != ""
-        and not (words[-1].isdigit() and words in full)  # its own total
-        for line in lines
-    ]
-    if not any(omits):
-        return [text]
-    pieces: list[list[str]] = [[]]
-    number = 0
-    while number < len(lines):
-        stop = number
-        while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
-            stop += 1
-        if any(omits[number:stop]):
-            pieces.append([])
-            number = stop
-        else:
-            pieces[-1].append(lines[number])
-            number += 1
-    return ["\n".join(piece) for piece in pieces]
+    full: str
+    known: Container[str]
+    table: FieldTable
+    sizes: frozenset[int]
+
+    def admits(self, gap: Gap) -> bool:
+        """True if the words of a gap say that something is left out, and nothing else. Tags say nothing."""
+        lines = [line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)]
+        if not lines:
+            return not gap.missing.strip()
+        sizes = self.sizes | counts_of(gap.missing)
+        return all(self.omits(line) or (self._is_own(line) and _has_size(line, sizes)) for line in lines)
+
+    def omits(self, line: str) -> bool:
+        """True if a line says that something is left out, in words that the result does not have there."""
+        return self._is_own(line) and omission_in(line, self.full) != ""
+
+    def _is_own(self, line: str) -> bool:
+        """True for a short line that is none of the result, and has no field of it."""
+        return (
+            line not in self.known
+            and len(line) <= _NOTICE_CHARS
+            and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
+            and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
+        )
+
+    def pieces_of(self, text: str) -> list[str]:
+        """The parts of a text between its gaps, each a run of the strategy's own lines of which one is a notice; itself without."""
+        marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if omission_in(mark[0], self.full) else mark[0], text)
+        lines = marked.split("\n")
+        omits = list(map(self.omits, lines))
+        if not any(omits):
+            return [text]
+        pieces: list[list[str]] = [[]]
+        number = 0
+        while number < len(lines):
+            stop = number
+            while stop < len(lines) and (omits[stop] or _TAG.fullmatch(lines[stop])):
+                stop += 1
+            if any(omits[number:stop]):
+                pieces.append([])
+                number = stop
+            else:
+                pieces[-1].append(lines[number])
+                number += 1
+        return ["\n".join(piece) for piece in pieces]
 
 
-def notice_between_ends(text: str, full: str, known: Container[str], table: FieldTable) -> str | None:
-    """The words of its own in a text that shows no more of another one than its beginning and its end.
-
-    "" where it is one of these and nothing else. None for any other text: one that shows something
-    between them, or both without a word.
-    """
-    start, end = between_ends(text, full)
-    notice = text[start:end]
-    if not notice:
-        return None if 0 < start < len(text) else ""
-    joins = _joins_words(text, start) or _joins_words(text, end)
-    if len(notice) > _NOTICE_CHARS or joins or "".join(pieces_of(notice, full, known, table)).strip():
-        return None
-    return notice
-
-
-def _joins_words(text: str, place: int) -> bool:
-    """True if a place is within a word of a text."""
-    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+def _has_size(line: str, sizes: frozenset[int]) -> bool:
+    """True if a line states one of some sizes."""
+    return any(int(number.replace(",", "")) in sizes for number in _SIZE.findall(line))

@@ -14,7 +14,7 @@ from ..failures import FAILURE
 from ..lost import picked_out
 from ..of_replay import ReplayEvidence
 from .claims import SUCCESS, false_claims
-from .own import OwnText, check_of, new_lines, own_texts
+from .own import OwnText, check_of, new_lines, own_texts, shows_line
 from .repeated import claims_repetition
 
 _DIGITS = re.compile(r"\d+")
@@ -62,7 +62,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if _tells(unescape(own.text), own.result):
             continue
         empty = not own.result.text.strip()  # it tells no failure itself
-        if claims or (not empty and (_shows(evidence, own) or not placeholder)):
+        if claims or (not empty and (shows_line(evidence, own) or not placeholder)):
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
     return check_of(findings, rewritten)
@@ -126,9 +126,3 @@ def _tells(text: str, result: ToolResult) -> bool:
             return False
         rest = f"{before}\n{after}"
     return bool(lines_of(result.text)) and not SUCCESS.search(rest)
-
-
-def _shows(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if a text shows some of the result."""
-    lines = evidence.session.lines_of(own.result.index) if own.result else frozenset()
-    return any(line in lines for line in own.text.split("\n") if line.strip())

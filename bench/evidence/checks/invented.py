@@ -158,7 +158,7 @@ def _numbers(
     mentions = evidence.session.mentions
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
-        written, percent = match.group().rstrip("% "), bool(match[1])
+        written, percent = match.group().rstrip("%, "), bool(match[1])
         value = number_value(written)
         parts = [number_value(part) for part in written.split(",")]
         known = (
@@ -172,9 +172,9 @@ def _numbers(
             yield value, True
             continue
         if terms is None:
-            here = [number_value(hit.group().rstrip("% ")) for hit in _NUMBER.finditer(sentence)]
+            here = [number_value(hit.group().rstrip("%, ")) for hit in _NUMBER.finditer(sentence)]
             above = [
-                number_value(hit.group().rstrip("% ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
+                number_value(hit.group().rstrip("%, ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
         if not worked_out(value, terms, percent=percent):

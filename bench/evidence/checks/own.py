@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from html import unescape as unescape_html
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix, unescape
-from ...text.reading import is_legend
+from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
+from ...text.excerpts import Gap, gaps_of
 from ..of_replay import ReplayEvidence
-from .gaps import notice_between_ends
+from .gaps import Notices
 
 _NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
 """What a tool that numbers lines puts in front of each."""
@@ -54,38 +55,54 @@ def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnT
             yield OwnText(number, message, evidence.messages.contents.text_of(message), result)
 
 
-def notice_of_cut(evidence: ReplayEvidence, own: OwnText) -> str | None:
-    """The words of its own in a text that shows no more of its result than the beginning and the end; None for any other.
+def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
+    """The gaps of a text that shows its result and nothing else but notices between its parts; None for any other.
 
-    The result may be cut as its text, as its plain lines, or as Python writes its value.
+    The result may be written as its text, as its value, as its plain lines, or as Python writes it.
     """
-    memo = evidence.session.notices
+    memo = evidence.session.gaps
     if own.result is None:
         return None
     if own.number not in memo:
-        table, known = evidence.messages.table(own.result.index), evidence.session.lines_of(own.result.index)
-        notices = (notice_between_ends(own.text, way, known, table) for way in _ways(evidence, own, own.result))
-        memo[own.number] = next((notice for notice in notices if notice is not None), None)
+        notices = notices_of(evidence, own.result)
+        found = (gaps_of(shown, full, notices.admits) for shown, full in _ways(evidence, own, own.result))
+        memo[own.number] = next((gaps for gaps in found if gaps is not None), None)
     return memo[own.number]
 
 
-def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[str]:
-    """Yield the ways in which a result is written before it is cut."""
-    yield result.text
-    yield evidence.messages.texts.plain(result.text)
-    if isinstance(result.data, dict | list) and own.text[:2] in _PYTHON:
-        yield str(result.data)
+def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
+    """The words that are notices in a text which shows a result."""
+    sizes = evidence.session.result_counts(result).exact
+    return Notices(result.text, evidence.session.lines_of(result.index), evidence.messages.table(result.index), sizes)
+
+
+def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[tuple[Any, Any]]:
+    """Yield a text and its result in the ways in which they may be the same."""
+    text = own.message.text
+    yield from ((shown, result.text) for shown in dict.fromkeys((own.text, text)))
+    value = result.data
+    with suppress(NothingParsed):
+        yield parse_json(text), parse_json(result.text) if value is None else value
+    yield text, evidence.messages.texts.plain(result.text)
+    if isinstance(value, dict | list) and text[:2] in _PYTHON:
+        yield text, str(value)
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""
 
 
+def shows_line(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if a text shows a line of its result."""
+    known = evidence.session.lines_of(own.result.index) if own.result else frozenset()
+    return any(line in known for line in own.text.split("\n") if line.strip())
+
+
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
-    Left out are the whole result, data that a line begins with, a legend, and what stands in some
-    message word for word.
+    Left out are the whole result, data that a line begins with, and what stands in some message
+    word for word.
     """
     memo = evidence.session.new_lines
     if own.number not in memo:
@@ -96,8 +113,10 @@ def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
 def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
     known = evidence.session.lines_of(None if own.result is None else own.result.index)
     verbatim = evidence.session.mentions.verbatim
-    text = notice_of_cut(evidence, own)
-    if text is None:
+    gaps = gaps_shown(evidence, own)
+    if gaps is not None:
+        text = "\n".join(gap.words for gap in gaps)
+    else:
         text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
         if own.result is not None and own.result.text:
             text = text.replace(own.result.text, "\n")
@@ -111,8 +130,8 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
 
 
 def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the sentences of a line that no message has; none for a legend."""
-    if not line.strip() or is_legend(line) or verbatim(line):
+    """Yield the sentences of a line that no message has; none for a blank line."""
+    if not line.strip() or verbatim(line):
         return
     prose = _NUMBERED.sub("", _behind_data(line))
     for part in unescape(prose).split("\n") if "\\" in prose else (prose,):

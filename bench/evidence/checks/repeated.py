@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...model.scores import Finding
 from ...text.text_records import plain_key
 from ..of_replay import ReplayEvidence
-from .own import OwnText, notice_of_cut
+from .own import OwnText, gaps_shown, shows_line
 
 _TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
 _ENDS = frozenset("0123456789sSxX×)]")
@@ -30,9 +30,9 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """
     if own.result is None:
         return
-    if claims_repetition(own) and not _has_line(evidence, own) and not _came_before(evidence, own):
+    if claims_repetition(own) and not shows_line(evidence, own) and not _came_before(evidence, own):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
-    if notice_of_cut(evidence, own) is not None:
+    if gaps_shown(evidence, own) is not None:
         return
     shown = Counter(own.text.split("\n"))
     more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
@@ -60,12 +60,6 @@ def claims_repetition(own: OwnText) -> bool:
     if own.result is None or len(own.text) > _NOTICE_CHARS:
         return False
     return bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
-
-
-def _has_line(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if a text shows a line of the result."""
-    known = evidence.session.lines_of(own.message.step)
-    return any(line in known for line in own.text.split("\n") if line.strip())
 
 
 def _came_before(evidence: ReplayEvidence, own: OwnText) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.text.cut import without_halves
+from bench.text.excerpts import gaps_of, without_halves
 from bench.text.tables import find_tables
 
 WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
@@ -27,6 +27,18 @@ def test_half_a_word_before_a_notice_is_removed(end: int, notice: str) -> None:
         else WORDS[:end].rpartition(" ")[0] + " "
     )
     assert without_halves(WORDS[:end] + notice, WORDS) == whole_words + notice
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=40, max_size=400), st.data())
+def test_a_cut_is_proved_with_what_is_missing_and_an_altered_text_is_not(rows: list[str], data: st.DataObject) -> None:
+    full = "\n".join(f"row {at}: the wall {name} has {len(rows) - at} doors" for at, name in enumerate(rows))
+    start = data.draw(st.integers(40, len(full) - 80))
+    end = data.draw(st.integers(start + 20, len(full) - 40))
+    words = f"\n[{end - start} characters omitted]\n"
+    shown = full[:start] + words + full[end:]
+    gaps = gaps_of(shown, full, lambda gap: gap.words.strip() == words.strip())
+    assert [len(gap.missing.strip()) for gap in gaps or ()] == [len(full[start:end].strip())]
+    assert gaps_of(shown.replace("wall", "door", 1), full, lambda gap: gap.words.strip() == words.strip()) is None
 
 
 def test_an_escaped_bar_ends_no_row() -> None:

@@ -1,0 +1,216 @@
+"""Excerpts: texts that show parts of another one in their order, with words of their own in between.
+
+Whoever knows the gaps of a text exactly need not read it: what it shows is right, and each of its
+own words stands beside what is missing there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from html import unescape
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+from unicodedata import normalize
+
+from .decode import NothingParsed, parse_json, parse_prefix
+from .facts import token_around
+from .reading import expanded, without_numbers
+
+_NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
+"""The most that stands in a gap, what is looked for behind it, the least that is no accident, and where it is looked for."""
+
+_LONG_CHARS = 1_000_000
+"""Of a longer text nothing but the number of its blanks makes no difference."""
+
+_STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
+"""Behind each of these a text may go on with the other one."""
+
+_MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
+_BLANKS = re.compile(r"[^\S\n]*\n\s*|[^\S\n]+")
+_TYPED = str.maketrans({**dict(zip("’‘“”„–—−\u00a0", '\'\'"""--- ', strict=True)), "…": "..."})
+"""Typographic signs, as they are typed."""
+
+_LOOSE = re.compile(r"\s?([{}\[\]:,\"])\s?")
+
+
+class Gap(NamedTuple):
+    """A place where a text has words of its own, or leaves something of the other text out."""
+
+    words: str
+    missing: str
+
+
+class _Place(NamedTuple):
+    """Where a gap begins and ends in a text, and in the other one."""
+
+    begin: int
+    end: int
+    begin_of_missing: int
+    end_of_missing: int
+
+    def between(self, shown: str, full: str) -> Gap:
+        """The gap without the blanks in which both of its texts end."""
+        words, missing = shown[self.begin : self.end], full[self.begin_of_missing : self.end_of_missing]
+        blanks = missing[len(missing.rstrip()) :]
+        shared = len(blanks) if words.endswith(blanks) else 0
+        return Gap(words[: len(words) - shared], missing[: len(missing) - shared])
+
+
+IsNotice: TypeAlias = Callable[[Gap], bool]
+"""True for a gap of which the words say that something is left out there, and nothing else."""
+
+
+def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
+    """The gaps of a text in another one, or of the texts in a value in those of another; None if it shows anything else.
+
+    Each gap is a notice, or at an end of the text and silent. Mappings have the same keys in any
+    order. Blanks, line numbers in front of all lines, entities and short names with a legend make
+    no difference.
+
+    >>> def gaps(shown, full):
+    ...     return gaps_of(shown, full, lambda gap: "omitted" in gap.words or "(+" in gap.words)
+    >>> gaps("rows 1 to 3 of the walls\\n[2 lines omitted]\\nrow 6", "rows 1 to 3 of the walls\\n4\\n5\\nrow 6")
+    [Gap(words='[2 lines omitted]', missing='4\\n5')]
+    >>> gaps({"n": 1, "log": "Error: dis… (+6)"}, {"log": "Error: disk full", "n": 1})
+    [Gap(words='… (+6)', missing='k full')]
+    >>> gaps("P1 = /usr/lib\\n1  P1/a\\n2  P1/b", "/usr/lib/a\\n/usr/lib/b"), gaps("user found", "user not found")
+    ([], None)
+    """
+    if isinstance(full, str):
+        for one, other, flat in _ways(shown, full) if isinstance(shown, str) else ():
+            places = _places(one, other, is_notice, flat=flat)
+            if places is not None:
+                return [place.between(one, other) for place in places]
+        return None
+    if isinstance(full, dict) and isinstance(shown, dict) and shown.keys() == full.keys():
+        return _of_all(((shown[key], item) for key, item in full.items()), is_notice)
+    if isinstance(full, list) and isinstance(shown, list) and len(shown) == len(full):
+        return _of_all(zip(shown, full, strict=True), is_notice)
+    return [] if type(shown) is type(full) and shown == full and not isinstance(full, dict | list) else None
+
+
+def without_halves(kept: str, full: str) -> str:
+    """A text without the half of a word or number that a cut left beside a gap: it says nothing of what stood there.
+
+    `12` is not what `[3, 1250]` has, though it stands in `[3, 12`. A text that shows anything else
+    comes back as it is, and so do complete data.
+
+    >>> without_halves("<ref> [3, 12", "[3, 1250]"), without_halves("[3, 12 … 7]", "[3, 1250, 4417]")
+    ('<ref> [3, ', '[3,  … ]')
+    >>> [without_halves(text, "[3, 1250]") for text in ("12", "[3, 1250", "")]
+    ['12', '[3, 1250', '']
+    >>> without_halves("['a', 12]", "['a', 12.5]"), without_halves("1…", "1250 walls"), without_halves("… s", "1250 walls")
+    ("['a', 12]", '…', '… ')
+    """
+    parts, done = [], 0
+    for begin, end, place, goes_on in (None if _is_data(kept) else _places(kept, full, lambda _: True)) or ():
+        parts += [kept[done : begin - place + token_around(full, place)[0]], kept[begin:end]]
+        done = end - goes_on + token_around(full, goes_on)[1]
+    return "".join([*parts, kept[done:]])
+
+
+def _is_data(text: str) -> bool:
+    """True if a text is data from its first bracket to its last, written as JSON or Python."""
+    if text[:1] not in ("[", "{") or text[-1:] not in ("]", "}"):
+        return False
+    with suppress(NothingParsed):
+        return parse_json(text) is not None
+    with suppress(NothingParsed):
+        return parse_prefix(text)[1] == len(text)
+    return False
+
+
+def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] | None:
+    """The gaps of some values in others; None if one of them shows anything else."""
+    gaps: list[Gap] = []
+    for shown, full in pairs:
+        of_pair = gaps_of(shown, full, is_notice)
+        if of_pair is None:
+            return None
+        gaps += of_pair
+    return gaps
+
+
+def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the ways in which two texts are compared: as they are written, then without what makes no difference.
+
+    Beside each stands whether a line break is a blank.
+    """
+    yield shown, full, False
+    if max(len(shown), len(full)) > _LONG_CHARS:
+        yield " ".join(shown.split()), " ".join(full.split()), True
+        return
+    folded = _folded(full)
+    yield _folded(shown), folded, True
+    plain = without_numbers(expanded(shown, full))
+    plain = unescape(plain) if "&" in plain and "&" not in full else plain
+    if plain != shown:
+        yield plain, full, False
+        yield _folded(plain), folded, True
+
+
+def _folded(text: str) -> str:
+    """A text with one blank or line break for any run of them, none beside the signs of JSON, and each sign as it is typed."""
+    if not text.isascii():
+        text = normalize("NFC", text).translate(_TYPED)
+    text = _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text.strip())
+    return _LOOSE.sub(r"\1", text)
+
+
+def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -> list[_Place] | None:
+    """The places of the gaps of a text in another one, as both are written; `flat`: a line break is a blank."""
+    one, other = (shown.replace("\n", " "), full.replace("\n", " ")) if flat else (shown, full)
+    places: list[_Place] = []
+    at = place = 0
+    while True:
+        shared = _shared(one, at, other, place)
+        at, place = at + shared, place + shared
+        if at == len(one):
+            return [*places, _Place(at, at, place, len(full))] if place < len(full) else places
+        while at and place and one[at - 1].isalnum() and one[at].isalnum():
+            at, place = at - 1, place - 1  # a notice does not begin within a word
+        if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
+            return None
+        gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
+        if gap.end - at > _NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(shown, full))):
+            return None
+        places.append(gap)
+        if gap.end == len(one):
+            return places
+        at, place = gap.end, gap.end_of_missing
+
+
+def _shared(one: str, at: int, other: str, place: int) -> int:
+    """The number of characters that two texts share from a place of each."""
+    size, done, step = min(len(one) - at, len(other) - place), 0, 64
+    while done < size and one[at + done : at + done + step] == other[place + done : place + done + step]:
+        done, step = done + step, 2 * step
+    start, part = at + done, other[place + done : place + min(done + step, size)]
+    differs = bisect_left(range(len(part)), True, key=lambda number: not one.startswith(part[: number + 1], start))
+    return min(done, size) + differs
+
+
+def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the ends of the gap that begins at two places, if there the one text goes on with the other one."""
+    silent = [0] if at == 0 else []
+    for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + _NOTICE_CHARS))):
+        rest = one[end:]
+        is_end = len(rest) <= len(other) - place and other.endswith(rest)
+        part = rest[:_SOUGHT_CHARS]
+        if (mark := _MARK_BEGINS.search(part, _SURE_CHARS)) and part not in other:
+            part = part[: mark.start()]
+        starts = [len(other) - len(rest)] if is_end else [*islice(_places_of(part, other, place), _MOST_PLACES)]
+        if part and starts:
+            start = max(starts, key=lambda start: _shared(one, end, other, start))
+            if end or (len(one) >= _SURE_CHARS and (is_end or other[:start].endswith("\n"))):
+                yield end, place, start
+
+
+def _places_of(part: str, text: str, place: int) -> Iterator[int]:
+    """Yield the places of a part of a text from a place on."""
+    while (place := text.find(part, place)) >= 0:
+        yield place
+        place += 1
