@@ -86,7 +86,8 @@ def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         yield from _changed_fields(evidence, own)
         yield from _changed_lines(evidence, own)
         plain = evidence.messages.texts.plain
-        broken = broken_identifiers(plain(own.text), plain(was), evidence.session.identifiers(plain(was)))
+        text, was = plain(own.text), plain(own.result.text if own.result else "")
+        broken = broken_identifiers(text, was, evidence.session.identifiers(was))
         yield from (Finding(own.message.step, shown, whole) for shown, whole in broken)
 
 
