@@ -58,10 +58,13 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
 def _say_counts() -> None:
     """Print the kinds with the number of each."""
     from ..plugins.registry import entries
+    from ..strategies.portfolio import REFERENCES
     from ..text.wording import counted
 
     for name, kinds in LISTED.items():
-        counts = (counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds)
+        counts = [counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds]
+        if name == "strategies":
+            counts.append(counted(len(REFERENCES), "reference"))
         say(f"{name:<12}{', '.join(counts)}")
 
 

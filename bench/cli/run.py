@@ -100,9 +100,7 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    from .. import run_scenario
     from ..reports import format_of
-    from ..run.kept import kept_here
 
     outputs = outputs or ((Path("-"),) if form is not None else ())
     for path in outputs:
@@ -116,16 +114,14 @@ def run(
     require_apart(outputs, inputs_of(plans, outputs))
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    settings: dict[str, Any] = {
-        "limits": user_limits(),
-        "kept": kept_here(),
+    settings = {
         "against": against,
         "accepting": accept,
         "require_baseline": required and not accept,
         "details": bool(outputs) or verbose or inside_actions(),
     }
-    with progress_line("runs") as progress, _workers(engine, jobs or os.cpu_count() or 1) as workers:
-        comparisons = [run_scenario(plan, progress, jobs=workers, **settings) for plan in plans]
+    with _workers(engine, jobs or os.cpu_count() or 1) as workers:
+        comparisons = _compared(plans, workers, settings)
     beside: dict[Path, bytes] = {}
     lines: list[str] = []
     if accept:
@@ -140,6 +136,16 @@ def run(
         verbose=verbose,
         allow_undecided=allow_inconclusive,
     )
+
+
+def _compared(plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]) -> list[Compared]:
+    """The scenarios replayed and judged, one after the other, by the same workers."""
+    from .. import run_scenario
+    from ..run.kept import kept_here
+
+    settings |= {"jobs": workers, "limits": user_limits(), "kept": kept_here()}
+    with progress_line("runs") as progress:
+        return [run_scenario(plan, progress, **settings) for plan in plans]
 
 
 # ---------------------------------------------------------------- the question

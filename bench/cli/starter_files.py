@@ -44,37 +44,43 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
     With --traces the scenario is about your own recordings, and holds the policy that is advised
     for them.
     """
+    from ..traces.paths import require_inside
+
+    if folder.exists() and not folder.is_dir():
+        raise BenchError(f"{folder}: is a file — give a folder")
+    absolute = [_placed(text, os.path.abspath) for text in traces]
+    hint = "copy it inside: the workflow checks out that repository alone"
+    require_inside(absolute, _there(folder), hint)
+    scenario = ADVISED if traces else SCENARIO
+    baseline = scenario.removesuffix(".toml") + ".baseline.json"
+    contents = advised(traces, folder) if traces else starter()
+    require_free(folder, contents)
+    require_place(folder / name for name in (*contents, baseline))
+    with folder_in_place(folder) as stage:
+        write_together({stage / name: data for name, data in contents.items()})
+        scores = _accepted(stage / scenario, absolute)
+        require_free(folder, {baseline: scores})
+        write_together({stage / baseline: scores})
+    for name in (*contents, baseline):
+        say(f"wrote {folder / name}")
+    say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
+    say(f"next: put your own function into {folder / OWN}, commit these files, and run")
+    say(f"  bench run {folder / scenario}")
+
+
+def _accepted(scenario: Path, traces: Sequence[str]) -> bytes:
+    """The baseline of a scenario that is run now, on the traces that are given, else on its own."""
     import msgspec
 
     from .. import run_scenario
     from ..comparison.gates import accepted
     from ..run.kept import kept_here
     from ..run.scenario import read_scenario
-    from ..traces.paths import require_inside
 
-    if folder.exists() and not folder.is_dir():
-        raise BenchError(f"{folder}: is a file — give a folder")
-    scenario = ADVISED if traces else SCENARIO
-    baseline = scenario.removesuffix(".toml") + ".baseline.json"
-    if traces:
-        hint = "copy it inside: the workflow checks out that repository alone"
-        require_inside([_placed(text, os.path.abspath) for text in traces], _there(folder), hint)
-    contents = advised(traces, folder) if traces else starter()
-    require_free(folder, contents)
-    require_place(folder / name for name in (*contents, baseline))
-    with folder_in_place(folder) as stage:
-        write_together({stage / name: data for name, data in contents.items()})
-        plan = read_scenario(stage / scenario)
-        if traces:  # the scenario is not yet where its paths start
-            plan = msgspec.structs.replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
-        compared = run_scenario(plan, accepting=True, kept=kept_here())
-        write_together({stage / baseline: accepted(compared)[1]})
-        require_free(folder, {baseline: (stage / baseline).read_bytes()})
-    for name in (*contents, baseline):
-        say(f"wrote {folder / name}")
-    say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
-    say(f"next: put your own function into {folder / OWN}, commit these files, and run")
-    say(f"  bench run {folder / scenario}")
+    plan = read_scenario(scenario)
+    if traces:  # the scenario is not yet where its paths start
+        plan = msgspec.structs.replace(plan, traces=tuple(traces))
+    return accepted(run_scenario(plan, accepting=True, kept=kept_here()))[1]
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:

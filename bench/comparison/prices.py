@@ -37,23 +37,21 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     here, count = runs.by_task(TODAY, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
     costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
-    ratios = {name: None if here is None else ratio_of_totals(here, values) for name, values in costs.items()}
-    corrected = holm({name: (ratios.get(name) or Ratio(1.0)).p for name in names})
-    prices: dict[str, Price] = {}
-    if here is not None:
-        prices[TODAY] = Price(unit=unit, per_run=math.fsum(here) / count)
-    for name, values in costs.items():
-        price, ratio = Price(unit=unit, per_run=math.fsum(values) / count), ratios[name]
-        if ratio is not None:
-            price = msgspec.structs.replace(
-                price,
-                ratio=ratio.ratio,
-                high=ratio.high if math.isfinite(ratio.high) else None,
-                p=corrected[name],
-                certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
-            )
-        prices[name] = price
-    return prices
+    known = costs if here is None else {TODAY: here, **costs}
+    compared = {} if here is None else {name: ratio_of_totals(here, values) for name, values in costs.items()}
+    ratios = {name: ratio for name, ratio in compared.items() if ratio is not None}
+    corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
+    prices = {name: Price(unit=unit, per_run=math.fsum(values) / count) for name, values in known.items()}
+    return prices | {
+        name: msgspec.structs.replace(
+            prices[name],
+            ratio=ratio.ratio,
+            high=ratio.high if math.isfinite(ratio.high) else None,
+            p=corrected[name],
+            certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
+        )
+        for name, ratio in ratios.items()
+    }
 
 
 def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ranked, ...]:

@@ -13,7 +13,7 @@ from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
-from ..text.same_data import proof_of
+from ..text.same_data import Scalars
 from ..text.texts import Remembered, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
@@ -46,6 +46,7 @@ class TraceContents:
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
         self._in_place: dict[tuple[int, str], str] = {}
+        self._scalars = Remembered(lambda step: Scalars(data_of(self.results[step])))
         self._tables: dict[int, FieldTable] = {}
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
@@ -83,8 +84,17 @@ class TraceContents:
             return text
         key = result.index, text
         if key not in self._in_place:
-            self._in_place[key] = _in_place(expanded(text, result.text), result)
+            self._in_place[key] = self._with_data(expanded(text, result.text), result)
         return self._in_place[key]
+
+    def _with_data(self, text: str, result: ToolResult) -> str:
+        """A text with the result in place of the same data in another layout; as it is where that is not proved."""
+        proof = None
+        with suppress(RecursionError):  # nested too deeply
+            proof = self._scalars(result.index).proof(text) if len(text) <= _MOST_CHARS else None
+        if proof is None:
+            return text
+        return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
     @cached_property
     def facts(self) -> dict[int, tuple[str, ...]]:
@@ -109,16 +119,6 @@ class TraceContents:
         if step not in self._tables:
             self._tables[step] = field_table(self.results[step])
         return self._tables[step]
-
-
-def _in_place(text: str, result: ToolResult) -> str:
-    """A text with the result in place of the same data in another layout; as it is where that is not proved."""
-    proof = None
-    with suppress(RecursionError):  # nested too deeply
-        proof = proof_of(text, data_of(result)) if len(text) <= _MOST_CHARS else None
-    if proof is None:
-        return text
-    return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
 
 def data_of(result: ToolResult) -> Any:

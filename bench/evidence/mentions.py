@@ -9,7 +9,8 @@ from ..text.dates import dates_in, times_in
 from ..text.facts import flat
 from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
-from ..text.texts import Remembered, Texts
+from ..text.numbers import numbers_in
+from ..text.texts import LONG_CHARS, Remembered, Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
@@ -76,8 +77,11 @@ class Mentions:
     def _numbers(self) -> frozenset[str]:
         def numbers() -> frozenset[str]:
             runs = _DIGITS.findall(" ".join(self._by_word))
-            lines = {line for text in self._contents for line in self._texts.plain(text).split("\n")}
-            return frozenset(run.lstrip("0") for run in runs).union(*map(self._texts.line_numbers, lines))
+            texts: list[str] = [*map(self._texts.plain, self._contents)]
+            lines = {line for text in texts if len(text) <= LONG_CHARS for line in text.split("\n")}
+            in_long = (numbers_in(text) for text in texts if len(text) > LONG_CHARS)
+            of_each = *map(self._texts.line_numbers, lines), *in_long
+            return frozenset(run.lstrip("0") for run in runs).union(*of_each)
 
         return self._messages.contents.once(frozenset[str], "numbers", numbers)
 

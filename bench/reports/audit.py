@@ -155,12 +155,13 @@ def _by_session(sessions: Sessions) -> Table:
         (
             Cell(sessions.names[one.id], one.model or ""),
             count(len(one.turns)),
-            sessions.words(sessions.size_of(one.charges)),
+            sessions.words(sessions.size_of(one.charges)).removesuffix(" tokens"),
             *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
         )
         for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
     ]
-    names = ("calls", "price", "cache breaks", "shortened", "cut results", "read twice")
+    size = "price" if sessions.priced else "tokens"
+    names = ("calls", size, "cache breaks", "shortened", "cut results", "read twice")
     return table("Sessions", columns("session", *map(number, names)), rows, most=_MOST * 3, noun="session")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -140,29 +140,43 @@ def run_scenario(
     settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
-    missing: Sequence[str] = ()
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
         trusted = None if require_baseline else kept
         running = Running(workers, limits or Limits(), progress, trusted, details=details)
-        then: Earlier | None = None
-        if against is None:
-            scores = _baseline_of(plan, accepting)
-            name = plan.baseline_path.name if scores is not None and plan.baseline_path is not None else ""
-            missing = [*orphaned(plan)] if require_baseline else []
-        elif against.endswith(".json") and Path(against).is_file():
-            scores, name = read_scores(Path(against), plan.title), against
-        else:
-            with earlier(plan, against, running) as then:
-                before = _ran(then.plan, then.given, dataclasses.replace(running, details=False))
-            scores = score_file_of(before, metric_infos())
-            name, missing = f"{against} ({then.sha[:9]})", then.missing
-        given = strategies_of(plan, running, Place(plan.base.resolve()))  # last: it runs code of the change
-        notes = [] if then is None else [*then.notes(given.strategies)]
-        result = _ran(plan, given, running, scores, name, required=require_baseline)
+        before = _before(plan, against, running, accepting=accepting, required=require_baseline)
+        # last, as it runs code of the change
+        given = strategies_of(plan, running, Place(plan.base.resolve()))
+        notes = [] if before.then is None else [*before.then.notes(given.strategies)]
+        result = _ran(plan, given, running, before.scores, before.name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
-    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in missing]
+    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in before.missing]
     notes += changed_specs(result)
     return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
+
+
+class Before(NamedTuple):
+    """The values that a run is held against: their name, and a clause on each thing gone since."""
+
+    scores: ScoreFile | None
+    name: str = ""
+    missing: Sequence[str] = ()
+    then: Earlier | None = None
+
+
+def _before(plan: Scenario, against: str | None, running: Running, *, accepting: bool, required: bool) -> Before:
+    """The values of a baseline, of a file, or of a revision, which is replayed."""
+    if against is None:
+        scores = _baseline_of(plan, accepting)
+        missing = [*orphaned(plan)] if required else []
+        if scores is None or plan.baseline_path is None:
+            return Before(None, missing=missing)
+        return Before(scores, plan.baseline_path.name, missing)
+    if against.endswith(".json") and Path(against).is_file():
+        return Before(read_scores(Path(against), plan.title), against)
+    with earlier(plan, against, running) as then:
+        result = _ran(then.plan, then.given, dataclasses.replace(running, details=False))
+    scores = score_file_of(result, metric_infos())
+    return Before(scores, f"{against} ({then.sha[:9]})", then.missing, then)
 
 
 def _ran(

@@ -184,13 +184,13 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body else []:
         slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
-        if slot in SLOTS and not spec:
-            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — `bench list strategies` has what can")
         if slot not in SLOTS:
-            meant = f" — write {name}={home}={slot}" if (home := _slot_of(slot)) and not has_spec else ""
-            raise SpecError(
-                f"strategy {text!r}: {part.strip()!r} names no slot{meant or f'{nearest(slot, SLOTS)}; {HOW}'}"
-            )
+            is_plugin = _slot_of(slot) if not has_spec else ""
+            hint = f" — write {name}={is_plugin}={slot}" if is_plugin else f"{nearest(slot, SLOTS)}; {HOW}"
+            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
+        if not spec:
+            hint = "`bench list strategies` has what can"
+            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — {hint}")
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
         slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec

@@ -235,22 +235,28 @@ _DIALECT = re.compile(r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|lang
 
 def _form_named(kind: str, annotation: Any) -> str | None:
     """The form that an annotation names in a slot; None where it names none."""
-    known, origin = FORMS[kind], typing.get_origin(annotation)
+    origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         return _form_named(kind, typing.get_args(annotation)[0])
     if origin in (typing.Union, UnionType):
         items = (item for item in typing.get_args(annotation) if item is not type(None))
         forms = {_form_named(kind, item) for item in items}
-        return forms.pop() if len(forms) == 1 else "value" if {"dict", "str"} <= forms else None
-    plain = origin or annotation
+        if len(forms) == 1:
+            return forms.pop()
+        return "value" if {"dict", "str"} <= forms else None
+    known, plain = FORMS[kind], origin or annotation
     name = getattr(plain, "__name__", "")
     if not isinstance(plain, type) or plain in (str, ToolResult, Record, Window, Execution):
         return name if name in known else None
     if issubclass(plain, Mapping):
-        of_history = "execution_history" in getattr(plain, "__annotations__", ())
-        return "dict" if "dict" in known and not of_history else "state"
-    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
-        return None
+        has_history = "execution_history" in getattr(plain, "__annotations__", ())
+        return "dict" if "dict" in known and not has_history else "state"
+    is_list = issubclass(plain, Iterable) and not issubclass(plain, bytes)
+    return _form_of_list(known, annotation) if is_list else None
+
+
+def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
+    """The form that a list names: messages of what it holds, where the slot has any; else the value."""
     if "openai" not in known:
         return "value" if "value" in known else None
     if Message in typing.get_args(annotation) and "Message" in known:

@@ -14,9 +14,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from ..model import nested
 from .value_tree import Node, Words, in_order, nodes_of, rows_of, tables_of, words_of_key
 
 _PARTS = frozenset(
@@ -66,20 +67,42 @@ def proof_of(text: str, value: Any) -> Proof | None:
     >>> [proof_of(text, rows) for text in altered]
     [None, None, None, None]
     """
-    leaves = [node.value for node in Node(value).leaves() if isinstance(value, dict | list) and value]
-    if not leaves or sum(len(leaf) for leaf in leaves if isinstance(leaf, str)) > len(text):
-        return None
-    lines = text.split("\n")
-    for at in range(min(_MOST_STARTS, len(lines))):
-        rest = " ".join("\n".join(lines[at:]).split())
-        for backwards in (False, True)[: 1 + (len(leaves) > _MOST_TRIED)]:
-            walk = _Walk(rest, value, backwards=backwards)
-            end = walk.end()
-            if end is not None:
-                return Proof("\n".join(lines[:at]), rest[end:].strip())
-        if walk.has_begun:
+    return Scalars(value).proof(text)
+
+
+class Scalars:
+    """The scalars of a value, which most texts that do not write it lack in part."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value if isinstance(value, dict | list) else None
+        self._leaves = [item for item in nested(self._value) if not (item and isinstance(item, dict | list | tuple))]
+        middle = len(self._leaves) // 2  # what stands there is what a cut leaves out
+        from_middle = self._leaves[middle:] + self._leaves[:middle]
+        self._texts = [*dict.fromkeys(item for item in from_middle if isinstance(item, str))]
+
+    @cached_property
+    def _least(self) -> int:
+        """The fewest characters that write them."""
+        return sum(len(item) if isinstance(item, str) else isinstance(item, int | float) for item in self._leaves)
+
+    def proof(self, text: str) -> Proof | None:
+        """The words of a text around the value that it writes, as `proof_of` gives them."""
+        if not self._value or self._least > len(text):
             return None
-    return None
+        folded = " ".join(text.split())
+        if not all(any(form in folded for form in _forms(item)) for item in self._texts):
+            return None
+        lines = text.split("\n")
+        for at in range(min(_MOST_STARTS, len(lines))):
+            rest = " ".join("\n".join(lines[at:]).split())
+            for backwards in (False, True)[: 1 + (len(self._leaves) > _MOST_TRIED)]:
+                walk = _Walk(rest, self._value, backwards=backwards)
+                end = walk.end()
+                if end is not None:
+                    return Proof("\n".join(lines[:at]), rest[end:].strip())
+            if walk.has_begun:
+                return None
+        return None
 
 
 class _Walk:

@@ -12,7 +12,7 @@ from .facts import anchor, facts_of_line, flat, occurs, words_of
 from .numbers import is_number, numbers_in
 from .search import Strings
 
-_LONG_CHARS = 1_000_000
+LONG_CHARS = 1_000_000
 """A longer text comes once: its lines are not remembered."""
 
 _Value = TypeVar("_Value")
@@ -114,7 +114,7 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
     remembered = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:
-        facts_of = remembered.find if len(plain(text)) > _LONG_CHARS else remembered
+        facts_of = remembered.find if len(plain(text)) > LONG_CHARS else remembered
         facts: list[tuple[str, str]] = list(
             itertools.chain.from_iterable(map(facts_of, dict.fromkeys(plain(text).split("\n"))))
         )
@@ -127,7 +127,7 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
 
 def _flat(words: Remembered[str], paragraph: str) -> str:
     """The words of a paragraph in a row, from those of its lines."""
-    words_of_line = words.find if len(paragraph) > _LONG_CHARS else words
+    words_of_line = words.find if len(paragraph) > LONG_CHARS else words
     return " " + "".join(row for line in paragraph.split("\n") if (row := words_of_line(line)) != " ")
 
 
@@ -152,7 +152,7 @@ class FactsHeld(Remembered[frozenset[str]]):
     def find(self, text: str) -> frozenset[str]:
         """The facts that a text holds which was not looked through before."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
-        lines = self._in_lines(set(plain.split("\n")), remember=len(plain) <= _LONG_CHARS)
+        lines = self._in_lines(set(plain.split("\n")), remember=len(plain) <= LONG_CHARS)
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
         return frozenset().union(lines, rows, self(other) if other else ())
 

@@ -79,23 +79,29 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 
 def _assumed(reading: Reading) -> str:
+    """The origin of tokens, prices and cache shares, and how far counts are from what providers reported."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
-    encodings = sorted({*signature.encodings.values()})
     shares = {item.cache_shares for item in facts}
-    parts = []
-    if encodings:
-        guessed = any(item.encoding_assumed for item in facts)
-        parts.append(f"tokens by {listed(encodings)}{', assumed for models without a known one' if guessed else ''}")
-    parts += [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    parts += ["cache shares by the provider's rules"] if "assumed" in shares else []
-    parts += ["cache shares as recorded"] if "recorded" in shares else []
-    text = sentence_case("; ".join(parts)) + "." if parts else ""
+    encodings = listed(sorted({*signature.encodings.values()}))
+    guessed = ", assumed for models without a known one" if any(item.encoding_assumed for item in facts) else ""
+    parts = [
+        f"tokens by {encodings}{guessed}" if encodings else "",
+        f"prices of {signature.prices_date}" if signature.prices_date else "",
+        "cache shares by the provider's rules" if "assumed" in shares else "",
+        "cache shares as recorded" if "recorded" in shares else "",
+    ]
+    text = sentence_case("; ".join(filter(None, parts)))
+    return " ".join(filter(None, [f"{text}." if text else "", _difference_of_counts(facts)]))
+
+
+def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
+    """A sentence on counted against reported prompt tokens; "" where none were reported."""
     counted = sum(item.counted_tokens for item in facts if item.reported_tokens)
     reported = sum(item.reported_tokens for item in facts)
-    if reported:
-        side = "above" if counted > reported else "below"
-        text += f" Counted prompt tokens are {percent(abs(counted / reported - 1))} {side} what providers reported."
-    return text.strip()
+    if not reported:
+        return ""
+    side = "above" if counted > reported else "below"
+    return f"Counted prompt tokens are {percent(abs(counted / reported - 1))} {side} what providers reported."
 
 
 def _limits(reading: Reading) -> Iterator[str]:
