@@ -13,6 +13,7 @@ from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
 from ..text.decode import unescape
 from ..text.excerpts import Gap
+from ..text.identifiers import identifiers_of
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from ..text.texts import Remembered
@@ -74,6 +75,9 @@ class TraceSession:
         self._lines_with: dict[re.Pattern[str], ResultLines] = {}
         self._result_counts: dict[int, ResultCounts] = {}
         self._failed: dict[int, bool] = {}
+        self.identifiers = Remembered(identifiers_of)
+        """The identifiers of a result as text, as far as they were asked for."""
+
         self.tells_failure = Remembered(lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line)))
         """True for a line with words that tell a failure; a very long one is data."""
 

@@ -11,6 +11,7 @@ from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
 from ...text.field_list import is_prose
 from ...text.fields import FieldTable
+from ...text.identifiers import broken_identifiers
 from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ...text.reading import unfolded
@@ -42,7 +43,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     and rows left out without a word that there are no others. A line or record may not come more
     often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced or a denial is dropped; so is what a person or the model said, a message of the user
+    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the model said, a message of the user
     with fewer words and no mark too, and a recorded line in a text that mostly repeats such lines.
     So are altered arguments of a call, and a turn of the model that alone is dropped.
 
@@ -84,6 +85,10 @@ def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         yield from _changed_scalar(own)
         yield from _changed_fields(evidence, own)
         yield from _changed_lines(evidence, own)
+        plain = evidence.messages.texts.plain
+        text, was = plain(own.text), plain(own.result.text if own.result else "")
+        broken = broken_identifiers(text, was, evidence.session.identifiers(was))
+        yield from (Finding(own.message.step, shown, whole) for shown, whole in broken)
 
 
 def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:

@@ -36,7 +36,9 @@ class Counts:
             self._between.append((lines - _NEAR, lines))
             for part in (text, *strings):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
-                self._between += [(chars, chars + _NOTICE_CHARS), (left - _NEAR, left + _NEAR)]
+                self._between += [(chars, chars + _NOTICE_CHARS)] * (chars > 0) + [(left - _NEAR, left + _NEAR)] * (
+                    left > 0
+                )
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""

@@ -16,6 +16,9 @@ from .own import OwnText
 
 _DENYING = frozenset({"false", "0", "0.0"})
 _DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
+_ALL_SHOWN = re.compile(
+    r"\b(?:all|whole|entire|complete|everything)\b(?:(?!\bno[nt]?\b)[^.;:\n]){0,40}\bshown\b", re.IGNORECASE
+)
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
@@ -23,8 +26,12 @@ def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the rows and denials of a result that a text which shows it as data leaves out without a word.
 
     A row less is a false statement: whoever reads three flights takes it that there are three.
-    A column less is none, unless it is left out of the rows alone where it is false or zero.
+    A column less is none, unless it is left out of the rows alone where it is false or zero. Who
+    says that all is shown leaves out nothing that the result says.
     """
+    claim = _ALL_SHOWN.search(own.text) if "show" in own.text else None
+    if own.result and claim and (lost := evidence.session.facts.lost_in_text(own.result, own.text)):
+        yield Finding(own.message.step, claim[0], ", ".join(lost)[:200])
     table = evidence.messages.table(own.message.step or 0)
     if own.result is None or not table.lists.lists or evidence.session.says_omission(own.result, own.text):
         return

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from ...model.scores import Finding
-from ...text.instructions import keeps_words
+from ...text.instructions import keeps_words, sentences_of
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
 from .own import OwnText, new_lines, speaker_of
 from .statements import repeats_others
 
+_TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
 _ANY = re.compile("")
 
@@ -31,8 +32,13 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         for line in own.text.split("\n"):
             if line not in lines and (was := lines.altered(line, cut=True, begun=True)):
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
-        if _has_other_words(own.text, original, whole=own.message.kind == "user"):
+        is_user = own.message.kind == "user"
+        if _has_other_words(own.text, original, whole=is_user):
             yield Finding(step, own.text[:200], original[:200])
+        elif is_user and not says_omission(own.text, original):
+            said = evidence.session.mentions.verbatim
+            added = (words for words in sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", own.text))) if not said(words))
+            yield from (Finding(step, words[:200], original[:200]) for words in added)
     elif own.message.kind == "made" and repeats_others(evidence, own):
         recorded = evidence.session.lines_with(_ANY)
         for line in new_lines(evidence, own):
