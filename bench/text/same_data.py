@@ -40,6 +40,9 @@ _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Dots or lines that lead from a key to its value."""
 
+_ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
+"""The beginning of a line that gives a key and its value."""
+
 _MOST_TRIED, _MOST_WORDS, _MOST_STARTS, _MOST_BETWEEN = 24, 8, 3, 60
 
 
@@ -103,6 +106,13 @@ class Scalars:
             if walk.has_begun:
                 return None
         return None
+
+
+def _adds_data(proof: Proof) -> bool:
+    """True if the words around a value are more data: a key with its value, or the end of what holds it."""
+    after = proof.after
+    closes = any(after.count(end) > after.count(start) for start, end in ("{}", "[]", "()"))
+    return closes or bool(_ADDED.search(proof.before) or _ADDED.match(after))
 
 
 class _Walk:
