@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -29,11 +30,12 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
-_BLANKS = re.compile(r"[^\S\n]*\n\s*|[^\S\n]+")
+_BREAKS, _BLANKS = re.compile(r"[^\S\n]*\n\s*"), re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _TYPED = str.maketrans({**dict(zip("’‘“”„–—−\u00a0", '\'\'"""--- ', strict=True)), "…": "..."})
 """Typographic signs, as they are typed."""
 
-_LOOSE = re.compile(r"\s?([{}\[\]:,\"])\s?")
+_LOOSE = '{}[]:,"'
+"""Signs beside which a blank says nothing."""
 
 
 class Gap(NamedTuple):
@@ -152,12 +154,16 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
         yield _folded(plain), folded, True
 
 
+@lru_cache(maxsize=64)
 def _folded(text: str) -> str:
     """A text with one blank or line break for any run of them, none beside the signs of JSON, and each sign as it is typed."""
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
-    text = _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text.strip())
-    return _LOOSE.sub(r"\1", text)
+    text = _BLANKS.sub(" ", _BREAKS.sub("\n", text.strip()))
+    for sign in filter(text.__contains__, _LOOSE):
+        for blank in " \n":
+            text = text.replace(blank + sign, sign).replace(sign + blank, sign)
+    return text
 
 
 def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -> list[_Place] | None:
