@@ -18,6 +18,7 @@ from unicodedata import normalize
 
 from .decode import NothingParsed, parse_json, parse_prefix
 from .facts import token_around
+from .field_list import is_prose
 from .reading import expanded, without_numbers
 
 _NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
@@ -78,6 +79,7 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     [Gap(words='[2 lines omitted]', missing='4\\n5')]
     >>> gaps({"n": 1, "log": "Error: dis… (+6)"}, {"log": "Error: disk full", "n": 1})
     [Gap(words='… (+6)', missing='k full')]
+    >>> gaps({"state": "pen"}, {"state": "pending"})
     >>> gaps("P1 = /usr/lib\\n1  P1/a\\n2  P1/b", "/usr/lib/a\\n/usr/lib/b"), gaps("user found", "user not found")
     ([], None)
     """
@@ -130,10 +132,14 @@ def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] 
     gaps: list[Gap] = []
     for shown, full in pairs:
         of_pair = gaps_of(shown, full, is_notice)
-        if of_pair is None:
-            return None
+        if of_pair is None or (isinstance(full, str) and not is_prose(full) and _is_silent(of_pair)):
+            return None  # the beginning of a field is another value
         gaps += of_pair
     return gaps
+
+
+def _is_silent(gaps: list[Gap]) -> bool:
+    return any(not gap.words.strip() for gap in gaps)
 
 
 def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:

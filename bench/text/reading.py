@@ -20,7 +20,7 @@ from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
-_SHORT = re.compile(r"[A-Z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
+_SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)

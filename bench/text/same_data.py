@@ -102,7 +102,8 @@ class Scalars:
                 walk = _Walk(rest, self._value, backwards=backwards)
                 end = walk.end()
                 if end is not None:
-                    return Proof("\n".join(lines[:at]), rest[end:].strip())
+                    proof = Proof("\n".join(lines[:at]), rest[end:].strip())
+                    return None if _adds_data(proof) else proof
             if walk.has_begun:
                 return None
         return None

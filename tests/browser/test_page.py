@@ -91,7 +91,7 @@ def test_an_address_opens_the_part_that_it_names(visit: Visit) -> None:
     page = visit("overview", anchor="#s2", folded=True)
     assert page.locator("#s2").get_attribute("open") is not None
     assert page.locator("#s1").get_attribute("open") is None
-    page.locator("#questions tbody a").first.click()
+    page.locator("#answer tbody a").first.click()
     page.wait_for_function("document.querySelector('#s1').open")
 
 

@@ -93,3 +93,10 @@ def test_signs_and_units_belong_to_a_number(text: str) -> None:
     assert proof_of("id: -5", {"id": -5}) == Proof("", "")
     proof = proof_of(text, {"id": -5})
     assert proof is None or proof.after
+
+
+@pytest.mark.parametrize(
+    "text", ['{"id": 7, "ok": true, "was_checked": true}', "checked: yes\nid: 7\nok: yes", "id 7 ok yes\nseen=1"]
+)
+def test_data_added_to_a_value_are_no_words_around_it(text: str) -> None:
+    assert proof_of(text, {"id": 7, "ok": True}) is None

@@ -12,7 +12,9 @@ from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
 from ...text.field_list import is_prose
 from ...text.fields import FieldTable
 from ...text.identifiers import broken_identifiers
+from ...text.instructions import is_notice_word
 from ...text.line_changes import ResultLines
+from ...text.numbers import is_number
 from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
@@ -219,9 +221,8 @@ def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: Field
                 continue  # the name of one of these
             if not table.has_key(key):
                 renamed = _is_renamed(evidence, table, text, known, pairs)
-                if (renamed and not Counts(evidence, own).is_worked_out(text)) or is_unsupported(
-                    evidence, own, text, fewest=3
-                ):
+                is_stated = _is_added(own, key, text, known, pairs) or is_unsupported(evidence, own, text, fewest=3)
+                if is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
@@ -246,6 +247,12 @@ def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: l
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
     return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
+
+
+def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
+    """True if data state something of a record under a key that it does not have: a word, and nothing about the text itself."""
+    is_word = not is_number(text) and len(known) * 2 >= len(pairs) > 1
+    return is_word and _is_one_value(own.text) and not any(map(is_notice_word, plain_key(key).split()))
 
 
 def _from_next_record(piece: str, table: FieldTable) -> str:
