@@ -11,7 +11,7 @@ import msgspec
 from ..model import AskedProbe, ModelTurn, Probe, ToolResult, Trace
 from ..model.errors import ScenarioError, nearest, one_line
 from ..text.answers import type_problem
-from ..text.decode import as_data
+from ..text.decode import NothingParsed, decode_strings, parse_some
 
 _ANSWERS = ("path", "expected", "absent")
 
@@ -35,12 +35,20 @@ def search(path: str, value: Any) -> Any:
     except (JMESPathError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     try:
-        answer = msgspec.to_builtins(compiled.search(as_data(value)))
+        answer = msgspec.to_builtins(compiled.search(_as_data(value)))
     except (ArityError, UnknownFunctionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     except (JMESPathError, TypeError, ValueError, RecursionError, ArithmeticError):  # no answer in this value
         return None
     return None if answer == [] else answer
+
+
+def _as_data(value: Any) -> Any:
+    """The value of a text with its strings decoded; what cannot be read, as it is."""
+    try:
+        return decode_strings(parse_some(value) if isinstance(value, str) else value)
+    except (NothingParsed, RecursionError):
+        return value
 
 
 def problem_of(probe: Probe) -> str | None:

@@ -276,18 +276,6 @@ _BLANKS = "\ufeff \t\r\n"
 _BEFORE_DATA = frozenset({*_BLANKS, "{", "["})
 
 
-def as_data(value: Any) -> Any:
-    """The value of a text with its strings decoded; what cannot be read, as it is.
-
-    >>> as_data('{"a": "[1]", "b'), as_data("plain"), as_data({"a": "[1]"})
-    ({'a': [1]}, 'plain', {'a': [1]})
-    """
-    try:
-        return decode_strings(parse_some(value) if isinstance(value, str) else value)
-    except (NothingParsed, RecursionError):
-        return value
-
-
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a container as one plain line a row or leaf.
 
