@@ -14,6 +14,7 @@ from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
 from ...text.excerpts import Gap, gaps_of
+from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
 
@@ -65,7 +66,8 @@ def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
         return None
     if own.number not in memo:
         notices = notices_of(evidence, own.result)
-        found = (gaps_of(shown, full, notices.admits) for shown, full in _ways(evidence, own, own.result))
+        ways = (way for way in _ways(evidence, own, own.result) if _may_show(*way))
+        found = (gaps_of(shown, full, notices.admits) for shown, full in ways)
         memo[own.number] = next((gaps for gaps in found if gaps is not None), None)
     return memo[own.number]
 
@@ -87,6 +89,20 @@ def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterato
     if isinstance(value, dict | list) and text[:2] in _PYTHON:
         yield text, str(value)
 
+
+def _may_show(shown: Any, full: Any) -> bool:
+    """True unless a text has no beginning or end of any of its outer lines from another one: most layouts are their own."""
+    if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= _NOTICE_CHARS:
+        return True
+    lines = shown.split("\n")
+    outer = lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
+    plain = (without_number(line).strip() for line in outer)
+    parts = (part for line in plain for part in (line[:_PART_CHARS], line[-_PART_CHARS:]) if len(part) > 1)
+    return any(part in full for part in parts)
+
+
+_NOTICE_CHARS, _OUTER_LINES, _PART_CHARS = 200, 20, 12
+"""A text that may be a notice alone, the lines at each end that are looked at, and how much of each."""
 
 _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""
