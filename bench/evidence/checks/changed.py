@@ -221,7 +221,8 @@ def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: Field
                 continue  # the name of one of these
             if not table.has_key(key):
                 renamed = _is_renamed(evidence, table, text, known, pairs)
-                is_stated = _is_added(own, key, text, known, pairs) or is_unsupported(evidence, own, text, fewest=3)
+                is_added = not table.has_container(key) and _is_added(own, key, text, known, pairs)
+                is_stated = is_added or is_unsupported(evidence, own, text, fewest=3)
                 if is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
@@ -252,7 +253,8 @@ def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: l
 def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
     """True if data state something of a record under a key that it does not have: a word, and nothing about the text itself."""
     is_word = not is_number(text) and len(known) * 2 >= len(pairs) > 1
-    return is_word and _is_one_value(own.text) and not any(map(is_notice_word, plain_key(key).split()))
+    is_whole = own.text.rstrip()[-1:] in ("}", "]") and _is_one_value(own.text)
+    return is_word and is_whole and not any(map(is_notice_word, plain_key(key).split()))
 
 
 def _from_next_record(piece: str, table: FieldTable) -> str:
