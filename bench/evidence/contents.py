@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from ..model import Message, ToolResult, Trace
-from ..text.decode import NothingParsed, parse_json
+from ..text.decode import LONG_CHARS, NothingParsed, parse_json
 from ..text.excerpts import without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
@@ -19,8 +19,6 @@ from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 
 _Value = TypeVar("_Value")
-_MOST_CHARS = 1_000_000
-"""A longer text is not searched for a proof."""
 
 
 class Once(Protocol):
@@ -91,7 +89,7 @@ class TraceContents:
         """A text with the result in place of the same data in another layout; as it is where that is not proved."""
         proof = None
         with suppress(RecursionError):  # nested too deeply
-            proof = self._scalars(result.index).proof(text) if len(text) <= _MOST_CHARS else None
+            proof = self._scalars(result.index).proof(text) if len(text) <= LONG_CHARS else None
         if proof is None:
             return text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)

@@ -6,11 +6,12 @@ import re
 from functools import cached_property
 
 from ..text.dates import dates_in, times_in
+from ..text.decode import LONG_CHARS
 from ..text.facts import flat
 from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
 from ..text.numbers import numbers_in
-from ..text.texts import LONG_CHARS, Remembered, Texts
+from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")

@@ -26,7 +26,7 @@ REFUSED = ("loses too much", "unfaithful", "invalid")
 
 _UNNUMBERED = 8  # rows of a table without numbers
 _INACTIVE = 3  # more strategies that changed nothing than this are folded
-MISSED, RATE, FAR = "needed.missed_turns", "needed.missed_turn_rate", "needed.recall.far"
+MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ _COMMON_ESCAPES = (
 SCALARS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
           "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
 _MAX_DEPTH = 100
+LONG_CHARS = 1_000_000
+"""A longer text comes once: what is read of it is not remembered by line."""
 
 
 class NothingParsed(Exception):
@@ -287,10 +289,7 @@ def decoded(text: str) -> str:
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
-    return _decoded(text) if len(text) <= _LONG_CHARS else _decoded_long(text)
-
-
-_LONG_CHARS = 1_000_000
+    return _decoded(text) if len(text) <= LONG_CHARS else _decoded_long(text)
 
 
 @lru_cache(maxsize=1)

@@ -16,16 +16,13 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .decode import NothingParsed, parse_json, parse_prefix
+from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
 from .facts import token_around
 from .field_list import is_prose
 from .reading import expanded, without_numbers
 
-_NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
+NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
 """The most that stands in a gap, what is looked for behind it, the least that is no accident, and where it is looked for."""
-
-_LONG_CHARS = 1_000_000
-"""Of a longer text nothing but the number of its blanks makes no difference."""
 
 _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
@@ -148,7 +145,7 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     Beside each stands whether a line break is a blank.
     """
     yield shown, full, False
-    if max(len(shown), len(full)) > _LONG_CHARS:
+    if max(len(shown), len(full)) > LONG_CHARS:
         yield " ".join(shown.split()), " ".join(full.split()), True
         return
     folded = _folded(full)
@@ -187,7 +184,7 @@ def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -
         if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
             return None
         gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
-        if gap.end - at > _NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(shown, full))):
+        if gap.end - at > NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(shown, full))):
             return None
         places.append(gap)
         if gap.end == len(one):
@@ -208,7 +205,7 @@ def _shared(one: str, at: int, other: str, place: int) -> int:
 def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, int, int]]:
     """Yield the ends of the gap that begins at two places, if there the one text goes on with the other one."""
     silent = [0] if at == 0 else []
-    for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + _NOTICE_CHARS))):
+    for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + NOTICE_CHARS))):
         rest = one[end:]
         is_end = len(rest) <= len(other) - place and other.endswith(rest)
         part = rest[:_SOUGHT_CHARS]

@@ -53,26 +53,6 @@ class Proof(NamedTuple):
     after: str
 
 
-def proof_of(text: str, value: Any) -> Proof | None:
-    """The words around a value that a text writes in some layout; None where that cannot be proved.
-
-    Records may stand in reversed order and keys in any; an empty value has no proof. Linear in the
-    text, but for values with many equal records.
-
-    >>> value = {"id": 7, "tags": ["a", "b"], "seat": {"row": 3, "price": -4.5}}
-    >>> proof_of("id=7 tags[0]=a tags[1]=b seat.price=-4.50 seat.row=3", value)
-    Proof(before='', after='')
-    >>> proof_of('Order:\\n<id>7</id><seat row="3" price="-4.5"/><tags><t>a</t></tags>', value)
-    >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": False}]
-    >>> [proof_of(text, rows) for text in ("All rows:\\nid|ok\\n1|true\\n2|false", "(id 2) (ok no); (id 1) (ok yes) of 3")]
-    [Proof(before='All rows:', after=''), Proof(before='', after='of 3')]
-    >>> altered = "ok|id\\n1|true\\n2|false", "id 1 ok true; id 2", "id 1 not ok true id 2 ok false", "id 1 ok no id 2 ok yes"
-    >>> [proof_of(text, rows) for text in altered]
-    [None, None, None, None]
-    """
-    return Scalars(value).proof(text)
-
-
 class Scalars:
     """The scalars of a value, which most texts that do not write it lack in part."""
 
@@ -89,7 +69,22 @@ class Scalars:
         return sum(len(item) if isinstance(item, str) else isinstance(item, int | float) for item in self._leaves)
 
     def proof(self, text: str) -> Proof | None:
-        """The words of a text around the value that it writes, as `proof_of` gives them."""
+        """The words around a value that a text writes in some layout; None where that cannot be proved.
+
+        Records may stand in reversed order and keys in any; an empty value has no proof. Linear in the
+        text, but for values with many equal records.
+
+        >>> value = {"id": 7, "tags": ["a", "b"], "seat": {"row": 3, "price": -4.5}}
+        >>> Scalars(value).proof("id=7 tags[0]=a tags[1]=b seat.price=-4.50 seat.row=3")
+        Proof(before='', after='')
+        >>> Scalars(value).proof('Order:\\n<id>7</id><seat row="3" price="-4.5"/><tags><t>a</t></tags>')
+        >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": False}]
+        >>> [Scalars(rows).proof(text) for text in ("All rows:\\nid|ok\\n1|true\\n2|false", "(id 2) (ok no); (id 1) (ok yes) of 3")]
+        [Proof(before='All rows:', after=''), Proof(before='', after='of 3')]
+        >>> altered = "ok|id\\n1|true\\n2|false", "id 1 ok true; id 2", "id 1 not ok true id 2 ok false", "id 1 ok no id 2 ok yes"
+        >>> [Scalars(rows).proof(text) for text in altered]
+        [None, None, None, None]
+        """
         if not self._value or self._least > len(text):
             return None
         folded = " ".join(text.split())

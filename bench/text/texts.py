@@ -7,13 +7,10 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from ..model import grouped
-from .decode import decoded, unescape
+from .decode import LONG_CHARS, decoded, unescape
 from .facts import anchor, facts_of_line, flat, occurs, words_of
 from .numbers import is_number, numbers_in
 from .search import Strings
-
-LONG_CHARS = 1_000_000
-"""A longer text comes once: its lines are not remembered."""
 
 _Value = TypeVar("_Value")
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from bench.text.same_data import Proof, proof_of
+from bench.text.same_data import Proof, Scalars
 
 KEYS = ["order_id", "status", "price", "city", "lastName", "items", "seats", "note"]
 WORDS = st.sampled_from(["pending", "New York", "W-12", "a/b.c", "it's", "x < y", "7", "10:30", "Ünal", "no"])
@@ -55,7 +55,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(value=VALUES)
 def test_every_layout_of_a_value_is_proved(layout: str, value: dict[str, Any]) -> None:
-    assert proof_of(LAYOUTS[layout](value), value) == Proof("", "")
+    assert Scalars(value).proof(LAYOUTS[layout](value)) == Proof("", "")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -73,7 +73,7 @@ def test_nothing_altered_is_proved(layout: str, value: dict[str, Any], draw: st.
             record[key] = "another one"
         case "added":
             record["kept"] = True
-    proof = proof_of(LAYOUTS[layout](altered), value) if record else None
+    proof = Scalars(value).proof(LAYOUTS[layout](altered)) if record else None
     assert proof is None or proof.before or proof.after
 
 
@@ -82,16 +82,16 @@ def test_values_of_two_records_are_not_exchanged(row: dict[str, Any]) -> None:
     rows = [row, {key: "pending" if row[key] != "pending" else "sent" for key in row}]
     key = sorted(row)[0]
     exchanged = [{**rows[0], key: rows[1][key]}, {**rows[1], key: rows[0][key]}]
-    assert proof_of(LAYOUTS["paths"](rows), rows) == Proof("", "")
-    assert proof_of(LAYOUTS["paths"](exchanged), rows) is None
+    assert Scalars(rows).proof(LAYOUTS["paths"](rows)) == Proof("", "")
+    assert Scalars(rows).proof(LAYOUTS["paths"](exchanged)) is None
 
 
 @pytest.mark.parametrize(
     "text", ["id: 5", "id: -5%", "id: 5 kg", "id: ~-5", "id: -5...", "id: not -5", "id: -5.5", "id: >-5"]
 )
 def test_signs_and_units_belong_to_a_number(text: str) -> None:
-    assert proof_of("id: -5", {"id": -5}) == Proof("", "")
-    proof = proof_of(text, {"id": -5})
+    assert Scalars({"id": -5}).proof("id: -5") == Proof("", "")
+    proof = Scalars({"id": -5}).proof(text)
     assert proof is None or proof.after
 
 
@@ -99,4 +99,4 @@ def test_signs_and_units_belong_to_a_number(text: str) -> None:
     "text", ['{"id": 7, "ok": true, "was_checked": true}', "checked: yes\nid: 7\nok: yes", "id 7 ok yes\nseen=1"]
 )
 def test_data_added_to_a_value_are_no_words_around_it(text: str) -> None:
-    assert proof_of(text, {"id": 7, "ok": True}) is None
+    assert Scalars({"id": 7, "ok": True}).proof(text) is None

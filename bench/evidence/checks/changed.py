@@ -45,8 +45,9 @@ def changed(evidence: ReplayEvidence) -> Check:
     and rows left out without a word that there are no others. A line or record may not come more
     often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the model said, a message of the user
-    with fewer words and no mark too, and a recorded line in a text that mostly repeats such lines.
+    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the model
+    said, a message of the user with fewer words and no mark too, and a recorded line in a text that
+    mostly repeats such lines.
     So are altered arguments of a call, and a turn of the model that alone is dropped.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)

@@ -6,14 +6,14 @@ import re
 from functools import cached_property
 
 from ...text.decode import decode_strings
+from ...text.excerpts import NOTICE_CHARS
 from ..of_replay import ReplayEvidence
 from ..result_counts import counts_of, texts_in
 from .own import OwnText, gaps_shown
 
-_NOTICE_CHARS = 200
-"""A notice is at most so long: what is left out is known to that many characters, and to two lines."""
-
 _NEAR = 2
+"""What is left out is known to so many lines, and to the characters of a notice."""
+
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
@@ -36,7 +36,7 @@ class Counts:
             self._between.append((lines - _NEAR, lines))
             for part in (text, *strings):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
-                self._between += [(chars, chars + _NOTICE_CHARS)] * (chars > 0) + [(left - _NEAR, left + _NEAR)] * (
+                self._between += [(chars, chars + NOTICE_CHARS)] * (chars > 0) + [(left - _NEAR, left + _NEAR)] * (
                     left > 0
                 )
 
@@ -54,7 +54,7 @@ class Counts:
         gaps = gaps_shown(self._evidence, self._own) or ()
         beside = [gap.missing for gap in gaps if number in _DIGITS.findall(gap.words)]
         return bool(beside) and all(
-            0 <= value - len(text) <= _NOTICE_CHARS
+            0 <= value - len(text) <= NOTICE_CHARS
             or abs(value - text.count("\n") - 1) <= _NEAR
             or value in counts_of(text)
             for text in beside

@@ -6,12 +6,11 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
-from ...text.excerpts import Gap
+from ...text.excerpts import NOTICE_CHARS, Gap
 from ...text.fields import FieldTable
 from ...text.omissions import omission_in
 from ..result_counts import counts_of
 
-_NOTICE_CHARS = 200
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
@@ -43,7 +42,7 @@ class Notices(NamedTuple):
         """True for a short line that is none of the result, and has no field of it."""
         return (
             line not in self.known
-            and len(line) <= _NOTICE_CHARS
+            and len(line) <= NOTICE_CHARS
             and not ((key := OPENING.match(line)) and self.table.has_key(key[1]))
             and not any(map(self.table.has_key, _QUOTED_KEY.findall(line)))
         )

@@ -18,8 +18,6 @@ from .own import OwnText, check_of, new_lines, own_texts, shows_line
 from .repeated import claims_repetition
 
 _DIGITS = re.compile(r"\d+")
-_LONG_LINE_CHARS = 24
-"""A line of so many characters does not stand in another text by accident."""
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
@@ -64,18 +62,10 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if _tells(unescape(own.text), own.result):
             continue
         empty = not own.result.text.strip()  # it tells no failure itself
-        shows = shows_line(evidence, own) or _quotes(evidence, own)
-        if claims or (not empty and (shows or not placeholder)):
+        if claims or (not empty and (shows_line(evidence, own) or not placeholder)):
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
     return check_of(findings, rewritten)
-
-
-def _quotes(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if a text has a long line of its result anywhere, as data may hold it."""
-    text, plain = unescape(own.text), evidence.messages.texts.plain
-    lines = plain(own.result.text).split("\n") if own.result else []
-    return any(len(line.strip()) >= _LONG_LINE_CHARS and line.strip() in text for line in lines)
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:

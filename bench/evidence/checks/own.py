@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...model import Message, ToolResult
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
-from ...text.excerpts import Gap, gaps_of
+from ...text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ...text.reading import without_number
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
@@ -92,7 +92,7 @@ def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterato
 
 def _may_show(shown: Any, full: Any) -> bool:
     """True unless a text has no beginning or end of any of its outer lines from another one: most layouts are their own."""
-    if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= _NOTICE_CHARS:
+    if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
         return True
     lines = shown.split("\n")
     outer = lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
@@ -101,17 +101,26 @@ def _may_show(shown: Any, full: Any) -> bool:
     return any(part in full for part in parts)
 
 
-_NOTICE_CHARS, _OUTER_LINES, _PART_CHARS = 200, 20, 12
-"""A text that may be a notice alone, the lines at each end that are looked at, and how much of each."""
+_OUTER_LINES, _PART_CHARS = 20, 12
+"""The lines at each end that are looked at, and how much of each."""
 
 _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""
 
 
 def shows_line(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if a text shows a line of its result."""
-    known = evidence.session.lines_of(own.result.index) if own.result else frozenset()
-    return any(line in known for line in own.text.split("\n") if line.strip())
+    """True if a text shows a line of its result, or a long one within data."""
+    if own.result is None:
+        return False
+    known = evidence.session.lines_of(own.result.index)
+    if any(line in known for line in own.text.split("\n") if line.strip()):
+        return True
+    text, lines = unescape(own.text), evidence.messages.texts.plain(own.result.text).split("\n")
+    return any(len(line.strip()) >= _LONG_LINE_CHARS and line.strip() in text for line in lines)
+
+
+_LONG_LINE_CHARS = 24
+"""A line of so many characters does not stand in another text by accident."""
 
 
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
