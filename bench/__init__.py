@@ -1,6 +1,8 @@
-"""A bench that settles arguments about agents' memory: recorded runs through alternative strategies, measured and gated.
+"""A bench that settles arguments about agents' memory: recorded runs through alternative
+strategies, measured and gated.
 
-The verbs, in the order of the flow. Importing this package costs nothing: a verb is imported when it is first asked for.
+The verbs, in the order of the flow. Importing this package costs nothing: a verb is imported when
+it is first asked for.
 
 >>> import bench
 >>> found = bench.compare("traces/inventories", {"csv": "summarizer=csv_table"})  # doctest: +SKIP

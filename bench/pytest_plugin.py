@@ -33,7 +33,11 @@ _WORST_FIRST = ("fail", "undecided", "skipped", "pass")
 _Code = int | pytest.ExitCode | None
 _PACKAGES = ("node_modules", "site-packages")
 
-UPDATE, REQUIRE, UNDECIDED = "--bench-update-baseline", "--bench-require-baseline", "--bench-allow-inconclusive"
+UPDATE, REQUIRE, UNDECIDED = (
+    "--bench-update-baseline",
+    "--bench-require-baseline",
+    "--bench-allow-inconclusive",
+)
 ACCEPTED, ADVISED, STANDS = "bench_accepted", "bench_advice", "bench_stands"
 MEASURED = "measured something"
 """The name of the first item of each scenario."""
@@ -51,29 +55,46 @@ class GateFailed(Exception):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bench", "gates on recorded agent runs")
-    group.addoption(UPDATE, action="store_true", help="accept this run's values as the scenarios' baselines")
     group.addoption(
-        REQUIRE, action="store_true", help="fail without a baseline, and where a gate was loosened or left out"
+        UPDATE, action="store_true", help="accept this run's values as the scenarios' baselines"
     )
-    group.addoption(UNDECIDED, action="store_true", help="skip gates that cannot decide instead of failing them")
+    group.addoption(
+        REQUIRE,
+        action="store_true",
+        help="fail without a baseline, and where a gate was loosened or left out",
+    )
+    group.addoption(
+        UNDECIDED, action="store_true", help="skip gates that cannot decide instead of failing them"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COMPARED] = {}
-    for option, name in ((UPDATE, "bench_update_baseline"), (UNDECIDED, "bench_allow_inconclusive")):
+    for option, name in (
+        (UPDATE, "bench_update_baseline"),
+        (UNDECIDED, "bench_allow_inconclusive"),
+    ):
         if config.getoption(name) and not _is_asked(config, option):
-            raise pytest.UsageError(f"{option} is taken from the command line alone, not from addopts")
+            raise pytest.UsageError(
+                f"{option} is taken from the command line alone, not from addopts"
+            )
     if _is_required(config) and not hasattr(config, "workerinput"):
         config.stash[_REQUIRED] = RequiredGates(config)
-        config.pluginmanager.register(config.stash[_REQUIRED])  # without a name that `-p no:NAME` could block
+        config.pluginmanager.register(
+            config.stash[_REQUIRED]
+        )  # without a name that `-p no:NAME` could block
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Code, _Code]:
     """A session that required gates and did not judge them all does not succeed, whatever ended it."""
     code = yield
-    if code != pytest.ExitCode.OK or not _is_asked(config, REQUIRE) or hasattr(config, "workerinput"):
+    if (
+        code != pytest.ExitCode.OK
+        or not _is_asked(config, REQUIRE)
+        or hasattr(config, "workerinput")
+    ):
         return code
     missing = config.stash[_REQUIRED].missing if _REQUIRED in config.stash else None
     if missing is None:
@@ -102,22 +123,29 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
-    """True if a TOML file is to be collected: a scenario that is named, or lies in a folder `scenarios`."""
+    """True if a TOML file is to be collected: a scenario that is named, or lies in a folder
+    `scenarios`.
+    """
     from .run.scenario import is_scenario
 
     return (named or _is_below(path, config)) and is_scenario(path)
 
 
 def _is_below(path: Path, config: pytest.Config) -> bool:
-    """True if a file lies in a folder `scenarios`: the project's own, or one below that or below where pytest was run."""
+    """True if a file lies in a folder `scenarios`: the project's own, or one below that or below
+    where pytest was run.
+    """
     tops = config.rootpath.parent, config.invocation_params.dir
-    return any(FOLDER in path.parent.relative_to(top).parts for top in tops if path.is_relative_to(top))
+    return any(
+        FOLDER in path.parent.relative_to(top).parts for top in tops if path.is_relative_to(top)
+    )
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
     """True if an argument of the command line is this file, or an item in it."""
     return any(
-        (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path for argument in config.args
+        (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path
+        for argument in config.args
     )
 
 
@@ -152,7 +180,9 @@ class ScenarioFile(pytest.File):
             accepting = _is_asked(self.config, UPDATE)
             required = _is_required(self.config) and not accepting
             try:
-                result = run_scenario(self.scenario, accepting=accepting, require_baseline=required, kept=kept_here())
+                result = run_scenario(
+                    self.scenario, accepting=accepting, require_baseline=required, kept=kept_here()
+                )
                 if accepting and self.scenario.baseline_path is not None:
                     result = _accept(result, self.scenario.baseline_path)
                     accepted = f"accepted {self.scenario.baseline_path.name}"
@@ -176,7 +206,8 @@ def _accept(result: Compared, path: Path) -> Compared:
 
 
 def _gates(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Each gate on each strategy of a scenario: a name of its own, the number of the gate, the strategy.
+    """Each gate on each strategy of a scenario: a name of its own, the number of the gate, the
+    strategy.
 
     A gate that names nobody keeps its name.
     """
@@ -330,11 +361,15 @@ def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
         yield place
     seen: set[Path] = set()  # by their real names: a link may lead back
     for folder, inside, files in os.walk(place, followlinks=True):
-        inside[:] = [name for name in inside if not name.startswith((".", "__")) and name not in _PACKAGES]
+        inside[:] = [
+            name for name in inside if not name.startswith((".", "__")) and name not in _PACKAGES
+        ]
         inside[:] = [name for name in inside if Path(folder, name).resolve() not in seen]
         seen.update(Path(folder, name).resolve() for name in inside)
         names = {name for name in files if name.endswith(".toml")} - {"pyproject.toml"}
-        names |= {f"{name.removesuffix(_BASELINE)}.toml" for name in files if name.endswith(_BASELINE)}
+        names |= {
+            f"{name.removesuffix(_BASELINE)}.toml" for name in files if name.endswith(_BASELINE)
+        }
         for path in (Path(folder, name) for name in sorted(names)):
             if _is_scenario(path, config, named=False):
                 yield path

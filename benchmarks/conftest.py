@@ -71,7 +71,8 @@ def floor_s(traces: Sequence[Trace]) -> Callable[[], float]:
 
 
 class Timed(Protocol):
-    """Times some work, the least of so many rounds, and refuses more than 1.3 times its accepted multiple of the floor.
+    """Times some work, the least of so many rounds, and refuses more than 1.3 times its accepted
+    multiple of the floor.
 
     What is refused is timed up to five times more: a machine with other guests is slow by chance, a
     slower bench every time.

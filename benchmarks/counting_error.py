@@ -25,12 +25,18 @@ def errors(trace: Trace) -> list[tuple[str, float]]:
     session = TraceSession(trace, index)
     replay = Replayer(trace, index, session.messages.count).replay(parse_strategy("recorded"))
     calls = ReplayEvidence(session, replay).walked.priced
-    reported = {turn.index: turn for turn in trace.model_turns if turn.usage and turn.usage.prompt_tokens > 0}
+    reported = {
+        turn.index: turn
+        for turn in trace.model_turns
+        if turn.usage and turn.usage.prompt_tokens > 0
+    }
     found = []
     for call in calls:
         turn = reported.get(call.step)
         if turn is not None and turn.usage is not None:
-            found.append((turn.model or "?", abs(call.prompt_tokens / turn.usage.prompt_tokens - 1)))
+            found.append(
+                (turn.model or "?", abs(call.prompt_tokens / turn.usage.prompt_tokens - 1))
+            )
     return found
 
 
@@ -44,7 +50,9 @@ def main() -> None:
             recordings += bool(of_trace)
             found += of_trace
     every = [error for _, error in found]
-    print(f"{recordings} recordings, {len(every)} turns: median {median(every):.2%}, mean {mean(every):.2%}")
+    print(
+        f"{recordings} recordings, {len(every)} turns: median {median(every):.2%}, mean {mean(every):.2%}"
+    )
     for model in sorted({model for model, _ in found}):
         own = [error for name, error in found if name == model]
         print(f"  {model}: {len(own)} turns, median {median(own):.2%}, mean {mean(own):.2%}")

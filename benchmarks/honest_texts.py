@@ -1,11 +1,13 @@
-"""False alarms of the rules that read prose: texts that models wrote honestly, checked as if a strategy had written them.
+"""False alarms of the rules that read prose: texts that models wrote honestly, checked as if a
+strategy had written them.
 
     python benchmarks/honest_texts.py RECORDINGS... [--most 3] [--show N]
 
 Two kinds are taken from recordings: *turns*, the words of a model after it saw results, and
 *summaries*, what a compaction put in the place of the conversation. Each is given to the checks as
-the text of a compactor that has read everything before it, so a recording must begin with its session. What the rules find in them is counted
-as a false alarm, whether or not the model erred, so the rates are upper ones.
+the text of a compactor that has read everything before it, so a recording must begin with its
+session. What the rules find in them is counted as a false alarm, whether or not the model erred, so
+the rates are upper ones.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ RULES = ("misattributed", "invented")
 FEWEST_CHARS = 60
 CONTINUED = "This session is being continued from a previous conversation"
 """How Claude Code begins the user turn that holds a summary."""
-ADDED = "\nIf you need specific details from before compaction", "\nPlease continue the conversation from where"
+ADDED = (
+    "\nIf you need specific details from before compaction",
+    "\nPlease continue the conversation from where",
+)
 """How the words begin that Claude Code itself puts behind a summary."""
 
 
@@ -44,7 +49,9 @@ class Honest(NamedTuple):
 
 
 def honest_texts(trace: Trace, most: int) -> Iterator[Honest]:
-    """Yield the summaries of a recording and at most so many of its turns, spread evenly over those that follow a result."""
+    """Yield the summaries of a recording and at most so many of its turns, spread evenly over those
+    that follow a result.
+    """
     turns: list[int] = []
     results = 0
     for at, step in enumerate(trace.steps):
@@ -80,7 +87,9 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
             return None
         return [*window.messages[:1], Message(role="user", kind="made", text=text)]
 
-    replay = Replayer(honest.before, index, session.messages.count).replay(compose("honest", {"compactor": compactor}))
+    replay = Replayer(honest.before, index, session.messages.count).replay(
+        compose("honest", {"compactor": compactor})
+    )
     if replay.failure:
         raise RuntimeError(replay.failure)
     checks = CheckedReplay(session, replay).checks

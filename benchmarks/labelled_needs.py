@@ -3,9 +3,9 @@
     PYTHONPATH=tests python benchmarks/labelled_needs.py [FOLDER]
 
 The labels stand in `tests/data/dependencies`; FOLDER holds the recordings that they point at.
-Without it only labels of the shipped recordings are judged. A labelled dependency is found if it is,
-holds, or is part of a fact that its turn needs. A fact is right if it matches a label; that is asked
-of turns in which every string was labelled.
+Without it only labels of the shipped recordings are judged. A labelled dependency is found if it
+is, holds, or is part of a fact that its turn needs. A fact is right if it matches a label; that is
+asked of turns in which every string was labelled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ Needs = dict[tuple[str, str, int], list[str]]
 
 
 def needs_of(labels: Iterable[Label], corpus: Corpus) -> Needs:
-    """The facts that the bench says each labelled turn needs; ledgers of an orchestrator count as no message."""
+    """The facts that the bench says each labelled turn needs; ledgers of an orchestrator count as
+    no message.
+    """
     needs: Needs = {}
     indexed = set()
     for label in labels:
@@ -65,11 +67,15 @@ def same(one: str, other: str) -> bool:
     (True, False)
     """
     first, second = words(one), words(other)
-    return bool(first and second) and (f" {first} " in f" {second} " or f" {second} " in f" {first} ")
+    return bool(first and second) and (
+        f" {first} " in f" {second} " or f" {second} " in f" {first} "
+    )
 
 
 def judged(labels: Iterable[Label], corpus: Corpus) -> list[tuple[str, int, int]]:
-    """By form the labelled needs and those found; all literal ones; facts of turns labelled as a whole, and those right."""
+    """By form the labelled needs and those found; all literal ones; facts of turns labelled as a
+    whole, and those right.
+    """
     labels = list(labels)
     needs = needs_of(labels, corpus)
     labelled, found = Counter[str](), Counter[str]()
@@ -85,7 +91,11 @@ def judged(labels: Iterable[Label], corpus: Corpus) -> list[tuple[str, int, int]
     pairs = [(turn, fact) for turn in in_turn for fact in needs.get(turn, ())]
     right = sum(any(same(fact, other) for other in in_turn[turn]) for turn, fact in pairs)
     by_form = [(form, labelled[form], found[form]) for form in FORMS if labelled[form]]
-    return [*by_form, ("all literal", literal[0], literal[1]), ("right of what is found", len(pairs), right)]
+    return [
+        *by_form,
+        ("all literal", literal[0], literal[1]),
+        ("right of what is found", len(pairs), right),
+    ]
 
 
 def main() -> None:

@@ -70,7 +70,9 @@ def share(value: float | None) -> str:
 
 def chosen(advice: Advice) -> Ranked | None:
     """The strategy that a portfolio chooses: the advised one, else its best that is not today's."""
-    others = [item for item in advice.ranked if item.strategy != advice.today and item.verdict != "keep"]
+    others = [
+        item for item in advice.ranked if item.strategy != advice.today and item.verdict != "keep"
+    ]
     advised = [item for item in others if item.strategy == advice.advised]
     best = sorted(others, key=lambda item: VERDICTS.index(item.verdict))
     return next(iter(advised + [item for item in best if "inactive" not in item.marks]), None)
@@ -123,7 +125,9 @@ def main() -> None:
     print(HEAD)
     named = " ".join(f"{name}=PATH" for name, _ in corpora)
     print(f"Measured with version {bench.__version__}:\n")
-    print(f"    python benchmarks/leaderboard.py {named} --most {asked.most} > docs/leaderboard.md\n")
+    print(
+        f"    python benchmarks/leaderboard.py {named} --most {asked.most} > docs/leaderboard.md\n"
+    )
     for name, path in corpora:
         print("\n".join(section(name, path, asked.most)), flush=True)
 

@@ -91,12 +91,17 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
 
 @pytest.mark.parametrize(
     ("strategy", "accepted"),
-    [("mask=compactor=mask_observations:keep_last={}", 9.9), ("cut=summarizer=truncate:limit={}", 9.5)],
+    [
+        ("mask=compactor=mask_observations:keep_last={}", 9.9),
+        ("cut=summarizer=truncate:limit={}", 9.5),
+    ],
 )
 def test_one_more_strategy(
     times_floor: Timed, traces: Sequence[Trace], tmp_path: Path, strategy: str, accepted: float
 ) -> None:
-    """Another setting in each round, what earlier ones found of the recordings kept: a strategy that was edited."""
+    """Another setting in each round, what earlier ones found of the recordings kept: a strategy
+    that was edited.
+    """
     kept, settings = Kept(tmp_path / "kept.sqlite"), itertools.count(5)
 
     def again() -> None:
@@ -122,9 +127,17 @@ def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
 
 @pytest.mark.parametrize(("form", "accepted"), [("text", 8), ("json", 10.5)])
 def test_a_result_of_half_a_megabyte(times_floor: Timed, form: str, accepted: float) -> None:
-    """One result of 500 kB under three strategies: time is linear in it, so that 10 MB take twenty times as long."""
-    rows = [{"id": f"W-{n}", "length": n / 8, "note": f"wall {n * 7919 % 10007}"} for n in range(9_000)]
-    text = json.dumps(rows) if form == "json" else "\n".join(f"{r['id']} is {r['length']} m, {r['note']}" for r in rows)
+    """One result of 500 kB under three strategies: time is linear in it, so that 10 MB take twenty
+    times as long.
+    """
+    rows = [
+        {"id": f"W-{n}", "length": n / 8, "note": f"wall {n * 7919 % 10007}"} for n in range(9_000)
+    ]
+    text = (
+        json.dumps(rows)
+        if form == "json"
+        else "\n".join(f"{r['id']} is {r['length']} m, {r['note']}" for r in rows)
+    )
     call = ToolCall(id="c", name="list", arguments={})
     trace = Trace(
         id="large",
@@ -148,8 +161,12 @@ def test_one_scenario(times_floor: Timed) -> None:
 
 
 def test_a_comparison_beside_that_of_0_2(tmp_path: Path) -> None:
-    """Processor time of the same comparison by version 0.2, with the same packages, and by this one."""
-    unpacked = subprocess.run(["git", "archive", OLD, "bench"], cwd=ROOT, capture_output=True, check=False)
+    """Processor time of the same comparison by version 0.2, with the same packages, and by this
+    one.
+    """
+    unpacked = subprocess.run(
+        ["git", "archive", OLD, "bench"], cwd=ROOT, capture_output=True, check=False
+    )
     if unpacked.returncode:
         pytest.skip(f"{OLD} is not in this clone")
     with tarfile.open(fileobj=io.BytesIO(unpacked.stdout)) as files:
@@ -159,7 +176,9 @@ def test_a_comparison_beside_that_of_0_2(tmp_path: Path) -> None:
     def seconds(code: Path) -> float:
         given = [sys.executable, "-c", COMPARES, specs, *(str(ROOT / path) for path in SHIPPED)]
         environment = {**os.environ, "PYTHONPATH": str(code), "BENCH_CACHE": "off"}
-        done = subprocess.run(given, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            given, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
         return float(done.stdout)
 
     tries = (seconds(ROOT) / seconds(tmp_path) for _ in range(4))

@@ -1,4 +1,5 @@
-"""What docs/validity.md states of the shipped recordings, measured again and printed as three tables.
+"""What docs/validity.md states of the shipped recordings, measured again and printed as three
+tables.
 
     PYTHONPATH=.:tests python benchmarks/validity.py [RECORDINGS...]
 
@@ -25,31 +26,42 @@ from bench.comparison.certainty import lowest_rate
 from bench.model import Trace
 
 SHIPPED = tuple(
-    f"traces/{name}" for name in ("building_model", "inventories", "studies", "terminal_tickets", "terminal")
+    f"traces/{name}"
+    for name in ("building_model", "inventories", "studies", "terminal_tickets", "terminal")
 )
 MOST_RUNS = 6
 
 
 def needs() -> list[tuple[Any, ...]]:
-    """By the form in which a turn repeated a value: labelled needs, and those of them that are found."""
+    """By the form in which a turn repeated a value: labelled needs, and those of them that are
+    found.
+    """
     labels = [label for label in read_labels() if label.trace.startswith("traces/")]
-    return [(*row, f"{row[2] / row[1]:.1%}" if row[1] else "") for row in judged(labels, Corpus(None))]
+    return [
+        (*row, f"{row[2] / row[1]:.1%}" if row[1] else "") for row in judged(labels, Corpus(None))
+    ]
 
 
 def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
-    """Harmful strategies that act on some runs and those that pass, honest ones and those refused; who is judged wrongly."""
+    """Harmful strategies that act on some runs and those that pass, honest ones and those refused;
+    who is judged wrongly.
+    """
     harmful, harmless = (refusals(measured(traces, kind), kind) for kind in (HARMFUL, HARMLESS))
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
     passed = [f"{name} passed" for name, rules in harmful.items() if not rules]
     refused = [
-        f"{name} refused by {', '.join(item.rule for item in rules)}" for name, rules in harmless.items() if rules
+        f"{name} refused by {', '.join(item.rule for item in rules)}"
+        for name, rules in harmless.items()
+        if rules
     ]
     return (len(harmful), len(passed), len(harmless), len(refused)), passed + refused
 
 
 def false_alarms() -> list[tuple[Any, ...]]:
-    """By rule and kind of text: honest texts, those that the rule flags, their share and its upper bound."""
+    """By rule and kind of text: honest texts, those that the rule flags, their share and its upper
+    bound.
+    """
     tables = tomllib.loads(files("bench.evidence").joinpath("false_alarms.toml").read_text("utf-8"))
     sums: dict[tuple[str, str], list[int]] = {}
     for rule, rows in tables.items():
@@ -58,7 +70,14 @@ def false_alarms() -> list[tuple[Any, ...]]:
             of_kind[0] += row["texts"]
             of_kind[1] += row["flagged"]
     return [
-        (rule, kind, texts, flagged, f"{flagged / texts:.1%}", f"{1 - lowest_rate(texts - flagged, texts):.1%}")
+        (
+            rule,
+            kind,
+            texts,
+            flagged,
+            f"{flagged / texts:.1%}",
+            f"{1 - lowest_rate(texts - flagged, texts):.1%}",
+        )
         for (rule, kind), (texts, flagged) in sums.items()
     ]
 
@@ -80,11 +99,18 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None
 
 def main() -> None:
     """Measure and print the three tables."""
-    show("Needs that a reader labelled in recorded turns", ("how it was said", "labelled", "found", "share"), needs())
+    show(
+        "Needs that a reader labelled in recorded turns",
+        ("how it was said", "labelled", "found", "share"),
+        needs(),
+    )
     given = sys.argv[1:]
     recordings = {name: bench.load(name).traces[:MOST_RUNS] for name in given or SHIPPED}
     if not given:
-        recordings = {"customer service (made up)": tuple(map(service, range(MOST_RUNS))), **recordings}
+        recordings = {
+            "customer service (made up)": tuple(map(service, range(MOST_RUNS))),
+            **recordings,
+        }
     judgements = {name: strategies(traces) for name, traces in recordings.items()}
     show(
         "Strategies with a label: harmful ones must be refused, honest ones must pass",

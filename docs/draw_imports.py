@@ -44,7 +44,11 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-SOURCES = {name_of(path): path for path in sorted((ROOT / "bench").rglob("*.py")) if "starter" not in path.parts}
+SOURCES = {
+    name_of(path): path
+    for path in sorted((ROOT / "bench").rglob("*.py"))
+    if "starter" not in path.parts
+}
 """Every module of the bench, with its file."""
 
 
@@ -81,10 +85,15 @@ def imports_of(module: str, *, checker: bool = False) -> frozenset[str]:
     if not checker:
         tests = [node for node in nodes_of(module) if isinstance(node, ast.If)]
         checked = {
-            id(inner) for node in tests if ast.unparse(node.test).endswith("TYPE_CHECKING") for inner in ast.walk(node)
+            id(inner)
+            for node in tests
+            if ast.unparse(node.test).endswith("TYPE_CHECKING")
+            for inner in ast.walk(node)
         }
         imports = [node for node in imports if id(node) not in checked]
-    return frozenset(item for node in imports for item in _named(node, package) if item in SOURCES) - {module}
+    return frozenset(
+        item for node in imports for item in _named(node, package) if item in SOURCES
+    ) - {module}
 
 
 def _named(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
@@ -122,7 +131,12 @@ def reached(room: str, graph: dict[str, set[str]]) -> set[str]:
 def drawing() -> str:
     """The rooms as a Mermaid graph: an arrow for each import that is not implied by two or more others."""
     graph = rooms()
-    lines = ["```mermaid", "flowchart TD", '  bench["bench/__init__.py"]', '  main["bench/__main__.py"]']
+    lines = [
+        "```mermaid",
+        "flowchart TD",
+        '  bench["bench/__init__.py"]',
+        '  main["bench/__main__.py"]',
+    ]
     for room in [name for level in reversed(LEVELS) for name in level]:
         implied = {far for near in graph[room] for far in reached(near, graph)}
         lines += [f"  {room.strip('_')} --> {other}" for other in sorted(graph[room] - implied)]
@@ -134,7 +148,9 @@ def drawn(page: str) -> str:
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        raise SystemExit(f"{PAGE}: the marks {START!r} and {END!r} are missing — put them where the drawing belongs")
+        raise SystemExit(
+            f"{PAGE}: the marks {START!r} and {END!r} are missing — put them where the drawing belongs"
+        )
     return f"{before}{START}\n\n{drawing()}\n\n{END}{after}"
 
 

@@ -33,10 +33,24 @@ from bench.traces.lines import KEY, Header  # noqa: E402
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
 SCHEMA = "trace.schema.json"
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
-SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
+SLOTS = (
+    "summarizer",
+    "compactor",
+    "writer",
+    "store",
+    "evaluator",
+    "extractor",
+    "router",
+    "consumer",
+)
 SHARED = ("debug", "limit", "limits")
 """Options that every command has."""
-FEATURES = {"routes": RouteDecision, "resets": ContextReset, "tools": ToolsChanged, "approvals": Approval}
+FEATURES = {
+    "routes": RouteDecision,
+    "resets": ContextReset,
+    "tools": ToolsChanged,
+    "approvals": Approval,
+}
 """Features of traces that are steps."""
 GROUPS = ("cost", "needed", "loss", "faithful", "prompt", "findings", "probes", "routing")
 """The groups of metrics, in the order of the page."""
@@ -66,7 +80,9 @@ def definition(doc: str) -> str:
     >>> definition("The share of it.\\n\\nMore.\\n\\nSource: a paper\\n\\n>>> 1 + 1\\n2")
     'The share of it.\\n\\nMore.'
     """
-    return "\n\n".join(item for item in doc.split("\n\n") if not item.startswith(("Source:", ">>>")))
+    return "\n\n".join(
+        item for item in doc.split("\n\n") if not item.startswith(("Source:", ">>>"))
+    )
 
 
 def paragraph(doc: str, start: str) -> str:
@@ -75,7 +91,9 @@ def paragraph(doc: str, start: str) -> str:
     >>> paragraph("The share.\\n\\nNot kept: times.\\n\\nSource: a paper", "Not kept: ")
     'times.'
     """
-    return next((item.removeprefix(start) for item in doc.split("\n\n") if item.startswith(start)), "")
+    return next(
+        (item.removeprefix(start) for item in doc.split("\n\n") if item.startswith(start)), ""
+    )
 
 
 def cell(text: object) -> str:
@@ -114,7 +132,9 @@ def settings(entry: Entry) -> str:
 
 def known(kind: str, written: str | None) -> list[Entry]:
     """The plug-ins of a kind. `written`: only those that this part of a page has already, so that a newcomer does not make it old."""
-    return [entry for entry in entries(kind).values() if written is None or f"`{entry.name}`" in written]
+    return [
+        entry for entry in entries(kind).values() if written is None or f"`{entry.name}`" in written
+    ]
 
 
 def is_policy(entry: Entry) -> bool:
@@ -147,7 +167,8 @@ def features_of(reader: str) -> list[str]:
     traces = [trace for path in paths for trace in load([f"{reader}:{path}"]).traces]
     steps = [step for trace in traces for step in trace.steps]
     turns, results = (
-        [step for trace in traces for step in getattr(trace, name)] for name in ("model_turns", "results")
+        [step for trace in traces for step in getattr(trace, name)]
+        for name in ("model_turns", "results")
     )
     has = {
         "untruncated results": any(result.full is not None for result in results),
@@ -185,7 +206,11 @@ def policies(written: str | None) -> Iterator[str]:
 def references(written: str | None) -> Iterator[str]:
     """The strategies that are in every comparison."""
     return table(
-        ("name", "slots"), [(f"`{name}`", f"`{slots}`" if slots else "") for name, slots in sorted(REFERENCES.items())]
+        ("name", "slots"),
+        [
+            (f"`{name}`", f"`{slots}`" if slots else "")
+            for name, slots in sorted(REFERENCES.items())
+        ],
     )
 
 
@@ -197,7 +222,9 @@ def measures(written: str | None) -> Iterator[str]:
         yield from (f"## {group}.*", "") if of_group else ()
         for entry in of_group:
             meta = entry.meta
-            places = f"; {', '.join(f'`{place}`' for place in meta['places'])}" if meta["places"] else ""
+            places = (
+                f"; {', '.join(f'`{place}`' for place in meta['places'])}" if meta["places"] else ""
+            )
             yield from (f"### `{entry.name}`", "")
             yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{places}.*"
             yield from (definition(entry.doc), "")
@@ -225,8 +252,14 @@ def command_line(written: str | None) -> Iterator[str]:
             for item in command.get_params(context)
             if isinstance(item, click.Option) and "--help" not in item.opts and not item.hidden
         ]
-        rows = [(f"`{written_as(item, context)}`", item.help or "") for item in options if item.name not in SHARED]
-        shared.update({written_as(item, context): item.help or "" for item in options if item.name in SHARED})
+        rows = [
+            (f"`{written_as(item, context)}`", item.help or "")
+            for item in options
+            if item.name not in SHARED
+        ]
+        shared.update(
+            {written_as(item, context): item.help or "" for item in options if item.name in SHARED}
+        )
         yield from table(("option", "effect"), rows) if rows else ()
     yield from ("### Options of every command", "")
     yield from table(("option", "effect"), [(f"`{name}`", text) for name, text in shared.items()])
@@ -264,7 +297,9 @@ def trace_schema() -> dict[str, Any]:
     >>> [option["$ref"] for option in trace_schema()["anyOf"]][:2]
     ['#/$defs/Header', '#/$defs/SystemTurn']
     """
-    (header, steps), kinds = msgspec.json.schema_components((Header, AnyStep), ref_template="#/$defs/{name}")
+    (header, steps), kinds = msgspec.json.schema_components(
+        (Header, AnyStep), ref_template="#/$defs/{name}"
+    )
     kinds["Header"]["properties"][KEY] = {"const": SCHEMA_VERSION}
     kinds["Header"]["properties"]["id"]["minLength"] = 1
     return {
@@ -291,7 +326,9 @@ def main() -> None:
         old = old or after != before
         if not check:
             path.write_text(after, encoding="utf-8")
-        state = ("is old: run `make docs`" if check else "written") if after != before else "unchanged"
+        state = (
+            ("is old: run `make docs`" if check else "written") if after != before else "unchanged"
+        )
         print(f"{path.relative_to(FOLDER.parent)}: {state}")
     if check and old:
         sys.exit(1)

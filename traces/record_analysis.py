@@ -1,4 +1,5 @@
-"""Record the analysis sessions again: `python traces/record_analysis.py [FOLDER]` writes analysis/*.jsonl and studies/*.jsonl into FOLDER.
+"""Record the analysis sessions again: `python traces/record_analysis.py [FOLDER]` writes
+analysis/*.jsonl and studies/*.jsonl into FOLDER.
 
 FOLDER is this one by default. Needs numpy and scipy (the `record` extra); takes about ten seconds.
 """
@@ -20,7 +21,9 @@ def main(folder: Path) -> None:
         (folder / place).mkdir(parents=True, exist_ok=True)
         for trace in traces:
             write_trace(trace, folder / place / f"{trace.id}.jsonl")
-            print(f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
+            print(
+                f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Record the building-model sessions again: `python traces/record_building_model.py [FOLDER]` writes building_model/*.jsonl, and the tasks in
-inventories/ and rounds/, into FOLDER.
+"""Record the building-model sessions again: `python traces/record_building_model.py [FOLDER]`
+writes building_model/*.jsonl, and the tasks in inventories/ and rounds/, into FOLDER.
 
-FOLDER is this one by default. Standard library and bench only; recording again gives the same bytes.
+FOLDER is this one by default. Standard library and bench only; recording again gives the same
+bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Record the terminal sessions again: `python traces/record_terminal.py [FOLDER]` writes terminal/session.json, its
-beginnings of 20, 40 and 100 commands, and the short sessions of terminal_tickets/ into FOLDER.
+"""Record the terminal sessions again: `python traces/record_terminal.py [FOLDER]` writes
+terminal/session.json, its beginnings of 20, 40 and 100 commands, and the short sessions of
+terminal_tickets/ into FOLDER.
 
-FOLDER is this one by default. Needs CPython 3.11 and bash, grep, sed, awk, find, sort, wc, cp, diff; takes a few seconds. The standard library of
-the interpreter that runs it is the tree that is investigated, so another interpreter gives other line numbers.
+FOLDER is this one by default. Needs CPython 3.11 and bash, grep, sed, awk, find, sort, wc, cp,
+diff; takes a few seconds. The standard library of the interpreter that runs it is the tree that is
+investigated, so another interpreter gives other line numbers.
 """
 
 from __future__ import annotations
@@ -28,11 +30,17 @@ def main(folder: Path) -> None:
         investigate(transcript)
         transcript.write(folder / "terminal" / "session.json")
         for commands in BEGINNINGS:
-            transcript.write(folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands)
-    print(f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages")
+            transcript.write(
+                folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands
+            )
+    print(
+        f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages"
+    )
     for name, short in sessions():
         short.write(folder / "terminal_tickets" / f"{name}.json")
-        print(f"terminal_tickets/{name}.json: {short.commands} commands, {len(short.messages)} messages")
+        print(
+            f"terminal_tickets/{name}.json: {short.commands} commands, {len(short.messages)} messages"
+        )
 
 
 if __name__ == "__main__":

@@ -41,7 +41,9 @@ def quoted_output() -> Iterator[None]:
         obey(f"::{token}::")
 
 
-def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | None]) -> Iterator[str]:
+def workflow_commands(
+    comparisons: Sequence[Compared], files: Sequence[Path | None]
+) -> Iterator[str]:
     """A workflow command for each gate that did not pass, on the file of its scenario.
 
     One that failed is an error, one that was skipped or is undecided a warning; nothing measured is
@@ -52,7 +54,10 @@ def workflow_commands(comparisons: Sequence[Compared], files: Sequence[Path | No
                     for text in _annotations(comparison, file, kind)]  # fmt: skip
         if len(commands) > MOST:
             left_out = len(commands) - MOST + 1
-            commands = [*commands[: MOST - 1], _command(kind, None, "bench", f"and {left_out} more, see the log")]
+            commands = [
+                *commands[: MOST - 1],
+                _command(kind, None, "bench", f"and {left_out} more, see the log"),
+            ]
         yield from commands
 
 
@@ -85,7 +90,9 @@ def append_summary(comparisons: Sequence[Compared], sentence: str) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as summary:
             summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")
     except (OSError, ValueError) as error:
-        raise BenchError(f"GITHUB_STEP_SUMMARY: {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise BenchError(
+            f"GITHUB_STEP_SUMMARY: {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _command(kind: str, file: Path | None, title: str, message: str) -> str:

@@ -30,7 +30,11 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     is_flag=True,
     help="Keep secrets (keys, tokens, passwords in URLs, cookies); they are removed otherwise.",
 )
-@click.option("--redact-personal", is_flag=True, help="Remove e-mail addresses and user names in home paths too.")
+@click.option(
+    "--redact-personal",
+    is_flag=True,
+    help="Remove e-mail addresses and user names in home paths too.",
+)
 def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
     """Convert the runs of files, folders or patterns into native traces without secrets."""
     from ..model.errors import visible
@@ -98,9 +102,13 @@ def _write_folder(traces: Iterator[Trace], output: Path, read: Sequence[tuple[Pa
 
 def _require_place(output: Path, one_file: bool) -> None:
     if not one_file and (output.suffix or output.is_file()):
-        raise BenchError(f"{output}: no native file ends like this — give a folder, or a name in {', '.join(ENDINGS)}")
+        raise BenchError(
+            f"{output}: no native file ends like this — give a folder, or a name in {', '.join(ENDINGS)}"
+        )
     if one_file and output.is_dir():
-        raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
+        raise BenchError(
+            f"{output}: is a folder — give a file name, or a folder whose name has no ending"
+        )
 
 
 def _file_name(run: str) -> str:
@@ -113,7 +121,9 @@ def _file_name(run: str) -> str:
     ('runs/r2', 'etc/x', 'a_b_1', 'trace', 'git/x')
     """
     parts = [
-        "".join(char if char.isalnum() or char in "._- " else "_" for char in part).lstrip(". ")[:120]
+        "".join(char if char.isalnum() or char in "._- " else "_" for char in part).lstrip(". ")[
+            :120
+        ]
         for part in run.split("/")
     ]
     return "/".join(filter(None, parts)) or "trace"

@@ -14,7 +14,15 @@ from .saying import say
 
 LISTED = {
     "traces": ("reader",),
-    "strategies": ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router"),
+    "strategies": (
+        "summarizer",
+        "compactor",
+        "writer",
+        "store",
+        "evaluator",
+        "extractor",
+        "router",
+    ),
     "metrics": ("number",),
 }
 
@@ -100,7 +108,9 @@ def _hint(what: str, words: Sequence[str]) -> str:
     if words and words[0] in LISTED:
         return f" — write bench list {words[0]}"
     names = (name for kind in LISTED[what] for name in entries(kind))
-    close = nearest(" ".join(words[:1]), {part for name in names for part in re.split(r"[\W_]", name)})
+    close = nearest(
+        " ".join(words[:1]), {part for name in names for part in re.split(r"[\W_]", name)}
+    )
     return close if "did you mean" in close else f" — bench list {what} prints all"
 
 
@@ -170,6 +180,8 @@ def type_name(kind: Any) -> str:
 
 def _declared(entry: Any) -> str:
     if entry.kind == "number":
-        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
+        return (
+            f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
+        )
     at, loop = entry.meta.get("at"), entry.meta.get("loop")
     return (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")

@@ -1,4 +1,6 @@
-"""Mistakes at the command line in one line each: what click found, and where it knows of nothing near, where to look."""
+"""Mistakes at the command line in one line each: what click found, and where it knows of nothing
+near, where to look.
+"""
 
 from __future__ import annotations
 

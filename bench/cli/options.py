@@ -57,7 +57,10 @@ def warn_unlisted(model: str | None) -> None:
 
     if model is not None and unit_prices(model) is None:
         close = nearest(model, models()).partition(" — known")[0]
-        say(f"warning: no prices are listed for the model {model!r}{close}; tokens are counted", err=True)
+        say(
+            f"warning: no prices are listed for the model {model!r}{close}; tokens are counted",
+            err=True,
+        )
 
 
 of_model = click.option(
@@ -85,7 +88,9 @@ def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]]) -
     for path in outputs:
         what = read.get(os.path.realpath(path))
         if what is not None:
-            raise BenchError(f"{path}: is {what}, which writing it would destroy — give another file")
+            raise BenchError(
+                f"{path}: is {what}, which writing it would destroy — give another file"
+            )
     require_place(outputs)
 
 
@@ -100,7 +105,10 @@ def inputs_of(plans: Sequence[Scenario], outputs: Iterable[Path]) -> Iterator[tu
     written = {os.path.realpath(path) for path in outputs}
     for plan in plans:
         if plan.path is not None and plan.baseline_path is not None:
-            yield from ((plan.path, "a scenario of this run"), (plan.baseline_path, "a baseline of this run"))
+            yield from (
+                (plan.path, "a scenario of this run"),
+                (plan.baseline_path, "a baseline of this run"),
+            )
         for text in plan.traces:
             try:
                 files, named = files_of(text, plan.base)

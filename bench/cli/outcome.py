@@ -38,7 +38,8 @@ def finish(
     verbose: bool = False,
     allow_undecided: bool = False,
 ) -> None:
-    """Print the comparisons, write the reports, and end the process with the exit code of the gates.
+    """Print the comparisons, write the reports, and end the process with the exit code of the
+    gates.
 
     The reports and `beside` (baselines that were accepted) are made before any is written, and
     written together. `lines` are about these. `files` are where the comparisons were declared, for
@@ -50,7 +51,9 @@ def finish(
     from ..reports.text import terminal_text
 
     code = exit_code(comparisons, allow_undecided=allow_undecided)
-    sentence = first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
+    sentence = (
+        first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
+    )
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     with progress_line("kB written") as progress:
         text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
@@ -123,4 +126,6 @@ def print_report(report: bytes, sentence: str) -> None:
 
 def _in_colour() -> bool:
     """True if standard output is a terminal that shows colours, and NO_COLOR is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 )
 @of_model
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that measure runs (default: one a core)."
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes that measure runs (default: one a core).",
 )
 @click.option(
     "--engine",
@@ -59,7 +62,12 @@ if TYPE_CHECKING:
     help="Measure runs in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786.",
 )
 @click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
-@click.option("--update-baseline", "accept", is_flag=True, help="Accept this run's values as the scenario's baseline.")
+@click.option(
+    "--update-baseline",
+    "accept",
+    is_flag=True,
+    help="Accept this run's values as the scenario's baseline.",
+)
 @click.option(
     "--require-baseline",
     "required",
@@ -138,7 +146,9 @@ def run(
     )
 
 
-def _compared(plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]) -> list[Compared]:
+def _compared(
+    plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]
+) -> list[Compared]:
     """The scenarios replayed and judged, one after the other, by the same workers."""
     from .. import run_scenario
     from ..run.kept import kept_here
@@ -152,7 +162,10 @@ def _compared(plans: Sequence[Scenario], workers: Workers, settings: dict[str, A
 
 
 def _plans(
-    scenarios: Sequence[Path], traces: tuple[str, ...], strategies: Sequence[str], changed: Mapping[str, Any]
+    scenarios: Sequence[Path],
+    traces: tuple[str, ...],
+    strategies: Sequence[str],
+    changed: Mapping[str, Any],
 ) -> list[Scenario]:
     """The scenarios of the files, or one scenario of the traces and strategies.
 
@@ -230,22 +243,31 @@ def _workers(engine: str, jobs: int) -> Workers:
 # ---------------------------------------------------------------- baselines
 
 
-def _require_sense(model: str | None, named: bool, *, accept: bool, required: bool, against: str | None) -> None:
+def _require_sense(
+    model: str | None, named: bool, *, accept: bool, required: bool, against: str | None
+) -> None:
     """Raise ScenarioError for options about a baseline that contradict each other.
 
     `named`: a scenario file is given, beside which a baseline is kept.
     """
     if accept and model:
-        raise ScenarioError("--update-baseline with --model: write it into the scenario, then accept")
+        raise ScenarioError(
+            "--update-baseline with --model: write it into the scenario, then accept"
+        )
     for option, given in (("--update-baseline", accept), ("--require-baseline", required)):
         if given and not named:
             raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
     if accept and against is not None:
-        raise ScenarioError("--update-baseline accepts a run as the baseline, --against needs none: give one of them")
+        raise ScenarioError(
+            "--update-baseline accepts a run as the baseline, --against needs none: give one of them"
+        )
 
 
 def _accepted(
-    plans: Sequence[Scenario], comparisons: Sequence[Compared], beside: dict[Path, bytes], lines: list[str]
+    plans: Sequence[Scenario],
+    comparisons: Sequence[Compared],
+    beside: dict[Path, bytes],
+    lines: list[str],
 ) -> list[Compared]:
     """The comparisons, each judged against itself as its new baseline.
 
@@ -257,11 +279,15 @@ def _accepted(
     for plan, compared in zip(plans, comparisons, strict=True):
         path = plan.baseline_path
         if path is None:
-            raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
+            raise ScenarioError(
+                f"{plan.title}: no scenario file, so there is no place for a baseline"
+            )
         judged, beside[path] = accepted(compared)
         for move in compared.moves:
             if any(move.metric == rule.metric for rule in compared.rules):
-                lines.append(f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}")
+                lines.append(
+                    f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}"
+                )
         lines.append(f"accepted {path.name}")
         renewed.append(judged)
     return renewed

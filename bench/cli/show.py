@@ -20,8 +20,12 @@ WIDTH = 70
 
 @click.command()
 @click.argument("trace", metavar="[FORMAT:]PATH")
-@click.option("--step", "index", type=int, metavar="N", help="Print one step in full, by its number.")
-@click.option("--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one.")
+@click.option(
+    "--step", "index", type=int, metavar="N", help="Print one step in full, by its number."
+)
+@click.option(
+    "--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one."
+)
 def show(trace: str, index: int | None, run: str | None) -> None:
     """Print the steps of a run (or of all runs of a folder) with their tokens, or one in full."""
     from ..model.errors import visible
@@ -36,7 +40,9 @@ def show(trace: str, index: int | None, run: str | None) -> None:
             raise TraceError(f"{trace}: holds no run {run!r}{nearest(run, ids)}")
         traces = tuple(item for item in traces if item.id == run)
     if index is not None and len(traces) > 1:
-        raise TraceError(f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}")
+        raise TraceError(
+            f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}"
+        )
     for item in traces:
         for line in step_lines(item) if index is None else step_in_full(item, index):
             say(line)
@@ -92,7 +98,11 @@ def texts_of(step: AnyStep) -> Iterator[str]:
         case model.SystemTurn() | model.UserTurn():
             yield model.text_of(step.content)
         case model.ModelTurn():
-            calls = (f"{call.name}({as_text(call.arguments)})" for call in step.tool_calls if not call.in_text)
+            calls = (
+                f"{call.name}({as_text(call.arguments)})"
+                for call in step.tool_calls
+                if not call.in_text
+            )
             yield from filter(None, (model.text_of(step.content), *calls))
         case model.ToolResult():
             yield step.text
@@ -118,7 +128,11 @@ def _before(step: AnyStep) -> str:
     match step:
         case model.ToolResult():
             cut = ", recorded cut" if step.truncated_at_source else ""
-            seen = ", shown cut" if step.seen is not None and step.full not in (None, step.seen) else ""
+            seen = (
+                ", shown cut"
+                if step.seen is not None and step.full not in (None, step.seen)
+                else ""
+            )
             return f"{_flat(step.function)}{'' if step.success else ', failed'}{seen}{cut}: "
         case model.RouteDecision():
             return f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
@@ -154,6 +168,14 @@ def step_in_full(trace: Trace, index: int) -> Iterator[str]:
     yield f"{visible(trace.id)} step {index}: {fields['kind']}"
     for name, value in fields.items():
         if name not in ("kind", "index") and value is not None and value != [] and value != "":
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            text = (
+                value
+                if isinstance(value, str)
+                else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            )
             first, *rest = visible(text).split("\n")
-            yield from (f"{name}:", *(f"  {line}" for line in (first, *rest))) if rest else (f"{name}: {first}",)
+            yield from (
+                (f"{name}:", *(f"  {line}" for line in (first, *rest)))
+                if rest
+                else (f"{name}: {first}",)
+            )

@@ -63,7 +63,9 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
         write_together({stage / baseline: scores})
     for name in (*contents, baseline):
         say(f"wrote {folder / name}")
-    say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
+    say(
+        f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere"
+    )
     say(f"next: put your own function into {folder / OWN}, commit these files, and run")
     say(f"  bench run {folder / scenario}")
 
@@ -93,7 +95,8 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
 
     named = _best_policy(traces)
     paths = [
-        _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix()) for text in traces
+        _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix())
+        for text in traces
     ]
     slots = (part.partition("=") for part in split_top(PORTFOLIO[named], "+"))
     filled = {
@@ -105,7 +108,10 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     text = (_STARTER / "advised.toml").read_text(encoding="utf-8")
     for mark, value in filled.items():
         text = text.replace(mark, value)
-    return {ADVISED: text.encode(), **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)}}
+    return {
+        ADVISED: text.encode(),
+        **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)},
+    }
 
 
 def _best_policy(traces: Sequence[str]) -> str:
@@ -137,7 +143,10 @@ def _placed(text: str, place: Callable[[str], str]) -> str:
 def starter() -> dict[str, bytes]:
     """The starter's files by their paths below a folder. The baseline is left to a run."""
     contents = {name: (_STARTER / source).read_bytes() for name, source in _FILES.items()}
-    return {**contents, WORKFLOW: contents[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode())}
+    return {
+        **contents,
+        WORKFLOW: contents[WORKFLOW].replace(b"@REQUIREMENT@", requirement().encode()),
+    }
 
 
 def require_free(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -161,10 +170,16 @@ def requirement() -> str:
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
     checkout = Path(__file__).parents[2]
     asked = (("remote", "get-url", "origin"), ("rev-parse", "HEAD"))
-    remote, commit = ((git(checkout, *arguments) or b"").decode("utf-8", "replace").strip() for arguments in asked)
+    remote, commit = (
+        (git(checkout, *arguments) or b"").decode("utf-8", "replace").strip() for arguments in asked
+    )
     if commit and remote.startswith(("https://", "ssh://")):
         return f"{DISTRIBUTION} @ git+{remote}@{commit}"
-    return str(checkout) if (checkout / "pyproject.toml").is_file() else f"{DISTRIBUTION}=={__version__}"
+    return (
+        str(checkout)
+        if (checkout / "pyproject.toml").is_file()
+        else f"{DISTRIBUTION}=={__version__}"
+    )
 
 
 def _there(folder: Path) -> Path:

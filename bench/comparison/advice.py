@@ -36,7 +36,12 @@ def answers_of(specs: Iterable[str]) -> Answers:
     slots = [filled(spec) for spec in specs]
     if not slots or any(not slot or {"summarizer", "compactor"} & slot.keys() for slot in slots):
         return "savings"
-    names: dict[str, Answers] = {"store": "stored", "evaluator": "judged", "extractors": "judged", "routers": "routed"}
+    names: dict[str, Answers] = {
+        "store": "stored",
+        "evaluator": "judged",
+        "extractors": "judged",
+        "routers": "routed",
+    }
     differing = [name for name in names if len({slot.get(name) for slot in slots}) > 1]
     present = [name for name in names if any(name in slot for slot in slots)]
     return names[(differing or present or ["store"])[0]]
@@ -90,7 +95,9 @@ class _Question:
 
 
 def _question(runs: Runs, names: Sequence[str], answers: Answers, terms: Terms) -> _Question:
-    """The question, decided by the price of the terms where the runs have it, else by one that they have."""
+    """The question, decided by the price of the terms where the runs have it, else by one that they
+    have.
+    """
     economies = economies_of(runs)
     deciding: Economy = terms.basis if terms.basis in economies else economies[0]
     assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
@@ -130,7 +137,9 @@ def _marks(runs: Runs, name: str) -> Iterator[Mark]:
 
 def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:
     """The last rule: the saving is certain, where the cache is assumed with and without it."""
-    asked = [price for economy, price in own.items() if economy == question.deciding or question.assumed]
+    asked = [
+        price for economy, price in own.items() if economy == question.deciding or question.assumed
+    ]
     worst = max(asked, key=lambda price: finite(price.high if price else None))
     passed = all(price is not None and price.certain for price in asked)
     return RuleResult(rule="cheaper", passed=passed, value=worst.high if worst else None, limit=1.0)
@@ -173,11 +182,18 @@ def _without_today(item: Ranked) -> Ranked:
 def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
     """The first strategy that may be shipped; of those that are equally cheap the preferred one."""
     ships = [item for item in ordered if item.verdict == "ship"]
-    ratios = {item.strategy: price.ratio for item in ships if (price := price_of(item, question.deciding)) is not None}
+    ratios = {
+        item.strategy: price.ratio
+        for item in ships
+        if (price := price_of(item, question.deciding)) is not None
+    }
     least = ratios.get(ships[0].strategy) if ships else None
     if question.answers != "savings" or least is None:
         return ships[0].strategy if ships else None
-    return min((item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL), key=preference).strategy
+    return min(
+        (item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL),
+        key=preference,
+    ).strategy
 
 
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
@@ -206,17 +222,25 @@ def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | Non
         cannot_rule_out=cannot_rule_out(len(runs.tasks)) if answers == "savings" else None,
         cheapest_rejected=_cheapest_rejected(ordered, advised, deciding),
         disagree=_disagree(ordered, advised),
-        theoretical_minimum=None if least is None or not runs.all else math.fsum(least) / len(runs.all),
+        theoretical_minimum=None
+        if least is None or not runs.all
+        else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
     return msgspec.structs.replace(advice, sentence=sentence_of(advice, answers, question.assumed))
 
 
-def _cheapest_rejected(ordered: tuple[Ranked, ...], advised: str | None, deciding: Economy) -> str | None:
+def _cheapest_rejected(
+    ordered: tuple[Ranked, ...], advised: str | None, deciding: Economy
+) -> str | None:
     """The cheapest strategy that saves, and that a rule other than the last refuses."""
-    refused = [item for item in ordered if item.verdict in ("invalid", "unfaithful", "loses too much")]
+    refused = [
+        item for item in ordered if item.verdict in ("invalid", "unfaithful", "loses too much")
+    ]
     priced = [
-        (price.per_run, item.strategy) for item in refused if (price := price_of(item, deciding)) and is_saving(price)
+        (price.per_run, item.strategy)
+        for item in refused
+        if (price := price_of(item, deciding)) and is_saving(price)
     ]
     return min(priced, default=(0.0, None))[1]
 
@@ -227,10 +251,18 @@ def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
     That is the advised strategy, else the first one that only its price refuses.
     """
     only_by_price = (
-        item for item in ordered if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
+        item
+        for item in ordered
+        if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
     )
-    about = next((item for item in ordered if item.strategy == advised), None) or next(only_by_price, None)
+    about = next((item for item in ordered if item.strategy == advised), None) or next(
+        only_by_price, None
+    )
     if about is None:
         return False
-    prices = [price for price in (about.cached, about.uncached) if price is not None and price.ratio is not None]
+    prices = [
+        price
+        for price in (about.cached, about.uncached)
+        if price is not None and price.ratio is not None
+    ]
     return len({is_saving(price) for price in prices}) > 1

@@ -23,7 +23,9 @@ from .totals import Runs
 def shared_runs(now: Runs, then: Runs) -> set[str]:
     """The ids of the runs that both sides have: the same recording, asked the same questions."""
     known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
-    return {run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)}
+    return {
+        run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)
+    }
 
 
 def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
@@ -67,7 +69,9 @@ def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
     return tuple(all_moves)
 
 
-def moved_runs(then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]) -> tuple[RunMove, ...]:
+def moved_runs(
+    then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]
+) -> tuple[RunMove, ...]:
     """The runs in which a number of a strategy moved, the worst first."""
     old = {run.id: then.number(run, name, info.name) for run in then.all if run.id in both}
     new = {run.id: now.number(run, name, info.name) for run in now.all if run.id in both}
@@ -93,7 +97,9 @@ def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
     here = {run.id for run in compared.runs}
     for run in sorted({run.id for run in base.runs} - both):
         yield f"run {run} of the baseline {'is another recording now' if run in here else 'is gone'}"
-    for name in sorted({name for rule in base.rules for name in _judged(base, rule)} & base.specs.keys()):
+    for name in sorted(
+        {name for rule in base.rules for name in _judged(base, rule)} & base.specs.keys()
+    ):
         now = compared.specs.get(name)
         if now is None:
             yield f"strategy {name}, which was judged, is gone"
@@ -111,7 +117,8 @@ def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[st
     known = [
         now.settings
         for now in compared.rules
-        if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate) and fnmatchcase(name, now.strategy)
+        if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
+        and fnmatchcase(name, now.strategy)
     ]
     if not any(as_strict(settings, rule.settings) for settings in known):
         wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())

@@ -45,7 +45,9 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
         scores = tuple(
             msgspec.structs.replace(
                 score,
-                numbers={name: number for name, number in sorted(score.numbers.items()) if name in wanted},
+                numbers={
+                    name: number for name, number in sorted(score.numbers.items()) if name in wanted
+                },
                 checks={},
                 constant_texts=(),
             )
@@ -54,7 +56,11 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
         )
         runs.append(msgspec.structs.replace(run, scores=scores))
     return ScoreFile(
-        title=compared.title, signature=compared.signature, specs=compared.specs, rules=compared.rules, runs=tuple(runs)
+        title=compared.title,
+        signature=compared.signature,
+        specs=compared.specs,
+        rules=compared.rules,
+        runs=tuple(runs),
     )
 
 
@@ -64,7 +70,10 @@ def score_bytes(file: ScoreFile) -> bytes:
     The same input gives the same bytes.
     """
     written = msgspec.structs.replace(file, runs=tuple(run.as_written for run in file.runs))
-    return msgspec.json.format(json_bytes(msgspec.to_builtins(written), order="sorted"), indent=2) + b"\n"
+    return (
+        msgspec.json.format(json_bytes(msgspec.to_builtins(written), order="sorted"), indent=2)
+        + b"\n"
+    )
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:
@@ -78,7 +87,11 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
     accepted = path.name.endswith(".baseline.json")
-    again = "accept a new one with --update-baseline" if accepted else "write one with `bench run -o FILE.json`"
+    again = (
+        "accept a new one with --update-baseline"
+        if accepted
+        else "write one with `bench run -o FILE.json`"
+    )
     try:
         data = read_result(path)
         read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])
@@ -89,7 +102,9 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
         raise ResultsError(f"{path}: has no scenario {title!r}{nearest(title, files)}")
     scores = files.get(title) or next(iter(files.values()))
     if scores.schema != SCHEMA_VERSION:
-        raise ResultsError(f"{path}: schema {scores.schema}, this bench reads {SCHEMA_VERSION} — {again}")
+        raise ResultsError(
+            f"{path}: schema {scores.schema}, this bench reads {SCHEMA_VERSION} — {again}"
+        )
     return scores
 
 
@@ -112,12 +127,18 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     )
 
 
-def _conditions(now: Signature, then: Signature, info: MetricInfo) -> Iterator[tuple[str, object, object]]:
+def _conditions(
+    now: Signature, then: Signature, info: MetricInfo
+) -> Iterator[tuple[str, object, object]]:
     yield "reading of facts", then.facts_version, now.facts_version
     if info.unit in ("tokens", "usd", "prompts"):
         yield "calibration of token counts", then.calibration, now.calibration
         yield "model of traces that name none", then.model or "none", now.model or "none"
         both = sorted(then.encodings.keys() & now.encodings.keys())
-        yield "encoding", [then.encodings[run] for run in both], [now.encodings[run] for run in both]
+        yield (
+            "encoding",
+            [then.encodings[run] for run in both],
+            [now.encodings[run] for run in both],
+        )
     if info.unit == "usd":
         yield "price tables", then.prices_date, now.prices_date

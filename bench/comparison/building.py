@@ -16,11 +16,16 @@ from .totals import Runs, totals
 
 
 def decided(
-    measured: Compared, terms: Terms = USUAL, base: ScoreFile | None = None, *, required: bool = False
+    measured: Compared,
+    terms: Terms = USUAL,
+    base: ScoreFile | None = None,
+    *,
+    required: bool = False,
 ) -> Compared:
     """A comparison that holds measured runs, with all that follows from them.
 
-    `base` is the baseline. `required`: a missing one, and what was loosened or is gone since, fails.
+    `base` is the baseline. `required`: a missing one, and what was loosened or is gone since,
+    fails.
     """
     compared = msgspec.structs.replace(
         measured,

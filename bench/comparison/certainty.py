@@ -75,7 +75,9 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     corrected: dict[str, float] = {}
     least = 0.0
     for name in sorted(p_values, key=lambda name: (p_values[name], name)):
-        corrected[name] = least = min(1.0, max(least, p_values[name] * (len(p_values) - len(corrected))))
+        corrected[name] = least = min(
+            1.0, max(least, p_values[name] * (len(p_values) - len(corrected)))
+        )
     return corrected
 
 
@@ -111,7 +113,9 @@ def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> f
     paid: list[float] = []
     for at, here in enumerate(today):
         others = [of_all - values[at] for of_all, values in zip(sums, costs, strict=True)]
-        chosen = next(n for n, price in enumerate(others) if price <= min(others) + EQUAL * (total - here))
+        chosen = next(
+            n for n, price in enumerate(others) if price <= min(others) + EQUAL * (total - here)
+        )
         paid.append(costs[chosen][at])
     return math.fsum(paid) / total
 
@@ -123,7 +127,9 @@ def lowest_rate(hits: int, of: int) -> float:
     (0.0, 0.00256, 0.0553)
     """
     hits = min(hits, of)
-    return 0.0 if hits <= 0 else _root(lambda p: beta_share(p, hits, of - hits + 1) - _RISK, 0.0, 1.0)
+    return (
+        0.0 if hits <= 0 else _root(lambda p: beta_share(p, hits, of - hits + 1) - _RISK, 0.0, 1.0)
+    )
 
 
 # ---------------------------------------------------------------- distributions
@@ -172,7 +178,16 @@ def beta_share(x: float, a: float, b: float) -> float:
         return 0.0 if x <= 0 else 1.0
     if x > (a + 1) / (a + b + 2):
         return 1 - beta_share(1 - x, b, a)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    front = (
+        math.exp(
+            math.lgamma(a + b)
+            - math.lgamma(a)
+            - math.lgamma(b)
+            + a * math.log(x)
+            + b * math.log1p(-x)
+        )
+        / a
+    )
     tiny = 1e-300
     c, d = 1.0, 1 / max(1 - (a + b) * x / (a + 1), tiny)
     value = d

@@ -17,7 +17,9 @@ _SHARED = ("metric", "strategy", "over")
 _ROUNDING = 1e-9
 
 
-def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo], number: int = 0) -> GateRule:
+def parse_rule(
+    table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo], number: int = 0
+) -> GateRule:
     """A gate from its table.
 
     Raises ScenarioError, after `where`, for what it does not know or what would always pass.
@@ -26,9 +28,15 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
     {'max_drop': '2%'}
     """
-    metric, strategy, over = table.get("metric"), table.get("strategy", "*"), table.get("over", "all")
+    metric, strategy, over = (
+        table.get("metric"),
+        table.get("strategy", "*"),
+        table.get("over", "all"),
+    )
     if not isinstance(metric, str) or metric not in infos:
-        raise ScenarioError(f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}")
+        raise ScenarioError(
+            f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}"
+        )
     settings = {key: value for key, value in table.items() if key not in _SHARED}
     for problem in _problems(settings, infos[metric]):
         raise ScenarioError(f"{where}: {problem}")
@@ -39,7 +47,9 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
         raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
     if not isinstance(strategy, str):
         raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")
-    return GateRule(metric=metric, strategy=strategy, over=over, gate=gate, settings=settings, number=number)
+    return GateRule(
+        metric=metric, strategy=strategy, over=over, gate=gate, settings=settings, number=number
+    )
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:

@@ -31,7 +31,9 @@ _BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
-def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False) -> tuple[GateResult, ...]:
+def judge(
+    compared: Compared, base: ScoreFile | None, *, required: bool = False
+) -> tuple[GateResult, ...]:
     """The result of every gate on each strategy that it names.
 
     Gates of the baseline that are not the same are judged too.
@@ -40,7 +42,11 @@ def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False)
     loosened, is a failure.
     """
     own = [msgspec.structs.replace(rule, number=0) for rule in compared.rules]
-    then = [rule for rule in (base.rules if base else ()) if msgspec.structs.replace(rule, number=0) not in own]
+    then = [
+        rule
+        for rule in (base.rules if base else ())
+        if msgspec.structs.replace(rule, number=0) not in own
+    ]
     runs = Runs(compared.runs)
     results = [
         _judged(compared, base, _Gate(rule, name, runs), required)
@@ -50,10 +56,15 @@ def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False)
     if base is not None:
         outcome: Outcome = "fail" if required else "skipped"
         changes = loosened(base, compared)
-        results += [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change) for change in changes]
+        results += [
+            GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=change)
+            for change in changes
+        ]
     if results:
         results += [
-            GateResult(rule=JUDGE, strategy="", outcome="undecided", reason=f"{item.path}: {item.reason}")
+            GateResult(
+                rule=JUDGE, strategy="", outcome="undecided", reason=f"{item.path}: {item.reason}"
+            )
             for item in compared.skipped
             if item.damaged
         ]
@@ -63,7 +74,9 @@ def judge(compared: Compared, base: ScoreFile | None, *, required: bool = False)
 def accepted(compared: Compared) -> tuple[Compared, bytes]:
     """A comparison judged against itself, and its score file, which is the new baseline."""
     scores = score_file_of(compared)
-    return msgspec.structs.replace(compared, gates=judge(compared, scores), moves=()), score_bytes(scores)
+    return msgspec.structs.replace(compared, gates=judge(compared, scores), moves=()), score_bytes(
+        scores
+    )
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:
@@ -91,7 +104,9 @@ class _Gate:
 
     def ends(self, outcome: Outcome, reason: str = "", **values: Any) -> GateResult:
         """The result of this gate."""
-        return GateResult(rule=self.rule, strategy=self.name, outcome=outcome, reason=reason, **values)
+        return GateResult(
+            rule=self.rule, strategy=self.name, outcome=outcome, reason=reason, **values
+        )
 
 
 def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: bool) -> GateResult:
@@ -110,7 +125,9 @@ def _judged(compared: Compared, base: ScoreFile | None, gate: _Gate, required: b
         reason = f"there is no baseline yet — accept one {_UPDATE}"
         return gate.ends("fail" if required else "skipped", reason)
     if why := stale(compared.signature, base.signature, info):
-        return gate.ends(refusal, f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}")
+        return gate.ends(
+            refusal, f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
+        )
     return _by_regression(gate, info, Runs(base.runs))
 
 
@@ -140,7 +157,12 @@ def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
         return gate.ends("undecided", f"not measured: {total.reason}", basis=basis)
     value = total.value if rule.over == "all" else worst[1]
     broken = limits(value, rule.settings)
-    if broken is None and then is not None and rule.over == "all" and info.aggregate == "mean over tasks":
+    if (
+        broken is None
+        and then is not None
+        and rule.over == "all"
+        and info.aggregate == "mean over tasks"
+    ):
         known = as_then(gate.now, then, shared_runs(gate.now, then)).total(gate.name, info).value
         if known is not None and (broken := limits(known, rule.settings)) is not None:
             value, basis = known, f"{basis} of the baseline"
@@ -158,7 +180,9 @@ def _by_regression(gate: _Gate, info: MetricInfo, then: Runs) -> GateResult:
     old, new = there.total(gate.name, info), here.total(gate.name, info)
     before, after = old.value, new.value
     if before is None or after is None or not is_finite(old) or not is_finite(new):
-        return gate.ends("undecided", f"not measured: {old.reason or new.reason}", before=before, value=after)
+        return gate.ends(
+            "undecided", f"not measured: {old.reason or new.reason}", before=before, value=after
+        )
     moved = moved_runs(then, gate.now, gate.name, info, both)
     worst = gate.now.worst(gate.name, info.name, lowest=info.better == "higher")
     return gate.ends(
@@ -171,7 +195,9 @@ def _by_regression(gate: _Gate, info: MetricInfo, then: Runs) -> GateResult:
     )
 
 
-def _not_comparable(gate: _Gate, info: MetricInfo, here: Runs, there: Runs, then: Runs) -> GateResult | None:
+def _not_comparable(
+    gate: _Gate, info: MetricInfo, here: Runs, there: Runs, then: Runs
+) -> GateResult | None:
     """The result where a run of the baseline, or its number, is here no more; None where all are.
 
     `here` and `there` are the runs that both sides have, `then` all of the baseline.
@@ -179,13 +205,17 @@ def _not_comparable(gate: _Gate, info: MetricInfo, here: Runs, there: Runs, then
     shared = {run.id for run in there.all}
     if lost := [run.id for run in then.all if run.id not in shared]:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        return gate.ends("undecided", f"not here as in the baseline: {names} — restore, or accept {_UPDATE}")
+        return gate.ends(
+            "undecided", f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
+        )
     if not shared:
         return gate.ends("undecided", "no run of the baseline is here")
     measured = {run.id for run in here.all if here.number(run, gate.name, info.name)}
     for run in there.all:
         if there.number(run, gate.name, info.name) and run.id not in measured:
-            return gate.ends("undecided", f"was measured on {run.id} and is not any more", run=run.id)
+            return gate.ends(
+                "undecided", f"was measured on {run.id} and is not any more", run=run.id
+            )
     return None
 
 
@@ -194,7 +224,9 @@ def _not_comparable(gate: _Gate, info: MetricInfo, here: Runs, there: Runs, then
 
 def is_measured(compared: Compared) -> bool:
     """True if any number of any strategy could be measured."""
-    numbers = (number for run in compared.runs for score in run.scores for number in score.numbers.values())
+    numbers = (
+        number for run in compared.runs for score in run.scores for number in score.numbers.values()
+    )
     return any(number.value is not None and number.weight for number in numbers)
 
 
@@ -203,4 +235,8 @@ def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) ->
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1
-    return 3 if not all(map(is_measured, compared)) or ("undecided" in outcomes and not allow_undecided) else 0
+    return (
+        3
+        if not all(map(is_measured, compared)) or ("undecided" in outcomes and not allow_undecided)
+        else 0
+    )

@@ -36,12 +36,22 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     """
     here, count = runs.by_task(TODAY, METRICS[economy]), max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    costs = {name: values for name in names if (values := runs.by_task(name, METRICS[economy])) is not None}
+    costs = {
+        name: values
+        for name in names
+        if (values := runs.by_task(name, METRICS[economy])) is not None
+    }
     known = costs if here is None else {TODAY: here, **costs}
-    compared = {} if here is None else {name: ratio_of_totals(here, values) for name, values in costs.items()}
+    compared = (
+        {}
+        if here is None
+        else {name: ratio_of_totals(here, values) for name, values in costs.items()}
+    )
     ratios = {name: ratio for name, ratio in compared.items() if ratio is not None}
     corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
-    prices = {name: Price(unit=unit, per_run=math.fsum(values) / count) for name, values in known.items()}
+    prices = {
+        name: Price(unit=unit, per_run=math.fsum(values) / count) for name, values in known.items()
+    }
     return prices | {
         name: msgspec.structs.replace(
             prices[name],
@@ -59,21 +69,32 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ra
 
     It was chosen among many on these tasks, so its own price looks too good.
     """
-    open_ones = (item for item in ranked if item.strategy != TODAY and all(r.passed for r in item.rules[:-1]))
+    open_ones = (
+        item for item in ranked if item.strategy != TODAY and all(r.passed for r in item.rules[:-1])
+    )
     able = [item.strategy for item in sorted(open_ones, key=preference)]
     by_name = {item.strategy: item for item in ranked}
     changes: dict[str, Price] = {}
     for economy in economies_of(runs):
         here = runs.by_task(TODAY, METRICS[economy])
-        costs = [values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None]
+        costs = [
+            values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None
+        ]
         ratio = None if here is None else leave_one_out(costs, here)
         price, base = (price_of(by_name[name], economy) for name in (advised, TODAY))
         if ratio is None or price is None or not price.ratio or base is None:
             continue
         high = None if price.high is None else price.high * ratio / price.ratio
-        stated = msgspec.structs.replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)
-        changes |= dict.fromkeys(("cached", "uncached") if economy == "tokens" else (economy,), stated)
-    return tuple(msgspec.structs.replace(item, **changes) if item.strategy == advised else item for item in ranked)
+        stated = msgspec.structs.replace(
+            price, ratio=ratio, high=high, per_run=base.per_run * ratio
+        )
+        changes |= dict.fromkeys(
+            ("cached", "uncached") if economy == "tokens" else (economy,), stated
+        )
+    return tuple(
+        msgspec.structs.replace(item, **changes) if item.strategy == advised else item
+        for item in ranked
+    )
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:

@@ -49,10 +49,22 @@ TABLE: tuple[Asked, ...] = (
     Asked("hidden", "count", "unfaithful"),
     Asked("needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", 0.05),
     Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", 0.90),
-    Asked("stored", "share", "loses too much", ("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"),
+    Asked(
+        "stored",
+        "share",
+        "loses too much",
+        ("loss.leaf_recall.stored", "loss.fact_recall.stored"),
+        slot="store",
+    ),
     Asked("stored", "share", "loses too much", ("probes.recall",), slot="store"),
     Asked("judged", "share", "loses too much", ("findings.agreement",), slot="evaluator"),
-    Asked("routed", "share", "loses too much", ("routing.accuracy", "routing.selection_top1"), slot="routers"),
+    Asked(
+        "routed",
+        "share",
+        "loses too much",
+        ("routing.accuracy", "routing.selection_top1"),
+        slot="routers",
+    ),
     Asked("cheaper", "cheaper", "not certain"),
 )
 """The table.
@@ -75,7 +87,11 @@ def filled(spec: str) -> dict[str, str]:
     slots: dict[str, str] = {}
     for part in split_top(spec, "+"):
         head, _, value = part.partition("=")
-        name, _, more = value.partition("=") if "=" in value and head.strip() not in SLOTS else (head, "", value)
+        name, _, more = (
+            value.partition("=")
+            if "=" in value and head.strip() not in SLOTS
+            else (head, "", value)
+        )
         if name.strip() in SLOTS:
             slots[name.strip()] = more
     return slots
@@ -131,7 +147,9 @@ def unchecked(runs: Runs, strategy: str) -> bool:
     """True if a text of a strategy could not be read, or a rule was not asked of some run."""
     needed = [asked.rule for asked in TABLE if asked.kind in ("count", "prose")]
     checks = [score.checks if (score := runs.score(run, strategy)) else {} for run in runs.all]
-    return any(rule not in by_rule or by_rule[rule].unchecked for by_rule in checks for rule in needed)
+    return any(
+        rule not in by_rule or by_rule[rule].unchecked for by_rule in checks for rule in needed
+    )
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
@@ -211,7 +229,10 @@ def _count(rule: Rule, counted: _Hits) -> RuleResult:
 
 def _rate(rule: Rule, counted: _Hits, alarms: FalseAlarms) -> RuleResult:
     """A rule that reads prose: broken by a rate that is certainly above its false alarms."""
-    low, expected = lowest_rate(counted.hits, counted.of), alarms.expected(counted.of, counted.summaries)
+    low, expected = (
+        lowest_rate(counted.hits, counted.of),
+        alarms.expected(counted.of, counted.summaries),
+    )
     return RuleResult(
         rule=rule,
         passed=low <= expected,
@@ -254,7 +275,9 @@ def _share(
     )
 
 
-def _unmeasured(asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]) -> RuleResult | None:
+def _unmeasured(
+    asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]
+) -> RuleResult | None:
     """The result of a rule on a share that no run has; None where it is not asked.
 
     It passes where nothing was needed from far back, and fails elsewhere.

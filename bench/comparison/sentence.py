@@ -70,7 +70,11 @@ def change(price: Price) -> str:
     ('36% less', '3% more')
     """
     ratio = 1.0 if price.ratio is None else price.ratio
-    return "as much" if abs(ratio - 1) < NOISE else f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
+    return (
+        "as much"
+        if abs(ratio - 1) < NOISE
+        else f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
+    )
 
 
 def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
@@ -79,10 +83,14 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
     missed = (
-        f"; {percent(best.missed_turns)} of turns would have missed something they used" if best.missed_turns else ""
+        f"; {percent(best.missed_turns)} of turns would have missed something they used"
+        if best.missed_turns
+        else ""
     )
     how = _economy(advice, assumed)
-    here = next((price_of(item, advice.basis) for item in advice.ranked if item.strategy == TODAY), None)
+    here = next(
+        (price_of(item, advice.basis) for item in advice.ranked if item.strategy == TODAY), None
+    )
     cost = f"a run costs {change(price)} ({money(price, here)}{how})"
     return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
 
@@ -98,14 +106,18 @@ def _keep(advice: Advice, assumed: bool) -> str:
     cheaper = [
         item
         for item in others
-        if item.verdict in ("not certain", *_LOSES) and (price := price_of(item, advice.basis)) and is_saving(price)
+        if item.verdict in ("not certain", *_LOSES)
+        and (price := price_of(item, advice.basis))
+        and is_saving(price)
     ]
     why = _why_not_cheaper(advice, cheaper, assumed) if cheaper else _why_no_saving(advice, others)
     return f"Keep what runs today: {why}"
 
 
 def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -> str:
-    """The reason against cheaper strategies: the first that is not refused is not certain, or all are refused."""
+    """The reason against cheaper strategies: the first that is not refused is not certain, or all
+    are refused.
+    """
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     price = None if unsure is None else price_of(unsure, advice.basis)
     if unsure is None or price is None:
@@ -115,7 +127,9 @@ def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -
 
 
 def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
-    """The reason where no strategy costs less: none changed anything, or each costs as much or more."""
+    """The reason where no strategy costs less: none changed anything, or each costs as much or
+    more.
+    """
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
         return f"{_none_of(others, 'changed nothing', 'changed anything')}."
@@ -125,10 +139,16 @@ def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
 
 
 def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:
-    """The clause that no strategy does something, in the words for one alone and for each of several."""
+    """The clause that no strategy does something, in the words for one alone and for each of
+    several.
+    """
     if len(others) == 1:
         return f"{others[0].strategy} {alone}"
-    return f"neither strategy {each}" if len(others) == 2 else f"none of the {len(others)} strategies {each}"
+    return (
+        f"neither strategy {each}"
+        if len(others) == 2
+        else f"none of the {len(others)} strategies {each}"
+    )
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:
@@ -182,10 +202,16 @@ def _of_quality(advice: Advice, answers: str) -> str:
     """The sentence where no strategy shapes prompts: the best one, then the worst."""
     parts = []
     for item in advice.ranked:
-        rule = next((rule for rule in item.rules if rule.rule == answers and rule.value is not None), None)
+        rule = next(
+            (rule for rule in item.rules if rule.rule == answers and rule.value is not None), None
+        )
         if rule is not None and item.strategy != TODAY and rule.value is not None:
             parts.append(
-                (item, rule.value, _QUALITY[rule.metric].format(name=item.strategy, share=percent(rule.value)))
+                (
+                    item,
+                    rule.value,
+                    _QUALITY[rule.metric].format(name=item.strategy, share=percent(rule.value)),
+                )
             )
     if not parts:
         return "Nothing that these strategies fill could be measured."

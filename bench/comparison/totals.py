@@ -108,12 +108,16 @@ def is_finite(number: Number | None) -> bool:
     return number is not None and number.value is not None and math.isfinite(number.value)
 
 
-def totals(runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]) -> dict[str, dict[str, Number]]:
+def totals(
+    runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]
+) -> dict[str, dict[str, Number]]:
     """Every metric of every strategy over all runs."""
     return {name: dict(_measured(runs, name, infos)) for name in strategies}
 
 
-def _measured(runs: Runs, strategy: str, infos: Mapping[str, MetricInfo]) -> Iterator[tuple[str, Number]]:
+def _measured(
+    runs: Runs, strategy: str, infos: Mapping[str, MetricInfo]
+) -> Iterator[tuple[str, Number]]:
     for name, info in infos.items():
         if any(name in score.numbers for run in runs.all if (score := runs.score(run, strategy))):
             yield name, runs.total(strategy, info)

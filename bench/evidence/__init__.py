@@ -1,1 +1,3 @@
-"""Evidence of traces and runs: facts that prompts hold, later turns needed and the store gives back. Nothing here is a score."""
+"""Evidence of traces and runs: facts that prompts hold, later turns needed and the store gives
+back. Nothing here is a score.
+"""

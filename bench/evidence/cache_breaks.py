@@ -1,4 +1,6 @@
-"""Cache breaks of a recording: turns that were billed again for what the provider's cache could have served."""
+"""Cache breaks of a recording: turns that were billed again for what the provider's cache could
+have served.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
 
 
 def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Left, ModelTurn, Usage]]:
-    """Yield each turn whose cache reads are reported, after another of its thread, with its number from 1."""
+    """Yield each turn whose cache reads are reported, after another of its thread, with its number
+    from 1.
+    """
     last: dict[str, _Left] = {}
     number = 0
     for step in trace.steps:
@@ -113,14 +117,18 @@ def _rule_of(model: str | None) -> CacheRule | None:
 
 
 def _left_by(left: _Left, rule: CacheRule) -> int:
-    """Tokens that a turn left in the cache: its reported reads and writes, else its prompt by the rule."""
+    """Tokens that a turn left in the cache: its reported reads and writes, else its prompt by the
+    rule.
+    """
     usage = left.usage
     if usage.cache_write_tokens is not None and rule.writes:
         return (usage.cached_prompt_tokens or 0) + usage.cache_write_tokens
     return rule.read(usage.prompt_tokens + (usage.completion_tokens if rule.answers else 0))
 
 
-def _cause(left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None) -> BreakCause:
+def _cause(
+    left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
+) -> BreakCause:
     if left.changed is not None:
         return left.changed
     if (left.turn.model or model) != (turn.model or model):
@@ -132,8 +140,12 @@ def _cause(left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, 
     return "lifetime over" if over else "unknown"
 
 
-def _extra_usd(turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None) -> float | None:
-    """Dollars that the missing tokens cost beyond a read from the cache; None without listed prices."""
+def _extra_usd(
+    turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
+) -> float | None:
+    """Dollars that the missing tokens cost beyond a read from the cache; None without listed
+    prices.
+    """
     began = next((step.t for step in trace.steps if step.t is not None), None)
     prices = unit_prices(turn.model or model, began)
     if prices is None:

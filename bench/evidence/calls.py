@@ -38,5 +38,9 @@ def asked(call: ToolCall) -> str:
     if isinstance(subject, list):
         shell = subject[:1] in (["bash"], ["sh"], ["/bin/bash"])
         subject = subject[-1] if shell else " ".join(map(str, subject))
-    more = [f"{name}={given[name]}" for name in ("offset", "limit", "page") if given.get(name) is not None]
+    more = [
+        f"{name}={given[name]}"
+        for name in ("offset", "limit", "page")
+        if given.get(name) is not None
+    ]
     return " ".join([*as_text(given if subject is None else subject).split(), *more])

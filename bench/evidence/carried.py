@@ -10,11 +10,15 @@ from ..model.audit import Charges
 from ..model.replay import Call
 
 OUTSIDE = -1
-"""Stands for what a prompt holds beside its messages: framing, instructions and tools of the harness."""
+"""Stands for what a prompt holds beside its messages: framing, instructions and tools of the
+harness.
+"""
 
 
 class Carried(NamedTuple):
-    """One message over a run: the prompts that held it, its tokens over all of them, and their dollars."""
+    """One message over a run: the prompts that held it, its tokens over all of them, and their
+    dollars.
+    """
 
     prompts: int = 0
     tokens: float = 0.0
@@ -22,7 +26,9 @@ class Carried(NamedTuple):
 
 
 class _Rates(NamedTuple):
-    """One call: charged tokens for each counted one, the counted tokens that the cache served, dollars for each."""
+    """One call: charged tokens for each counted one, the counted tokens that the cache served,
+    dollars for each.
+    """
 
     scale: float
     served: float
@@ -35,8 +41,11 @@ class _Rates(NamedTuple):
         return from_cache * self.cached_usd + (size - from_cache) * self.fresh_usd
 
 
-def carried_by(calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]) -> dict[int, Carried]:
-    """The cost of each message over the run, by its number; `OUTSIDE` is what no message accounts for.
+def carried_by(
+    calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
+) -> dict[int, Carried]:
+    """The cost of each message over the run, by its number; `OUTSIDE` is what no message accounts
+    for.
 
     `tokens` are those of each message, `charges` what each call (by its step) was charged. Tokens
     and dollars add up to those of the calls. What stands outside of the messages begins a prompt,
@@ -56,7 +65,9 @@ def carried_by(calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[in
     for of_thread in threads.values():
         for number, cost in _of_thread(of_thread, tokens, charges):
             old = carried.get(number, Carried())
-            carried[number] = Carried(old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd)
+            carried[number] = Carried(
+                old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd
+            )
     if OUTSIDE in carried:
         carried[OUTSIDE] = carried.pop(OUTSIDE)
     return carried

@@ -33,7 +33,8 @@ def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Valu
 
 
 class TraceContents:
-    """The texts of the messages of a trace and the fields of its results. Lives as long as the trace is measured.
+    """The texts of the messages of a trace and the fields of its results. Lives as long as the
+    trace is measured.
 
     `once` is for what costs much, follows from the trace alone, and not every strategy asks for.
     """
@@ -51,7 +52,9 @@ class TraceContents:
 
     @cached_property
     def texts(self) -> Texts:
-        """A reader that knows the words which the trace writes in small letters: capitalised, they are no names."""
+        """A reader that knows the words which the trace writes in small letters: capitalised, they
+        are no names.
+        """
         texts = Texts()
         plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
 
@@ -62,8 +65,13 @@ class TraceContents:
         return texts
 
     def of(self, message: Message) -> list[str]:
-        """The texts of a message, none of them empty: its own, without half a word at a cut, and those of its calls."""
-        text, result = self.text_of(message), self.results.get(-1 if message.step is None else message.step)
+        """The texts of a message, none of them empty: its own, without half a word at a cut, and
+        those of its calls.
+        """
+        text, result = (
+            self.text_of(message),
+            self.results.get(-1 if message.step is None else message.step),
+        )
         if result is not None and text != result.text:
             key = result.index, text
             if key not in self._cut:
@@ -86,7 +94,9 @@ class TraceContents:
         return self._in_place[key]
 
     def _with_data(self, text: str, result: ToolResult) -> str:
-        """A text with the result in place of the same data in another layout; as it is where that is not proved."""
+        """A text with the result in place of the same data in another layout; as it is where that
+        is not proved.
+        """
         proof = None
         with suppress(RecursionError):  # nested too deeply
             proof = self._scalars(result.index).proof(text) if len(text) <= LONG_CHARS else None
@@ -99,7 +109,9 @@ class TraceContents:
         """The distinct facts of each untruncated result, in order, by its step."""
 
         def facts() -> dict[int, tuple[str, ...]]:
-            return {step: tuple(self.texts.facts(result.text)) for step, result in self.results.items()}
+            return {
+                step: tuple(self.texts.facts(result.text)) for step, result in self.results.items()
+            }
 
         return self.once(dict[int, tuple[str, ...]], "facts", facts)
 
@@ -120,7 +132,9 @@ class TraceContents:
 
 
 def data_of(result: ToolResult) -> Any:
-    """The structured value of a result, else of its text where that is JSON; None for any other text."""
+    """The structured value of a result, else of its text where that is JSON; None for any other
+    text.
+    """
     if isinstance(result.data, dict | list):
         return result.data
     with suppress(NothingParsed):

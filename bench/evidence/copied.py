@@ -1,4 +1,6 @@
-"""Copied spans: the runs of words of a turn that a paragraph of an earlier message of its thread holds and that say enough to be no accident."""
+"""Copied spans: the runs of words of a turn that a paragraph of an earlier message of its thread
+holds and that say enough to be no accident.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ SPAN_CONTENT = 2  # the fewest of its words that are none of the common ones
 _FAR = 1000  # of how many words at most these must be found
 
 _SPARE = 200_000_000
-"""The characters of a trace's messages that may be read in vain for runs that go on elsewhere than where they were said first.
+"""The characters of a trace's messages that may be read in vain for runs that go on elsewhere than
+where they were said first.
 
-Then runs are compared where they were said first alone, so that many runs in long messages do not cost their product.
+Then runs are compared where they were said first alone, so that many runs in long messages do not
+cost their product.
 """
 
 
 class FlatTexts:
-    """Flat texts, asked whether one of them holds a run of words; only those are looked at that hold its first words."""
+    """Flat texts, asked whether one of them holds a run of words; only those are looked at that
+    hold its first words.
+    """
 
     def __init__(self, flats: Iterable[str]) -> None:
         self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
@@ -36,13 +42,17 @@ class FlatTexts:
             self._by_gram.setdefault(gram, {})[text] = None
 
     def __contains__(self, run: str) -> bool:
-        return any(f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ()))
+        return any(
+            f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ())
+        )
 
 
 class Spans:
     """The copied spans of each turn's prose."""
 
-    def __init__(self, trace: Trace, texts: Texts, parts: Mapping[int, tuple[list[str], list[str]]]) -> None:
+    def __init__(
+        self, trace: Trace, texts: Texts, parts: Mapping[int, tuple[list[str], list[str]]]
+    ) -> None:
         self._spare = _SPARE
         wanted: dict[int, list[list[str]]] = {}
         grams: set[tuple[str, ...]] = set()
@@ -80,7 +90,11 @@ class Spans:
         at = 0
         while at + SPAN_WORDS <= len(words):
             first, end = known.get(tuple(words[at : at + SPAN_WORDS])), enough[at]
-            if not first or not end or not self._holds(flats[first[0]], f" {' '.join(words[at:end])} ", first[1]):
+            if (
+                not first
+                or not end
+                or not self._holds(flats[first[0]], f" {' '.join(words[at:end])} ", first[1])
+            ):
                 at += 1  # another message may hold a run that begins within this one
                 continue
             end = self._longest(words, at, end, flats[first[0]], first[1])
@@ -88,7 +102,8 @@ class Spans:
             at = end
 
     def _longest(self, words: list[str], at: int, end: int, flat: str, place: int) -> int:
-        """The end of the longest run of words from `at` on that a flat text holds; it holds the one to `end`, first said at `place`.
+        """The end of the longest run of words from `at` on that a flat text holds; it holds the one
+        to `end`, first said at `place`.
 
         Each try doubles what is looked for, so that a long run does not cost its square.
         """
@@ -102,7 +117,9 @@ class Spans:
         return low
 
     def _holds(self, flat: str, run: str, place: int) -> bool:
-        """True if a flat text holds a run; it says the first words of the run at `place` for the first time."""
+        """True if a flat text holds a run; it says the first words of the run at `place` for the
+        first time.
+        """
         if flat.startswith(run, place):
             return True
         if self._spare <= 0:
@@ -117,7 +134,8 @@ class Spans:
 
 
 def ends_of_enough(words: Sequence[str]) -> list[int]:
-    """For each word, where the shortest run from it on ends that is long enough and says enough; 0 where none does.
+    """For each word, where the shortest run from it on ends that is long enough and says enough; 0
+    where none does.
 
     >>> ends_of_enough("the wall is of the wall and concrete".split())
     [8, 8, 8, 8, 8, 8, 0, 0]

@@ -1,4 +1,6 @@
-"""One strategy on one run in detail, for a report: the facts that turns missed, and one prompt beside today's."""
+"""One strategy on one run in detail, for a report: the facts that turns missed, and one prompt
+beside today's.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _Pair = tuple[Message | None, Message | None]
 
 
 def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
-    """The detail of one replay beside today's, of bounded size: messages are cut, the rest is counted.
+    """The detail of one replay beside today's, of bounded size: messages are cut, the rest is
+    counted.
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example(), example())
@@ -57,7 +60,9 @@ def _missed_facts(evidence: CheckedReplay) -> Iterator[MissedFact]:
 
 
 def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | None:
-    """The turn that misses most, the first of equals; else the last one. A fact behind a handle can be fetched."""
+    """The turn that misses most, the first of equals; else the last one. A fact behind a handle can
+    be fetched.
+    """
     by_turn = Counter(fact.turn for fact in [fact for fact in missed if not fact.handle] or missed)
     if by_turn:
         return min(by_turn, key=lambda turn: (-by_turn[turn], turn))
@@ -76,7 +81,9 @@ def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
 
 
 def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:
-    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong together."""
+    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong
+    together.
+    """
     rest = list(after)
     for old in before:
         new = next((item for item in rest if (item.step, item.kind) == (old.step, old.kind)), None)
@@ -88,7 +95,9 @@ def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[
 
 
 def _changed(pair: _Pair, facts: Sequence[str]) -> ChangedMessage:
-    """Both messages cut around the first missed fact of the old one, or else around the place where they differ."""
+    """Both messages cut around the first missed fact of the old one, or else around the place where
+    they differ.
+    """
     old, new = ("" if message is None else _text(message) for message in pair)
     lost = tuple(fact for fact in facts if fact in old and fact not in new)
     first = old.find(lost[0]) if lost else _place_of_change(old, new)
@@ -124,7 +133,11 @@ def _place_of_change(text: str, original: str) -> int:
 
 
 def _text(message: Message) -> str:
-    return "\n".join(filter(None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))))
+    return "\n".join(
+        filter(
+            None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))
+        )
+    )
 
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:

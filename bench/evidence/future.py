@@ -1,4 +1,6 @@
-"""The needs of a whole recording, for a strategy that reads them: who said each fact first, and its last use."""
+"""The needs of a whole recording, for a strategy that reads them: who said each fact first, and its
+last use.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .contents import TraceContents
 
 
 class FutureNeed(NamedTuple):
-    """A fact that a thread needs up to the step `last`. `source` is the step that said it first, `field` its key there."""
+    """A fact that a thread needs up to the step `last`. `source` is the step that said it first,
+    `field` its key there.
+    """
 
     thread: str
     fact: str
@@ -29,7 +33,8 @@ class FutureNeed(NamedTuple):
 
 @dataclass(frozen=True)
 class Future:
-    """The input of a strategy that reads the future: every need of a trace, and its results by their steps.
+    """The input of a strategy that reads the future: every need of a trace, and its results by
+    their steps.
 
     `search` finds needed facts in texts. What follows from all this is found once, for all
     strategies that read the same future.
@@ -50,12 +55,17 @@ class Future:
 
     @cached_property
     def places(self) -> dict[int, dict[str, tuple[int, int]]]:
-        """By result the first place in its decoded text of each needed fact that it said first, as (start, end)."""
+        """By result the first place in its decoded text of each needed fact that it said first, as
+        (start, end).
+        """
         by_result: dict[int, dict[str, None]] = {}
         for need in self.needs:
             if need.origin == "result":
                 by_result.setdefault(need.source, {})[need.fact] = None
-        return {step: first_places(self.plain(self.results[step].text), facts) for step, facts in by_result.items()}
+        return {
+            step: first_places(self.plain(self.results[step].text), facts)
+            for step, facts in by_result.items()
+        }
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
@@ -72,7 +82,8 @@ class Future:
         return self.search.texts.plain(text)
 
     def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
-        """A line of JSON for each record of a result that says some facts as fields: its identity and these fields.
+        """A line of JSON for each record of a result that says some facts as fields: its identity
+        and these fields.
 
         >>> from bench.model import Source
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
@@ -90,7 +101,9 @@ class Future:
 
 
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
-    """One record as JSON: some fields and the shortest value that tells it from the others; a list where a key has several."""
+    """One record as JSON: some fields and the shortest value that tells it from the others; a list
+    where a key has several.
+    """
     own = table.identity(record)
     pairs = [(item.key, item.text) for item in items]
     if not any(text.casefold() in own for _, text in pairs):
@@ -99,7 +112,9 @@ def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     by_key: dict[str, list[str]] = {}
     for key, text in dict.fromkeys(pairs):
         by_key.setdefault(key, []).append(text)
-    return compact_json({key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()})
+    return compact_json(
+        {key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()}
+    )
 
 
 def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Future:
@@ -109,6 +124,8 @@ def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Futur
     for turn, needs in sorted(index.needs.items()):
         for need in needs:
             key = threads[turn], index.facts[need.fact]
-            first = by_fact.get(key) or FutureNeed(*key, need.origin, need.origin_step, turn, need.field)
+            first = by_fact.get(key) or FutureNeed(
+                *key, need.origin, need.origin_step, turn, need.field
+            )
             by_fact[key] = first._replace(last=turn)
     return Future.of(by_fact.values(), contents)

@@ -11,7 +11,9 @@ from .own_texts import TraceMessages
 
 
 class Handles:
-    """The handles of one replay, with what each gives from which step on. False where there are none."""
+    """The handles of one replay, with what each gives from which step on. False where there are
+    none.
+    """
 
     def __init__(self, replay: Replay, messages: TraceMessages) -> None:
         self._messages = messages
@@ -33,7 +35,9 @@ class Handles:
         if number not in self._handles:
             text = self._messages.messages[number].text
             self._handles[number] = [
-                name for name in self._texts if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+                name
+                for name in self._texts
+                if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
             ]
         return self._handles[number]
 

@@ -12,13 +12,20 @@ from .contents import TraceContents
 from .needs import needs_of
 
 _EARLY = 1.5
-"""An answer whose text has so many times the output tokens reported: they were counted before it had ended."""
+"""An answer whose text has so many times the output tokens reported: they were counted before it
+had ended.
+"""
 
 
 def index_trace(
-    trace: Trace, *, model: str | None = None, calibrate: bool = True, contents: TraceContents | None = None
+    trace: Trace,
+    *,
+    model: str | None = None,
+    calibrate: bool = True,
+    contents: TraceContents | None = None,
 ) -> TraceIndex:
-    """The index of a trace. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+    """The index of a trace. `model` is that of a trace which names none; without `calibrate` tokens
+    follow the plain rule.
 
     `contents` are those of the trace, for whoever goes on to read them.
 
@@ -45,7 +52,9 @@ def index_trace(
         full=recorded.full,
         seen=recorded.seen,
         tokens=tuple(map(count.message, recorded.messages)),
-        tools_tokens={s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)},
+        tools_tokens={
+            s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)
+        },
         answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},
         reasoning_tokens=fit.reasoning_tokens,
         facts=needs.facts,
@@ -56,7 +65,9 @@ def index_trace(
 
 
 def _window_of(trace: Trace, model: str | None) -> int | None:
-    """The window of a model; no smaller than a prompt that its provider took. None where it is not known."""
+    """The window of a model; no smaller than a prompt that its provider took. None where it is not
+    known.
+    """
     listed = window_tokens(model)
     taken = [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage is not None]
     return None if listed is None else max(listed, *taken, 0)
@@ -65,11 +76,16 @@ def _window_of(trace: Trace, model: str | None) -> int | None:
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     """Output tokens of a turn: the provider's count, else its text, calls and reasoning counted.
 
-    A count that is much smaller than the text was taken before the answer had ended: the text counts.
+    A count that is much smaller than the text was taken before the answer had ended: the text
+    counts.
     """
     counted = count.text(text_of(turn.content)) + sum(
-        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
+        count.text(call.name) + count.text(compact_json(call.arguments))
+        for call in turn.tool_calls
+        if not call.in_text
     )
     if turn.usage is None:
         return counted + count.text(turn.reasoning or "")
-    return counted if counted > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens
+    return (
+        counted if counted > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens
+    )

@@ -1,4 +1,6 @@
-"""The facts and fields of tool results that are still there: in the first prompt after a result, in the store, in the last prompt."""
+"""The facts and fields of tool results that are still there: in the first prompt after a result, in
+the store, in the last prompt.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,17 @@ if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
 
 Place = Literal["shown", "stored", "end"]
-"""Where a result is looked for: the first prompt after it, the store, the last prompt of its thread."""
+"""Where a result is looked for: the first prompt after it, the store, the last prompt of its
+thread.
+"""
 
 PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 class KeptShare(NamedTuple):
-    """The part of one result that is still there: of so many facts or fields in all so many are kept."""
+    """The part of one result that is still there: of so many facts or fields in all so many are
+    kept.
+    """
 
     result: ToolResult
     kept: int
@@ -63,7 +69,8 @@ class ThreadCursor:
 
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield how many facts of each result are still there; a result that stands whole is not read (0 of 0).
+    """Yield how many facts of each result are still there; a result that stands whole is not read
+    (0 of 0).
 
     A result without a later prompt in its thread (for the store: without an outcome) is left out.
     """
@@ -85,12 +92,18 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield how many fields of each structured result are still there beside their keys, as `facts_kept` does."""
+    """Yield how many fields of each structured result are still there beside their keys, as
+    `facts_kept` does.
+    """
     messages = evidence.messages
     if place == "stored":
         for result, text in _stored_texts(evidence):
             if isinstance(result.data, dict | list):
-                yield KeptShare(result, 0, 0) if text is None else _fields_in(evidence, result, [text])
+                yield (
+                    KeptShare(result, 0, 0)
+                    if text is None
+                    else _fields_in(evidence, result, [text])
+                )
         return
     for result, call in evidence.prompted(place):
         if not isinstance(result.data, dict | list):
@@ -101,17 +114,27 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             continue
         seen = evidence.index.seen[result.index]
         numbers = [*([seen] if seen in standing.messages else []), *standing.own]
-        about = [item for item in (messages.messages[n] for n in numbers) if item.step in (None, result.index)]
-        yield _fields_in(evidence, result, [text for item in about for text in messages.contents.of(item)])
+        about = [
+            item
+            for item in (messages.messages[n] for n in numbers)
+            if item.step in (None, result.index)
+        ]
+        yield _fields_in(
+            evidence, result, [text for item in about for text in messages.contents.of(item)]
+        )
 
 
 def _fields_in(evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]) -> KeptShare:
-    kept = frozenset[int]().union(*(evidence.messages.fields_in(result.index, text) for text in texts))
+    kept = frozenset[int]().union(
+        *(evidence.messages.fields_in(result.index, text) for text in texts)
+    )
     return KeptShare(result, len(kept), len(evidence.messages.table(result.index).fields))
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:
-    """Yield each result with the text that a later step reads back; None for the untruncated value itself."""
+    """Yield each result with the text that a later step reads back; None for the untruncated value
+    itself.
+    """
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)
         if outcome is None:

@@ -1,4 +1,6 @@
-"""Losses that prompts do not admit: results cut without a word, messages that no prompt has, commands that none repeats."""
+"""Losses that prompts do not admit: results cut without a word, messages that no prompt has,
+commands that none repeats.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
     }
     for place, calls in at.items():
         kept = (*evidence.facts_kept[place], *evidence.fields_kept[place])
-        for result in {item.result.index: item.result for item in kept if item.kept < item.total}.values():
+        for result in {
+            item.result.index: item.result for item in kept if item.kept < item.total
+        }.values():
             texts = _texts_about(evidence, result.index, calls[result.index])
             if not any(evidence.session.says_omission(result, text) for text in texts):
                 silent[result.index] = (*silent.get(result.index, ()), place)
@@ -27,7 +31,9 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
 
 
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
-    """The texts that show a result in a prompt; where none does, those that the strategy wrote about no single step."""
+    """The texts that show a result in a prompt; where none does, those that the strategy wrote
+    about no single step.
+    """
     messages = evidence.messages.messages
     seen = evidence.index.seen[step]
     standing = evidence.standing(call)
@@ -38,7 +44,8 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that no prompt ever has, though the first one after it has every older result that did not fail.
+    """Yield the steps that no prompt ever has, though the first one after it has every older result
+    that did not fail.
 
     A window and a summary drop what is old. Whoever drops the newest message alone has read it.
     """
@@ -48,18 +55,31 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
     for step in evidence.trace.steps:
         of_thread = evidence.thread_calls.get(step.thread, [])
         place = bisect_right(of_thread, step.index, key=lambda number: calls[number].step)
-        numbers = {places[step.index] for places in (index.full, index.seen) if step.index in places}
-        if not numbers or not numbers.isdisjoint(stays) or place == len(of_thread) or of_thread[place] in edited:
+        numbers = {
+            places[step.index] for places in (index.full, index.seen) if step.index in places
+        }
+        if (
+            not numbers
+            or not numbers.isdisjoint(stays)
+            or place == len(of_thread)
+            or of_thread[place] in edited
+        ):
             continue
         prompt = evidence.standing(of_thread[place]).messages
-        results = (item for item in evidence.trace.results if item.thread == step.thread and item.index < step.index)
+        results = (
+            item
+            for item in evidence.trace.results
+            if item.thread == step.thread and item.index < step.index
+        )
         older = [item.index for item in results if not evidence.session.failed(item)]
         if older and all(index.full[at] in prompt or index.seen[at] in prompt for at in older):
             yield step.index
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
-    """For each thread with commands before its last prompt, those that no message of this prompt repeats."""
+    """For each thread with commands before its last prompt, those that no message of this prompt
+    repeats.
+    """
     given: dict[str, dict[str, int]] = {}
     for turn in evidence.trace.model_turns:
         for call in turn.tool_calls:
@@ -69,7 +89,10 @@ def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
         last = evidence.walked.calls[numbers[-1]].step
         commands = [command for command, step in given.get(thread, {}).items() if step < last]
         if commands:
-            messages = [evidence.messages.messages[number] for number in evidence.standing(numbers[-1]).messages]
+            messages = [
+                evidence.messages.messages[number]
+                for number in evidence.standing(numbers[-1]).messages
+            ]
             lost.append(tuple(_missing(commands, messages)))
     return lost
 
@@ -102,4 +125,6 @@ def is_complete(command: str, text: str) -> bool:
 
 _BEFORE = {"", *":$>`\"'"}
 _AFTER = {"", *"`\"'"}
-"""The characters between which a whole command stands on its line, blanks left out; `""`: the line begins or ends."""
+"""The characters between which a whole command stands on its line, blanks left out; `""`: the line
+begins or ends.
+"""

@@ -23,7 +23,9 @@ _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
 _NOWHERE: frozenset[int] = frozenset()
 _REPEATED = 0.5
-"""An instruction is no invention where one sentence had so much of its words; to keep one takes more."""
+"""An instruction is no invention where one sentence had so much of its words; to keep one takes
+more.
+"""
 
 
 class Mentions:
@@ -64,9 +66,16 @@ class Mentions:
 
         def by_word() -> dict[str, frozenset[int]]:
             rows = map(self._row, range(len(self._contents)))
-            numbers = numbers_by_text((word, number) for number, row in enumerate(rows) for word in {*row.split()})
-            alone = Remembered(lambda number: frozenset((number,)))  # one set for all words of one row
-            return {word: frozenset(each) if isinstance(each, list) else alone(each) for word, each in numbers.items()}
+            numbers = numbers_by_text(
+                (word, number) for number, row in enumerate(rows) for word in {*row.split()}
+            )
+            alone = Remembered(
+                lambda number: frozenset((number,))
+            )  # one set for all words of one row
+            return {
+                word: frozenset(each) if isinstance(each, list) else alone(each)
+                for word, each in numbers.items()
+            }
 
         return self._messages.contents.once(dict[str, frozenset[int]], "words", by_word)
 
@@ -97,29 +106,44 @@ class Mentions:
 
     @cached_property
     def _moments(self) -> frozenset[str]:
-        return frozenset(moment for text in self._contents for find in (dates_in, times_in) for moment, _ in find(text))
+        return frozenset(
+            moment
+            for text in self._contents
+            for find in (dates_in, times_in)
+            for moment, _ in find(text)
+        )
 
     def together(self, one: str, other: str) -> bool:
-        """True if a person or the model said two things in one message or its calls, before a strategy rewrote anything."""
+        """True if a person or the model said two things in one message or its calls, before a
+        strategy rewrote anything.
+        """
         return any(flat(one) in words and flat(other) in words for words in self._turns)
 
     @cached_property
     def _turns(self) -> list[str]:
         recorded = self._messages.messages[: self._messages.recorded]
         turns = (message for message in recorded if message.kind in ("user", "system", "model"))
-        return [self._texts.flat(" ".join(self._messages.contents.of(message))) for message in turns]
+        return [
+            self._texts.flat(" ".join(self._messages.contents.of(message))) for message in turns
+        ]
 
     def roles_of(self, text: str) -> frozenset[str]:
         """The roles and kinds of the messages in which the words of a text stand in a row."""
         words = flat(text)
         if text not in self._roles:
-            recorded = self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
+            recorded = (
+                self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
+            )
             holders = (message for message in recorded if words in self._texts.flat(message.text))
-            self._roles[text] = frozenset(name for message in holders for name in (message.role, message.kind))
+            self._roles[text] = frozenset(
+                name for message in holders for name in (message.role, message.kind)
+            )
         return self._roles[text]
 
     def verbatim(self, text: str) -> bool:
-        """True if the words of a text stand in a row in one message, its label (`tool: `) or its last word left out."""
+        """True if the words of a text stand in a row in one message, its label (`tool: `) or its
+        last word left out.
+        """
         known = self._verbatim.get(text)
         if known is None:
             known = self._verbatim[text] = self._stands(text)
@@ -136,13 +160,19 @@ class Mentions:
         return words.count(" ") > 3 and self._in_a_row(f"{words.rstrip().rpartition(' ')[0]} ")
 
     def _in_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row in some message, or are none. Looked for where each of them is."""
+        """True if flat words stand in a row in some message, or are none. Looked for where each of
+        them is.
+        """
         rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
         rows.sort(key=len)  # the rarest words first
-        return not rows or any(words in self._row(number) for number in rows[0].intersection(*rows[1:]))
+        return not rows or any(
+            words in self._row(number) for number in rows[0].intersection(*rows[1:])
+        )
 
     def name(self, name: str) -> bool:
-        """True if the messages say each word of a name or of its path, ordinals aside, or have it in the id of a call."""
+        """True if the messages say each word of a name or of its path, ordinals aside, or have it
+        in the id of a call.
+        """
         words = set(flat(name).split())
         if self._by_word.keys() >= words or words <= self._call_ids:
             return True
@@ -168,8 +198,16 @@ class Mentions:
     def reported(self, text: str, before: int) -> bool:
         """True if the model or a tool said something in nearly these words before a step."""
         recorded = self._messages.messages[: self._messages.recorded]
-        reports = (m for m in recorded if m.step is not None and m.step < before and m.kind not in ("user", "system"))
-        lines = text_lines(*dict.fromkeys(part for message in reports for part in self._messages.contents.of(message)))
+        reports = (
+            m
+            for m in recorded
+            if m.step is not None and m.step < before and m.kind not in ("user", "system")
+        )
+        lines = text_lines(
+            *dict.fromkeys(
+                part for message in reports for part in self._messages.contents.of(message)
+            )
+        )
         return Repetition(text, _REPEATED).is_in(lines)
 
     @cached_property

@@ -14,7 +14,8 @@ from .kept import Standing
 
 
 class Instruction(NamedTuple):
-    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its text.
+    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its
+    text.
 
     `last` is the last turn that has to hold it; None: all.
     """
@@ -29,14 +30,21 @@ class Instruction(NamedTuple):
 def rules_of(trace: Trace) -> dict[int, list[str]]:
     """The standing rules that each system turn and request gives, by its step."""
     given = (step for step in trace.steps if isinstance(step, SystemTurn | UserTurn))
-    rules = {step.index: [*dict.fromkeys(filter(is_rule, sentences_of(text_of(step.content))))] for step in given}
+    rules = {
+        step.index: [*dict.fromkeys(filter(is_rule, sentences_of(text_of(step.content))))]
+        for step in given
+    }
     return {step: of_step for step, of_step in rules.items() if of_step}
 
 
-def instructions_of(trace: Trace, index: TraceIndex, rules: Mapping[int, Sequence[str]]) -> list[Instruction]:
-    """The instructions of a trace, in order: system prompts, requests of the user, and standing rules of either.
+def instructions_of(
+    trace: Trace, index: TraceIndex, rules: Mapping[int, Sequence[str]]
+) -> list[Instruction]:
+    """The instructions of a trace, in order: system prompts, requests of the user, and standing
+    rules of either.
 
-    A request stands until the user says something else, and as long as a later turn takes facts from it.
+    A request stands until the user says something else, and as long as a later turn takes facts
+    from it.
     """
     instructions: list[Instruction] = []
     used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
@@ -56,7 +64,9 @@ def instructions_of(trace: Trace, index: TraceIndex, rules: Mapping[int, Sequenc
                 instructions[asked[step.thread]] = before._replace(last=last)
             asked[step.thread] = len(instructions)
             instructions.append(Instruction(step.thread, step.index, "task", text))
-        instructions += [Instruction(step.thread, step.index, "rule", rule) for rule in rules.get(step.index, ())]
+        instructions += [
+            Instruction(step.thread, step.index, "rule", rule) for rule in rules.get(step.index, ())
+        ]
     return instructions
 
 
@@ -81,7 +91,9 @@ class PromptMessages(Protocol):
 class InstructionReader:
     """The instructions of a trace, and which of its messages hold them. Each message is read once."""
 
-    def __init__(self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]) -> None:
+    def __init__(
+        self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]
+    ) -> None:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
         self._elsewhere: dict[int, frozenset[int]] = {}
         self._repetitions = [Repetition(item.text) for item in given]
@@ -89,16 +101,24 @@ class InstructionReader:
         self._holds: dict[tuple[int, int], bool] = {}
 
     def elsewhere(self, place: int) -> frozenset[int]:
-        """The recorded messages that repeat an instruction, or that say most of what later turns take from a request."""
+        """The recorded messages that repeat an instruction, or that say most of what later turns
+        take from a request.
+        """
         if place not in self._elsewhere:
             item = self.given[place]
             text = " ".join(item.text.split())
             numbers = {number for number, folded in enumerate(self._folded) if text in folded}
             if item.kind == "task":
                 needs = (need for of_turn in self._index.needs.values() for need in of_turn)
-                facts = {need.fact for need in needs if need.origin == "user" and need.origin_step == item.step}
+                facts = {
+                    need.fact
+                    for need in needs
+                    if need.origin == "user" and need.origin_step == item.step
+                }
                 counts = Counter(number for fact in facts for number in self._index.holders[fact])
-                numbers.update(number for number, count in counts.items() if count >= COVERED * len(facts))
+                numbers.update(
+                    number for number, count in counts.items() if count >= COVERED * len(facts)
+                )
             self._elsewhere[place] = frozenset(numbers)
         return self._elsewhere[place]
 
@@ -124,7 +144,9 @@ class InstructionReader:
         return self._holds[key]
 
 
-def missing_instructions(prompts: PromptMessages, reader: InstructionReader) -> list[MissingInstructions]:
+def missing_instructions(
+    prompts: PromptMessages, reader: InstructionReader
+) -> list[MissingInstructions]:
     """For each call the instructions said before it that no message of its prompt holds.
 
     A recorded message that stands as it was holds its own; a text of the strategy holds what it

@@ -1,4 +1,5 @@
-"""Needs: every fact of a model turn that an earlier message of its thread had said, and that its recorded prompt held.
+"""Needs: every fact of a model turn that an earlier message of its thread had said, and that its
+recorded prompt held.
 
 Facts are extracted from the turns alone; results and messages are only searched for what some turn
 says. Two things are no needs: names of tools and their parameters, and names inside code that the
@@ -34,7 +35,9 @@ FAR_TURNS = 6
 
 
 class Needs(NamedTuple):
-    """The needed facts of a trace with their kinds, what each turn needs by its step, and who holds each fact."""
+    """The needed facts of a trace with their kinds, what each turn needs by its step, and who holds
+    each fact.
+    """
 
     facts: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -60,7 +63,8 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
     holdings = FactsHeld(universe, texts)
     holds = [
-        frozenset(fact for text in contents.of(message) for fact in holdings(text)) for message in recorded.messages
+        frozenset(fact for text in contents.of(message) for fact in holdings(text))
+        for message in recorded.messages
     ]
     numbers: dict[str, int] = {}
     kinds: list[str] = []
@@ -128,7 +132,9 @@ _Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
 
 
 class _Thread:
-    """The facts of one thread: who said each first and where, after how many turns last, and what its recorded prompt holds."""
+    """The facts of one thread: who said each first and where, after how many turns last, and what
+    its recorded prompt holds.
+    """
 
     def __init__(self) -> None:
         self.first: dict[str, tuple[Origin, int]] = {}
@@ -140,7 +146,9 @@ class _Thread:
     def needed(
         self, asked: Mapping[str, _Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
-        """Yield what a turn needs of the prompt, as (fact, kind): its facts, then copied runs of words that say more."""
+        """Yield what a turn needs of the prompt, as (fact, kind): its facts, then copied runs of
+        words that say more.
+        """
         seen: list[str] = []
         for fact, (kind, in_code) in asked.items():
             first = self.first.get(fact)
@@ -159,9 +167,16 @@ class _Thread:
                 yield span, "span"
 
     def join(
-        self, step: int, origin: Origin, facts: frozenset[str], seen: frozenset[str], calls: frozenset[str]
+        self,
+        step: int,
+        origin: Origin,
+        facts: frozenset[str],
+        seen: frozenset[str],
+        calls: frozenset[str],
     ) -> None:
-        """A message joins: `facts` of the untruncated one, `seen` of the one that the recorded model saw."""
+        """A message joins: `facts` of the untruncated one, `seen` of the one that the recorded
+        model saw.
+        """
         for fact in facts:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns
@@ -172,16 +187,25 @@ class _Thread:
     def edit(self, texts: Mapping[int, frozenset[str]]) -> None:
         """The recorded harness showed these steps in other words from here on; calls stay."""
         self._show(
-            (step, origin, facts if step is None or step not in texts else texts[step] | calls, calls)
+            (
+                step,
+                origin,
+                facts if step is None or step not in texts else texts[step] | calls,
+                calls,
+            )
             for step, origin, facts, calls in self._messages
         )
 
     def reset(self, reset: ContextReset, summary: frozenset[str]) -> None:
-        """The recorded harness cleared its prompt: the system turns at its start stay, the summary, and what it kept."""
+        """The recorded harness cleared its prompt: the system turns at its start stay, the summary,
+        and what it kept.
+        """
         before, kept = self._messages, set(reset.kept)
         start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
         remembered: _Remembered = (None, "result", summary, frozenset())
-        self._show([*before[:start], remembered, *(item for item in before[start:] if item[0] in kept)])
+        self._show(
+            [*before[:start], remembered, *(item for item in before[start:] if item[0] in kept)]
+        )
 
     def _show(self, messages: Iterable[_Remembered]) -> None:
         self._messages = list(messages)

@@ -1,4 +1,6 @@
-"""The evidence of one replay: what its walk found, what its prompts and its store hold of each result. Found when it is first asked for."""
+"""The evidence of one replay: what its walk found, what its prompts and its store hold of each
+result. Found when it is first asked for.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ from .contents import TraceContents
 from .failures import FAILURE, failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .mentions import Mentions
-from .missing import InstructionReader, MissingInstructions, instructions_of, missing_instructions, rules_of
+from .missing import (
+    InstructionReader,
+    MissingInstructions,
+    instructions_of,
+    missing_instructions,
+    rules_of,
+)
 from .own_texts import TraceMessages
 from .pairs import PromptRules, Refused
 from .prices import Pricing
@@ -45,7 +53,11 @@ class TraceSession:
     """
 
     def __init__(
-        self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None, lacking: Lacking = tuple
+        self,
+        trace: Trace,
+        index: TraceIndex,
+        contents: TraceContents | None = None,
+        lacking: Lacking = tuple,
     ) -> None:
         self.trace, self.index, self._lacking = trace, index, lacking
         self.messages = TraceMessages(trace, index, contents)
@@ -53,16 +65,22 @@ class TraceSession:
         self.facts = ResultFacts(self.messages)
         self.mentions = Mentions(self.messages)
         self.new_lines: dict[int, list[str]] = {}
-        """The lines of a strategy's message that no recorded one has, as far as they were asked for."""
+        """The lines of a strategy's message that no recorded one has, as far as they were asked
+        for.
+        """
 
         self.prose: dict[str, tuple[str, ...]] = {}
         """The parts of a line that no recorded message has, as far as they were asked for."""
 
         self.gaps: dict[int, list[Gap] | None] = {}
-        """The gaps of a strategy's message that shows its result and no more, as far as they were asked for."""
+        """The gaps of a strategy's message that shows its result and no more, as far as they were
+        asked for.
+        """
 
         self.strange: dict[tuple[int, frozenset[str], tuple[str, ...]], str] = {}
-        """What nothing had said in a text that shows a result, by its number, the strategy's wording and handles in it."""
+        """What nothing had said in a text that shows a result, by its number, the strategy's
+        wording and handles in it.
+        """
 
         self._lines: dict[int | None, frozenset[str]] = {}
         self.changes: dict[int, list[Finding]] = {}
@@ -78,14 +96,18 @@ class TraceSession:
         self.identifiers = Remembered(identifiers_of)
         """The identifiers of a result as text, as far as they were asked for."""
 
-        self.tells_failure = Remembered(lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line)))
+        self.tells_failure = Remembered(
+            lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line))
+        )
         """True for a line with words that tell a failure; a very long one is data."""
 
         self._omissions: dict[tuple[int, str], bool] = {}
 
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:
-        """The instructions, by step and place, that the recording's own prompts lacked: held against nobody."""
+        """The instructions, by step and place, that the recording's own prompts lacked: held
+        against nobody.
+        """
         return frozenset(self._lacking())
 
     @cached_property
@@ -97,8 +119,12 @@ class TraceSession:
     @cached_property
     def instructions(self) -> InstructionReader:
         """The instructions of its system and user turns."""
-        rules = self.messages.contents.once(dict[int, list[str]], "rules", lambda: rules_of(self.trace))
-        return InstructionReader(instructions_of(self.trace, self.index, rules), self.index, self.messages.messages)
+        rules = self.messages.contents.once(
+            dict[int, list[str]], "rules", lambda: rules_of(self.trace)
+        )
+        return InstructionReader(
+            instructions_of(self.trace, self.index, rules), self.index, self.messages.messages
+        )
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
@@ -122,7 +148,9 @@ class TraceSession:
         return self._result_lines[step]
 
     def lines_with(self, pattern: re.Pattern[str]) -> ResultLines:
-        """The lines of all recorded messages in which a pattern is found; a very long one is data, no line."""
+        """The lines of all recorded messages in which a pattern is found; a very long one is data,
+        no line.
+        """
         if pattern not in self._lines_with:
             lines = sorted(line for line in self.lines_of(None) if len(line) <= _LINE_CHARS)
             self._lines_with[pattern] = ResultLines(filter(pattern.search, lines))
@@ -180,10 +208,14 @@ class ReplayEvidence:
 
     @cached_property
     def missing_instructions(self) -> list[MissingInstructions]:
-        """For each call the instructions that its prompt lacks, but for those that the recorded prompt lacked."""
+        """For each call the instructions that its prompt lacks, but for those that the recorded
+        prompt lacked.
+        """
         excused = self.session.excused
         return [
-            item._replace(missing=tuple(at for at in item.missing if (item.step, at) not in excused))
+            item._replace(
+                missing=tuple(at for at in item.missing if (item.step, at) not in excused)
+            )
             for item in self.lacking
         ]
 
@@ -213,10 +245,13 @@ class ReplayEvidence:
         return tuple(sorted(n for n in self.walked.stays if n >= self.messages.recorded))
 
     def stands(self, number: int, call: int) -> bool:
-        """True if a message stands in the prompt of a call; calls are numbered from 0 over all threads."""
+        """True if a message stands in the prompt of a call; calls are numbered from 0 over all
+        threads.
+        """
         thread = self.walked.calls[call].thread
         return any(
-            stay.first <= call < stay.after and stay.thread == thread for stay in self.walked.stays.get(number, ())
+            stay.first <= call < stay.after and stay.thread == thread
+            for stay in self.walked.stays.get(number, ())
         )
 
     def standing(self, call: int) -> Standing:
@@ -236,7 +271,9 @@ class ReplayEvidence:
         return by_thread
 
     def prompted(self, place: Place) -> Iterator[tuple[ToolResult, int]]:
-        """Yield each result that a later prompt of its thread could hold, with the call of its first or last one."""
+        """Yield each result that a later prompt of its thread could hold, with the call of its
+        first or last one.
+        """
         calls = self.walked.calls
         for result in self.trace.results:
             of_thread = self.thread_calls.get(result.thread, [])
@@ -246,7 +283,10 @@ class ReplayEvidence:
             if place == "end":
                 yield result, of_thread[-1]
             else:
-                yield result, of_thread[bisect_right(of_thread, result.index, key=lambda n: calls[n].step)]
+                yield (
+                    result,
+                    of_thread[bisect_right(of_thread, result.index, key=lambda n: calls[n].step)],
+                )
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:

@@ -1,4 +1,6 @@
-"""The messages of one trace while strategies are measured: the recorded ones, and each distinct one that a strategy wrote, read once."""
+"""The messages of one trace while strategies are measured: the recorded ones, and each distinct one
+that a strategy wrote, read once.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,16 @@ from .contents import TraceContents
 
 
 class TraceMessages:
-    """The numbered messages of one trace. Lives as long as the trace is measured, whatever the strategies.
+    """The numbered messages of one trace. Lives as long as the trace is measured, whatever the
+    strategies.
 
-    Numbers below `recorded` are those of the index. A message that says what a recorded one says has
-    its number, so that a strategy is never charged for repeating it.
+    Numbers below `recorded` are those of the index. A message that says what a recorded one says
+    has its number, so that a strategy is never charged for repeating it.
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None) -> None:
+    def __init__(
+        self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None
+    ) -> None:
         self.trace, self.index = trace, index
         numbered = recorded_messages(trace, index.reasoning_tokens)
         self.messages: list[Message] = list(numbered.messages)

@@ -1,8 +1,9 @@
-"""Prompts that a provider would refuse: calls and results out of their pairs, no user, empty messages, half characters.
+"""Prompts that a provider would refuse: calls and results out of their pairs, no user, empty
+messages, half characters.
 
 A provider takes a tool result only right after the message that called for it, and a call only with
-its results before anything else is said. What the recording itself broke is excused: it broke it for
-every strategy.
+its results before anything else is said. What the recording itself broke is excused: it broke it
+for every strategy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from .own_texts import TraceMessages
 
 
 class Problem(NamedTuple):
-    """One thing that a provider refuses: `kind`, at which step (None: a strategy's own message), and what is concerned."""
+    """One thing that a provider refuses: `kind`, at which step (None: a strategy's own message),
+    and what is concerned.
+    """
 
     kind: str
     step: int | None
@@ -40,7 +43,9 @@ _WORDS = {
 
 
 class Refused(NamedTuple):
-    """A prompt that a provider would refuse, by the number of its call: the first problem, how many there are in all, and their steps."""
+    """A prompt that a provider would refuse, by the number of its call: the first problem, how many
+    there are in all, and their steps.
+    """
 
     call: int
     problem: Problem
@@ -53,7 +58,9 @@ class Refused(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """The part of a message that its validity depends on: the place of its step, its calls, the call it answers."""
+    """The part of a message that its validity depends on: the place of its step, its calls, the
+    call it answers.
+    """
 
     step: int | None
     place: int | None
@@ -65,7 +72,8 @@ class _Shape(NamedTuple):
 
 
 class _Reader:
-    """One prompt, read from its start: what has been wrong so far, and the calls that wait for their results.
+    """One prompt, read from its start: what has been wrong so far, and the calls that wait for
+    their results.
 
     It can be read on from any of its messages, so that the next prompt costs what changed.
     """
@@ -83,7 +91,8 @@ class _Reader:
 
         self._users = [0]
         self._last = [-1]
-        """After each number of messages: how many speak as a user, and the place of the last step."""
+        """After each number of messages: how many speak as a user, and the place of the last step.
+        """
 
     def keep(self, count: int) -> None:
         """Keep the first messages alone."""
@@ -113,7 +122,10 @@ class _Reader:
         self._last.append(before if shape.place is None else shape.place)
 
     def _unanswered(self) -> list[Problem]:
-        return [Problem("call", self.shapes[self._heads[-1]].step, call) for call in sorted(self._waiting[-1])]
+        return [
+            Problem("call", self.shapes[self._heads[-1]].step, call)
+            for call in sorted(self._waiting[-1])
+        ]
 
     def problems(self) -> list[Problem]:
         """The faults of the prompt as it stands."""
@@ -149,7 +161,9 @@ class PromptRules:
         self._read_recording()
 
     def _read_recording(self) -> None:
-        """Note what the recording itself breaks: in its full histories, and in the prompts sent after a reset."""
+        """Note what the recording itself breaks: in its full histories, and in the prompts sent
+        after a reset.
+        """
         histories: dict[str, _Reader] = {}
         cleared: dict[str, _Reader] = {}
         for step in self._messages.trace.steps:
@@ -168,10 +182,14 @@ class PromptRules:
                 history.add(shape)
                 if step.thread in cleared:
                     cleared[step.thread].add(shape)
-        self._excused = {thread: frozenset(reader.problems()) for thread, reader in histories.items()}
+        self._excused = {
+            thread: frozenset(reader.problems()) for thread, reader in histories.items()
+        }
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
-        """Yield the prompts that a provider would refuse, in order. Costs what changes from one to the next."""
+        """Yield the prompts that a provider would refuse, in order. Costs what changes from one to
+        the next.
+        """
         readers: dict[str, _Reader] = {}
         for number, call in enumerate(calls):
             reader = readers.setdefault(call.thread, _Reader())
@@ -180,7 +198,9 @@ class PromptRules:
                 reader.add(self._shape(item))
             excused = self._excused.get(call.thread, frozenset())
             at_turn = self._excused_at.get(call.step, frozenset())
-            faults = [item for item in reader.problems() if item not in excused and item not in at_turn]
+            faults = [
+                item for item in reader.problems() if item not in excused and item not in at_turn
+            ]
             asked = self._first_user.get(call.thread)
             if not reader.has_user and asked is not None and asked < self._places[call.step]:
                 faults += [] if NO_USER in at_turn else [NO_USER]
@@ -209,7 +229,9 @@ NO_USER = Problem("no user", None)
 
 
 def paired_calls(calls: Iterable[ToolCall]) -> tuple[str, ...]:
-    """The ids of calls that a provider pairs with results; an agent that writes its commands as text makes none."""
+    """The ids of calls that a provider pairs with results; an agent that writes its commands as
+    text makes none.
+    """
     return tuple(call.id for call in calls if not call.in_text)
 
 
@@ -217,7 +239,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _flaw_of(message: Message) -> Problem | None:
-    if not message.text.strip() and not message.tool_calls and not message.non_text and message.kind != "result":
+    if (
+        not message.text.strip()
+        and not message.tool_calls
+        and not message.non_text
+        and message.kind != "result"
+    ):
         return Problem("empty", message.step)
     if _SURROGATE.search(message.text):
         return Problem("surrogate", message.step)
@@ -225,11 +252,17 @@ def _flaw_of(message: Message) -> Problem | None:
 
 
 def _after_reset(reset: ContextReset, sent: _Reader) -> _Reader:
-    """The prompt that a recorded reset leaves: the system turns at its start, its summary, and what it kept."""
+    """The prompt that a recorded reset leaves: the system turns at its start, its summary, and what
+    it kept.
+    """
     shapes, kept = sent.shapes, set(reset.kept)
     start = next((at for at, shape in enumerate(shapes) if not shape.is_system), len(shapes))
     summary = [] if reset.summary is None else [_Shape(None, None, is_user=True)]
     left = _Reader()
-    for shape in (*shapes[:start], *summary, *(shape for shape in shapes[start:] if shape.step in kept)):
+    for shape in (
+        *shapes[:start],
+        *summary,
+        *(shape for shape in shapes[start:] if shape.step in kept),
+    ):
         left.add(shape)
     return left

@@ -1,4 +1,6 @@
-"""The price of the model calls of a replay: what the provider's cache reads of each prompt, and its dollars with and without a cache."""
+"""The price of the model calls of a replay: what the provider's cache reads of each prompt, and its
+dollars with and without a cache.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _Listed = tuple[str | None, UnitPrices | None]
 
 
 class PricedCall(NamedTuple):
-    """One model call in tokens and dollars. `read` is None where no cache rule of the provider is known; dollars without listed prices.
+    """One model call in tokens and dollars. `read` is None where no cache rule of the provider is
+    known; dollars without listed prices.
 
     `reread` is what a call right after it would read of this prompt.
     """
@@ -34,7 +37,9 @@ class PricedCall(NamedTuple):
 
 
 class ThreadPrompt:
-    """One thread's prompt as it goes from call to call: its messages, the tokens of the first n, and what the last call left in the cache."""
+    """One thread's prompt as it goes from call to call: its messages, the tokens of the first n,
+    and what the last call left in the cache.
+    """
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
@@ -59,18 +64,27 @@ class Pricing:
         first: dict[str, ModelTurn] = {}
         for turn in trace.model_turns:
             first.setdefault(turn.thread, turn)
-        self._warm = {turn.index: turn.usage.cached_prompt_tokens or 0 for turn in first.values() if turn.usage}
+        self._warm = {
+            turn.index: turn.usage.cached_prompt_tokens or 0
+            for turn in first.values()
+            if turn.usage
+        }
         written = [turn.usage for turn in trace.model_turns if turn.usage is not None]
         hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
         every = sum(usage.cache_write_tokens or 0 for usage in written)
         self._hour_share = hour / every if every else 0.0
         named = once(dict[str, _Listed], "prices", self._listed)
-        self._rules = {model: (cache_rule(provider, model), prices) for model, (provider, prices) in named.items()}
+        self._rules = {
+            model: (cache_rule(provider, model), prices)
+            for model, (provider, prices) in named.items()
+        }
 
     def _listed(self) -> dict[str, _Listed]:
         """The provider and the prices of each model of the trace."""
         return {
-            model: (provider_of(model), unit_prices(model, self._began)) for model in {*self._models.values()} if model
+            model: (provider_of(model), unit_prices(model, self._began))
+            for model in {*self._models.values()}
+            if model
         }
 
     def rule_of(self, step: int) -> tuple[CacheRule | None, UnitPrices | None]:
@@ -78,12 +92,18 @@ class Pricing:
         return self._rule(self._models.get(step, self.index.model))
 
     def own_usd(self, step: int, model: str | None, read: int, written: int) -> float | None:
-        """Dollars of a call that a strategy made itself, uncached, by its model, else by that of its turn."""
+        """Dollars of a call that a strategy made itself, uncached, by its model, else by that of
+        its turn.
+        """
         prices = self._rule(model)[1] if model else self.rule_of(step)[1]
         return None if prices is None else prices.cost_usd(read, 0, 0, written)
 
-    def again(self, call: PricedCall, new_tokens: int, answer_tokens: int) -> tuple[float | None, float | None]:
-        """Dollars of sending a call's prompt once more right after it, with new tokens behind: with the cache, and without."""
+    def again(
+        self, call: PricedCall, new_tokens: int, answer_tokens: int
+    ) -> tuple[float | None, float | None]:
+        """Dollars of sending a call's prompt once more right after it, with new tokens behind: with
+        the cache, and without.
+        """
         rule, prices = self.rule_of(call.step)
         if prices is None:
             return None, None
@@ -98,11 +118,18 @@ class Pricing:
         if model is None:
             return None, None
         if model not in self._rules:  # a model that a strategy asked
-            self._rules[model] = cache_rule(provider_of(model), model), unit_prices(model, self._began)
+            self._rules[model] = (
+                cache_rule(provider_of(model), model),
+                unit_prices(model, self._began),
+            )
         return self._rules[model]
 
-    def price(self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]) -> PricedCall:
-        """Price a call whose prompt of `size` tokens `at` holds by now; `at.last` is the call before it."""
+    def price(
+        self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]
+    ) -> PricedCall:
+        """Price a call whose prompt of `size` tokens `at` holds by now; `at.last` is the call
+        before it.
+        """
         counting = self.index.counting
         rule, prices = self.rule_of(call.step)
         begins = size - max(0, min(counting.prompt_tokens, PROMPT_TOKENS))
@@ -124,7 +151,14 @@ class Pricing:
             uncached = prices.cost_usd(size, 0, 0, answer)
         return PricedCall(call.step, size, answer, read, written, reread, usd, uncached)
 
-    def _read(self, rule: CacheRule, call: Call, at: ThreadPrompt, begins: int, messages: Sequence[Message]) -> int:
+    def _read(
+        self,
+        rule: CacheRule,
+        call: Call,
+        at: ThreadPrompt,
+        begins: int,
+        messages: Sequence[Message],
+    ) -> int:
         last, idle_s, prefix = at.last, None, 0
         front = begins - at.sums[-1]
         share = self.index.counting.cache_share
@@ -136,19 +170,29 @@ class Pricing:
             )  # fmt: skip
             if last is not None and read is not None:
                 prefix, idle_s = front + at.sums[read[0]], self._idle_s(read[1], call.step)
-        elif last is not None and not call.tools_changed and self._models.get(last.step) == self._models.get(call.step):
+        elif (
+            last is not None
+            and not call.tools_changed
+            and self._models.get(last.step) == self._models.get(call.step)
+        ):
             prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
             prefix += self._answered(rule, call, at, messages)
         if last is None and (warm := self._warm.get(call.step, 0)):
             recorded = len(self.index.tokens)
-            same = next((n for n, number in enumerate(at.numbers) if number >= recorded), len(at.numbers))
+            same = next(
+                (n for n, number in enumerate(at.numbers) if number >= recorded), len(at.numbers)
+            )
             return min(warm, front + at.sums[same])
         if self._expired(rule, idle_s):
             return 0
         return int(rule.read(prefix) * share)
 
-    def _answered(self, rule: CacheRule, call: Call, at: ThreadPrompt, messages: Sequence[Message]) -> int:
-        """Tokens of the answer to the prompt before, where it follows at once and the provider keeps it too."""
+    def _answered(
+        self, rule: CacheRule, call: Call, at: ThreadPrompt, messages: Sequence[Message]
+    ) -> int:
+        """Tokens of the answer to the prompt before, where it follows at once and the provider
+        keeps it too.
+        """
         if not rule.answers or not call.tail or call.keep != at.length_before or at.last is None:
             return 0
         answer = messages[call.tail[0]]

@@ -1,4 +1,6 @@
-"""Probes on traces: which result a question reads, what the answer is in the untruncated result, and a path asked of any value."""
+"""Probes on traces: which result a question reads, what the answer is in the untruncated result,
+and a path asked of any value.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ LABEL = "probes"  # the label of a trace that keeps its probes
 
 
 def search(path: str, value: Any) -> Any:
-    """Search a value with a JMESPath, JSON inside its strings decoded; None where nothing is found, an empty list included.
+    """Search a value with a JMESPath, JSON inside its strings decoded; None where nothing is found,
+    an empty list included.
 
     Text is parsed first, as far as it goes. Raises ScenarioError for a path that is not JMESPath.
 
@@ -38,7 +41,13 @@ def search(path: str, value: Any) -> Any:
         answer = msgspec.to_builtins(compiled.search(_as_data(value)))
     except (ArityError, UnknownFunctionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
-    except (JMESPathError, TypeError, ValueError, RecursionError, ArithmeticError):  # no answer in this value
+    except (
+        JMESPathError,
+        TypeError,
+        ValueError,
+        RecursionError,
+        ArithmeticError,
+    ):  # no answer in this value
         return None
     return None if answer == [] else answer
 
@@ -79,11 +88,18 @@ def problem_of(probe: Probe) -> str | None:
 
 
 class Questions:
-    """The probes of a scenario, asked of one trace after the other. `source` names the scenario in errors."""
+    """The probes of a scenario, asked of one trace after the other. `source` names the scenario in
+    errors.
+    """
 
     def __init__(self, probes: Sequence[Probe], source: str) -> None:
-        names = (f"probes[{number}] ({one_line(probe.question)[:60]})" for number, probe in enumerate(probes, 1))
-        self._probes = [(probe, f"{source}: {name}") for probe, name in zip(probes, names, strict=True)]
+        names = (
+            f"probes[{number}] ({one_line(probe.question)[:60]})"
+            for number, probe in enumerate(probes, 1)
+        )
+        self._probes = [
+            (probe, f"{source}: {name}") for probe, name in zip(probes, names, strict=True)
+        ]
         self._runs: set[str] = set()
         self._asked: set[str] = set()
         self._matched: set[str] = set()
@@ -92,8 +108,8 @@ class Questions:
     def of(self, trace: Trace) -> list[dict[str, Any]]:
         """The probes of one trace, as they stand in its labels.
 
-        A probe that names a function asks each of its results in which the path finds something. Raises ScenarioError for a path that finds
-        nothing in the untruncated result.
+        A probe that names a function asks each of its results in which the path finds something.
+        Raises ScenarioError for a path that finds nothing in the untruncated result.
         """
         self._runs.add(trace.id)
         questions = []
@@ -113,28 +129,40 @@ class Questions:
         return questions
 
     def require_asked(self) -> None:
-        """Raise ScenarioError for a probe that matched no run, or no result of any: once every trace was seen."""
+        """Raise ScenarioError for a probe that matched no run, or no result of any: once every
+        trace was seen.
+        """
         for probe, where in self._probes:
             if where not in self._matched:
-                raise ScenarioError(f"{where}: no run is called {probe.run!r}{nearest(probe.run, self._runs)}")
+                raise ScenarioError(
+                    f"{where}: no run is called {probe.run!r}{nearest(probe.run, self._runs)}"
+                )
             if where not in self._asked:
                 near = nearest(str(probe.result), self._known.get(where, ()))
-                raise ScenarioError(f"{where}: no tool result is step, call or function {probe.result!r}{near}")
+                raise ScenarioError(
+                    f"{where}: no tool result is step, call or function {probe.result!r}{near}"
+                )
 
 
 def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:
-    """The results that a probe reads in one trace, each with the answer; `[]` where it has none of that name."""
+    """The results that a probe reads in one trace, each with the answer; `[]` where it has none of
+    that name.
+    """
     given = probe.expected if probe.absent is None else probe.absent
     if probe.result is None:
         return [(None, given)]
     fields = ("index",) if isinstance(probe.result, int) else ("call_id", "function")
-    results = [item for item in trace.results if probe.result in [getattr(item, field) for field in fields]]
+    results = [
+        item for item in trace.results if probe.result in [getattr(item, field) for field in fields]
+    ]
     if probe.path is None:
         return [(result, given) for result in results]
     searched = [(result, search(probe.path, result.value)) for result in results]
     answers = [(result, answer) for result, answer in searched if answer is not None]
     if results and not answers:
-        place = f"step {results[0].index}" if len(results) == 1 else f"any of {len(results)} results"
+        place = (
+            f"step {results[0].index}" if len(results) == 1 else f"any of {len(results)} results"
+        )
         raise ScenarioError(
             f"{where}: path {probe.path!r} finds nothing in the untruncated result of {trace.id}, {place} "
             f"({results[0].function}) — `bench show` prints what it holds"
@@ -148,7 +176,9 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
-    """A probe as labels hold it: without the settings that probes have only had since later, where they are not made use of."""
+    """A probe as labels hold it: without the settings that probes have only had since later, where
+    they are not made use of.
+    """
     later = {"type": "exact", "absent": False}
     written = msgspec.structs.asdict(probe)
     return {key: value for key, value in written.items() if key not in later or value != later[key]}
@@ -160,14 +190,20 @@ def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: 
     if probe.where == "store":
         raise ScenarioError(f'{where}: `at` with `where = "store"` — a store is asked at the end')
     if result is not None and probe.at <= result.index:
-        raise ScenarioError(f"{where}: `at` = {probe.at} is not after the result, step {result.index} of {trace.id}")
+        raise ScenarioError(
+            f"{where}: `at` = {probe.at} is not after the result, step {result.index} of {trace.id}"
+        )
     thread = None if result is None else result.thread
-    if not any(turn.index >= probe.at and thread in (None, turn.thread) for turn in trace.model_turns):
+    if not any(
+        turn.index >= probe.at and thread in (None, turn.thread) for turn in trace.model_turns
+    ):
         raise ScenarioError(f"{where}: {trace.id} has no model turn from step {probe.at} on")
 
 
 def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
-    """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that are something else."""
+    """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that
+    are something else.
+    """
     written = trace.labels.get(LABEL, ())
     try:
         probes = msgspec.convert(written, tuple[AskedProbe, ...])
@@ -181,7 +217,9 @@ def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
 
 
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:
-    """The model turn that a probe looks at: the first from `at` on, else the last one (for a reply the first after the result); None for none."""
+    """The model turn that a probe looks at: the first from `at` on, else the last one (for a reply
+    the first after the result); None for none.
+    """
     thread = next((result.thread for result in trace.results if result.index == probe.step), None)
     turns = [turn for turn in trace.model_turns if thread in (None, turn.thread)]
     if probe.step is not None:

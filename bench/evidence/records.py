@@ -1,4 +1,6 @@
-"""The records of all structured results of a trace: what identifies each, and what it has under its keys."""
+"""The records of all structured results of a trace: what identifies each, and what it has under its
+keys.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from .contents import Once, made_now
 
 _FEWEST_CHARS = 3
 _MOST_OF_RESULT = 1 << 32
-"""A result has fewer records: the number of a record is that of its step times this, and its own."""
+"""A result has fewer records: the number of a record is that of its step times this, and its own.
+"""
 
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
@@ -42,7 +45,8 @@ class Contradiction(NamedTuple):
 class RecordValues:
     """The records of all structured results of a trace. What one has is read when it is asked for.
 
-    `table` gives the fields of the result of each of some steps; `once` keeps the identities between runs.
+    `table` gives the fields of the result of each of some steps; `once` keeps the identities
+    between runs.
 
     >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
     >>> records = RecordValues([0], [FieldTable(orders)].__getitem__)
@@ -52,10 +56,13 @@ class RecordValues:
     [('delivered', 'pending'), ('20.5', '31.25')]
     """
 
-    def __init__(self, steps: Iterable[int], table: Callable[[int], FieldTable], once: Once = made_now) -> None:
+    def __init__(
+        self, steps: Iterable[int], table: Callable[[int], FieldTable], once: Once = made_now
+    ) -> None:
         self._table = table
         self.by_identity: Numbers = once(Numbers, "identities", lambda: _by_identity(steps, table))
-        """The numbers of the records by each identity; a number has the step of its result in it."""
+        """The numbers of the records by each identity; a number has the step of its result in it.
+        """
 
         self._values = Remembered(self._find_values)
         self._naming = Remembered(lambda line: bool(self.named(line.casefold())))
@@ -75,7 +82,9 @@ class RecordValues:
 
     @cached_property
     def _numbers(self) -> list[int]:
-        return sorted({number for numbers in self.by_identity.values() for number in listed(numbers)})
+        return sorted(
+            {number for numbers in self.by_identity.values() for number in listed(numbers)}
+        )
 
     @cached_property
     def _keys(self) -> dict[str, frozenset[str]]:
@@ -102,7 +111,8 @@ class RecordValues:
         return self._naming(line)
 
     def contradictions(self, line: str) -> tuple[Contradiction, ...]:
-        """The values that the sentences of a line state of a record which has another value under that key.
+        """The values that the sentences of a line state of a record which has another value under
+        that key.
 
         A clause speaks of the record that it names, else of the one named before it in its
         sentence. A value that no record has is none of these; nor is one where the record's own
@@ -118,8 +128,11 @@ class RecordValues:
             for contradiction in self._contradictions_of(words, identities)
         )
 
-    def contradicted(self, pairs: Iterable[tuple[str, str]], values: Iterable[str]) -> Iterator[Contradiction]:
-        """Yield the pairs of a record written as data, with `values`, that no record of one of its identities has.
+    def contradicted(
+        self, pairs: Iterable[tuple[str, str]], values: Iterable[str]
+    ) -> Iterator[Contradiction]:
+        """Yield the pairs of a record written as data, with `values`, that no record of one of its
+        identities has.
 
         A value that ends in a mark of omission has what stands before the mark.
 
@@ -132,7 +145,9 @@ class RecordValues:
         """
         numbers = {number for item in values for number in listed(self.by_identity.get(item))}
         for key, text in pairs:
-            own = {item for number in numbers for item in self._values(number).get(key.casefold(), ())}
+            own = {
+                item for number in numbers for item in self._values(number).get(key.casefold(), ())
+            }
             plain = _plain(text)
             if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
                 continue
@@ -143,14 +158,23 @@ class RecordValues:
                 yield Contradiction(f"{key}: {text}"[:200], plain, min(own))
 
     def numbers_near(self, text: str) -> Iterator[list[str]]:
-        """Yield the numbers of each record that a text names or a number of which it states, then those of each key of them."""
+        """Yield the numbers of each record that a text names or a number of which it states, then
+        those of each key of them.
+        """
         words = text.casefold()
-        numbers = {number for item in self.named(words) for number in listed(self.by_identity[item])}
+        numbers = {
+            number for item in self.named(words) for number in listed(self.by_identity[item])
+        }
         for match in _AMOUNT.finditer(words):
             numbers.update(listed(self._by_number.get(number_value(match.group()))))
         columns: dict[str, list[str]] = {}
         for number in sorted(numbers)[:_MOST_RECORDS]:
-            values = [(key, item) for key, items in self._values(number).items() for item in items if is_number(item)]
+            values = [
+                (key, item)
+                for key, items in self._values(number).items()
+                for item in items
+                if is_number(item)
+            ]
             yield [item for _, item in values]
             for key, item in values:
                 columns.setdefault(key, []).append(item)
@@ -159,7 +183,12 @@ class RecordValues:
     @cached_property
     def _by_number(self) -> Numbers:
         """The numbers of the records by each number that they have."""
-        values = ((item, at) for at in self._numbers for items in self._find_values(at).values() for item in items)
+        values = (
+            (item, at)
+            for at in self._numbers
+            for items in self._find_values(at).values()
+            for item in items
+        )
         return numbers_by_text((item, at) for item, at in values if is_number(item))
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
@@ -185,7 +214,9 @@ class RecordValues:
         allowed = set().union(*own.values(), identities) if own else set(identities)
         stated = {_plain(match.group()) for match in _AMOUNT.finditer(words)} & self._keys.keys()
         candidates = _candidates(words, self._keys, self._values_of_words)
-        stated.update(item for item in candidates if not _AMOUNT.fullmatch(item) and occurs(words, item))
+        stated.update(
+            item for item in candidates if not _AMOUNT.fullmatch(item) and occurs(words, item)
+        )
         for value in sorted(stated - allowed):
             if value in self.by_identity or any(value in other for other in allowed):
                 continue
@@ -232,7 +263,9 @@ def _plain(text: str) -> str:
 
 
 def _candidates(text: str, known: Collection[str], of_words: dict[str, list[str]]) -> list[str]:
-    """The known strings that a text may have: those that are one of its words, and those of several words of which it has the first."""
+    """The known strings that a text may have: those that are one of its words, and those of several
+    words of which it has the first.
+    """
     words = {match.group() for match in _WORD.finditer(text)}
     words |= {piece for word in words for piece in re.split(r"[.,:]", word)}
     several = (item for word in words for item in of_words.get(word, ()) if item in text)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Fetch(NamedTuple):
-    """One more call at a turn: `by_handle` where the prompt shows how, else what was missed is called for again.
+    """One more call at a turn: `by_handle` where the prompt shows how, else what was missed is
+    called for again.
 
-    `prompt_tokens` is its prompt: that of the turn, and the texts fetched behind. Dollars are None without
-    listed prices.
+    `prompt_tokens` is its prompt: that of the turn, and the texts fetched behind. Dollars are None
+    without listed prices.
     """
 
     step: int
@@ -29,15 +30,20 @@ class Fetch(NamedTuple):
 
 
 def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fetch]:
-    """The fetches of a replay, in order of their turns; at most two a turn. `[]` where nothing was missing.
+    """The fetches of a replay, in order of their turns; at most two a turn. `[]` where nothing was
+    missing.
 
-    The call sends the turn's prompt again right after it, with the texts that it fetched behind. It is
-    as long as the median answer of the trace that called a tool.
+    The call sends the turn's prompt again right after it, with the texts that it fetched behind. It
+    is as long as the median answer of the trace that called a tool.
     """
     if not walked.missed:
         return []
     index = session.index
-    asking = [index.answer_tokens.get(turn.index, 0) for turn in session.trace.model_turns if turn.tool_calls]
+    asking = [
+        index.answer_tokens.get(turn.index, 0)
+        for turn in session.trace.model_turns
+        if turn.tool_calls
+    ]
     answer = round(statistics.median(asking)) if asking else 0
     handles = Handles(replay, session.messages)
     results = {index.full[r.index]: r for r in session.trace.results}
@@ -65,10 +71,16 @@ def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fe
     return fetches
 
 
-def _holding(session: TraceSession, item: Missed, results: dict[int, ToolResult], thread: str) -> list[tuple[int, int]]:
-    """The untruncated results of a thread that hold a missed fact, before its turn, as (tokens, message)."""
+def _holding(
+    session: TraceSession, item: Missed, results: dict[int, ToolResult], thread: str
+) -> list[tuple[int, int]]:
+    """The untruncated results of a thread that hold a missed fact, before its turn, as (tokens,
+    message).
+    """
     return [
         (session.index.tokens[number], number)
         for number in session.index.holders[item.need.fact]
-        if number in results and results[number].thread == thread and results[number].index < item.step
+        if number in results
+        and results[number].thread == thread
+        and results[number].index < item.step
     ]

@@ -1,4 +1,6 @@
-"""Repeated calls: those that an earlier call of their thread had already made, with what both results say."""
+"""Repeated calls: those that an earlier call of their thread had already made, with what both
+results say.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
 
 
 def repeats_of(trace: Trace) -> list[Repeat]:
-    """The repeated calls of a trace, in order of their results. A call without a result is left out."""
+    """The repeated calls of a trace, in order of their results. A call without a result is left
+    out.
+    """
     answered: dict[tuple[str, str], list[ToolResult]] = {}
     calls = answered_calls(trace)
     repeats = []
@@ -51,7 +55,9 @@ def repeats_of(trace: Trace) -> list[Repeat]:
 
 
 def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
-    """The repeats whose turn's prompt lacks facts that the repeated result gives again, with these facts."""
+    """The repeats whose turn's prompt lacks facts that the repeated result gives again, with these
+    facts.
+    """
     fetched = []
     calls = {call.step: number for number, call in enumerate(evidence.walked.calls)}
     for repeat in evidence.session.repeats:

@@ -21,8 +21,8 @@ FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
 def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     """Yield every result that was read again, in order, from the recording's own replay.
 
-    Lines are compared without the numbers that a viewer puts before them; short ones are left out. A
-    result of few lines counts where the same call gave the same answer. Linear in the text.
+    Lines are compared without the numbers that a viewer puts before them; short ones are left out.
+    A result of few lines counts where the same call gave the same answer. Linear in the text.
     """
     reader = _Reader(recorded)
     for step in recorded.trace.steps:
@@ -52,12 +52,18 @@ class _Reader:
         turn, call = self._calls.get(result.index, (self.turn.get(thread, -1), None))
         command = result.function if call is None else call.command
         lines = _lines(result.recorded_text)
-        known = {line: self._holders[thread, line] for line in lines if (thread, line) in self._holders}
+        known = {
+            line: self._holders[thread, line] for line in lines if (thread, line) in self._holders
+        }
         before = self._answered.get((thread, command))
         if len(lines) < FEWEST_LINES or len(known) < SHARE * len(lines):
             text = result.recorded_text
             same = before is not None and len(text) >= _SAME_CHARS and text == before.recorded_text
-            known = {line: [before.index] for line in lines or {""}} if before is not None and same else {}
+            known = (
+                {line: [before.index] for line in lines or {""}}
+                if before is not None and same
+                else {}
+            )
         reread = None
         if known:
             why, earlier = self._why(known, turn, SHARE * len(lines))
@@ -73,8 +79,12 @@ class _Reader:
         self, known: dict[str, list[int]], turn: int, enough: float
     ) -> tuple[Literal["cut", "dropped", "in prompt"], int]:
         """The reason why known lines were read again, and the earlier result with most of them."""
-        seen = {line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()}
-        there = {line: [at for at in steps if self._stands(at, turn)] for line, steps in seen.items()}
+        seen = {
+            line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()
+        }
+        there = {
+            line: [at for at in steps if self._stands(at, turn)] for line, steps in seen.items()
+        }
         every = Counter(at for steps in known.values() for at in steps)
         if sum(map(bool, seen.values())) < enough:
             return "cut", max(every.items(), key=lambda item: (item[1], item[0]))[0]

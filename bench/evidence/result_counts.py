@@ -10,7 +10,9 @@ from ..text.decode import decode_strings
 
 
 class ResultCounts(NamedTuple):
-    """The exact counts of one result and its containers, of all its rows or lines, and its texts with their numbers of lines."""
+    """The exact counts of one result and its containers, of all its rows or lines, and its texts
+    with their numbers of lines.
+    """
 
     exact: frozenset[int]
     rows: frozenset[int]
@@ -26,7 +28,9 @@ def result_counts(result: ToolResult, shown: Iterable[str]) -> ResultCounts:
     exact = containers.union(*map(counts_of, (*texts, as_text(result.value))))
     of_lines = (count for text in (result.text, *strings) for count in _lines_of(text))
     return ResultCounts(
-        exact, frozenset({*_row_counts(decoded), *of_lines}), {text: text.count("\n") + 1 for text in texts}
+        exact,
+        frozenset({*_row_counts(decoded), *of_lines}),
+        {text: text.count("\n") + 1 for text in texts},
     )
 
 
@@ -36,7 +40,9 @@ def counts_of(text: str) -> frozenset[int]:
     >>> sorted(counts_of("one two\\n\\né"))
     [2, 3, 10, 11]
     """
-    return frozenset((len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines_of(text)))
+    return frozenset(
+        (len(text), len(text.encode("utf-8", "replace")), len(text.split()), *_lines_of(text))
+    )
 
 
 def _lines_of(text: str) -> tuple[int, int]:
@@ -48,7 +54,9 @@ def _lines_of(text: str) -> tuple[int, int]:
 def _row_counts(value: object) -> Iterator[int]:
     """Yield the lengths of the lists in a value, and of the mappings of mappings."""
     for item in nested(value):
-        if isinstance(item, list) or (isinstance(item, dict) and all(isinstance(row, dict) for row in item.values())):
+        if isinstance(item, list) or (
+            isinstance(item, dict) and all(isinstance(row, dict) for row in item.values())
+        ):
             yield len(item)
 
 

@@ -32,7 +32,11 @@ class ResultFacts:
     def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
         """The facts of a result that no message of a prompt without its untruncated one holds."""
         lost = self._lost(result, standing)
-        return tuple(fact for fact in self.of(result) if lost >> self._numbers[fact] & 1) if lost else ()
+        return (
+            tuple(fact for fact in self.of(result) if lost >> self._numbers[fact] & 1)
+            if lost
+            else ()
+        )
 
     def count_lost(self, result: ToolResult, standing: Standing) -> int:
         """The number of these facts."""
@@ -56,7 +60,9 @@ class ResultFacts:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         """The facts of all results, each with its number."""
-        facts = dict.fromkeys(fact for of_result in self._messages.contents.facts.values() for fact in of_result)
+        facts = dict.fromkeys(
+            fact for of_result in self._messages.contents.facts.values() for fact in of_result
+        )
         return {fact: number for number, fact in enumerate(facts)}
 
     def _bits(self, facts: Iterable[str]) -> int:
@@ -68,7 +74,9 @@ class ResultFacts:
         return int.from_bytes(bits, "little")
 
     def _in_prompt(self, standing: Standing) -> int:
-        """The facts that the messages of a prompt hold; known for the prompt that was asked for last."""
+        """The facts that the messages of a prompt hold; known for the prompt that was asked for
+        last.
+        """
         if standing.messages is not self._last[0]:
             own = [self._in_own(number) for number in standing.own]
             recorded = [self._in_recorded.get(number, 0) for number in standing.messages]
@@ -77,14 +85,20 @@ class ResultFacts:
 
     @cached_property
     def _in_recorded(self) -> dict[int, int]:
-        """The facts that each recorded message holds, but for those of an untruncated result that alone has them."""
+        """The facts that each recorded message holds, but for those of an untruncated result that
+        alone has them.
+        """
         kind = dict[str, frozenset[int]]
         holders = self._messages.contents.once(kind, "holders", self._holders)
-        by_message = grouped((number, fact) for fact, numbers in holders.items() for number in numbers)
+        by_message = grouped(
+            (number, fact) for fact, numbers in holders.items() for number in numbers
+        )
         return {number: self._bits(facts) for number, facts in by_message.items()}
 
     def _holders(self) -> dict[str, frozenset[int]]:
-        """By fact the recorded messages that hold it, but for the untruncated result that alone has it."""
+        """By fact the recorded messages that hold it, but for the untruncated result that alone has
+        it.
+        """
         alone: dict[str, int] = {}
         for step, facts in self._messages.contents.facts.items():
             full = self._messages.index.full[step]

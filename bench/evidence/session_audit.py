@@ -1,4 +1,6 @@
-"""The audit of one recording: its charges, its dearest results, what was shortened, cut and read twice, its cache."""
+"""The audit of one recording: its charges, its dearest results, what was shortened, cut and read
+twice, its cache.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ BESIDE = "instructions and tools that were not recorded"
 USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own earlier answers"
 
 
-def audit_of(recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]) -> SessionAudit:
+def audit_of(
+    recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]
+) -> SessionAudit:
     """The audit of a recording from its own replay, and that of a reference with perfect foresight.
 
     `marker_of` gives the name of who left a marker of a cut in a text, `""` for nobody.
@@ -83,24 +87,38 @@ def total_of(each: list[Charges]) -> Charges:
 
 def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges, ...]:
     """The charge of each model call: as its usage says, else as it is counted and priced here."""
-    usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
+    usages = {
+        turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns
+    }
     cache_known = any(u is not None and u.cached_prompt_tokens is not None for u in usages.values())
     turns = []
     for call, priced in zip(evidence.walked.calls, evidence.walked.priced, strict=True):
         usage = usages[call.step]
         prices = evidence.session.pricing.rule_of(call.step)[1]
         charges = _charges(priced, usage, prices, cache_known=cache_known)
-        turns.append(TurnCharges(step=call.step, thread=call.thread, reported=usage is not None, charges=charges))
+        turns.append(
+            TurnCharges(
+                step=call.step, thread=call.thread, reported=usage is not None, charges=charges
+            )
+        )
     return tuple(turns)
 
 
-def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool) -> Charges:
+def _charges(
+    priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool
+) -> Charges:
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens
-        reported = usage.cached_prompt_tokens if usage.cached_prompt_tokens is not None or not cache_known else 0
+        reported = (
+            usage.cached_prompt_tokens
+            if usage.cached_prompt_tokens is not None or not cache_known
+            else 0
+        )
         read = min(read if reported is None else reported, prompt)
-        written = min(written if usage.cache_write_tokens is None else usage.cache_write_tokens, prompt - read)
+        written = min(
+            written if usage.cache_write_tokens is None else usage.cache_write_tokens, prompt - read
+        )
         hour = min(usage.cache_write_1h_tokens or 0, written)
     charges = Charges(
         prompt_tokens=prompt,
@@ -111,7 +129,9 @@ def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None,
     )
     if prices is None:
         return charges
-    new, cached, writes, output = (usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour))
+    new, cached, writes, output = (
+        usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour)
+    )
     return replace(
         charges,
         usd=new + cached + writes + output,
@@ -123,7 +143,9 @@ def _charges(priced: PricedCall, usage: Usage | None, prices: UnitPrices | None,
 
 
 def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[PromptPart]:
-    """The cost over the run of each tool's results and of each kind of other messages; the dearest first."""
+    """The cost over the run of each tool's results and of each kind of other messages; the dearest
+    first.
+    """
     names: dict[int, tuple[str, bool]] = {}
     for step in recorded.trace.steps:
         if isinstance(step, ToolResult):
@@ -152,7 +174,9 @@ def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) 
     return sorted(parts, key=lambda part: (-(part.usd or 0.0), -part.carried_tokens, part.name))
 
 
-def _dearest(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[DearResult]:
+def _dearest(
+    recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool
+) -> list[DearResult]:
     """The results that cost most over the rest of their run."""
     questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
     dearest = []
@@ -195,20 +219,30 @@ def _shortenings(
             dropped = [
                 result.index
                 for result in recorded.trace.results
-                if any(stay.after == call for stay in walked.stays.get(index.seen[result.index], ()))
+                if any(
+                    stay.after == call for stay in walked.stays.get(index.seen[result.index], ())
+                )
             ]
         rules = lacking.get(after.step, set()) if after is not None else set()
         rules -= lacking.get(before.step, set()) if before is not None else set()
         yield Shortening(
             step=step.index,
-            kind="masking" if isinstance(step, ContextEdit) else "compaction" if step.summary else "clearing",
+            kind="masking"
+            if isinstance(step, ContextEdit)
+            else "compaction"
+            if step.summary
+            else "clearing",
             turn=None if after is None else turns.index(after) + 1,
             tokens_before=None if before is None else before.charges.prompt_tokens,
             tokens_after=None if after is None else after.charges.prompt_tokens,
             results_dropped=tuple(dropped),
-            facts_lost=tuple(_facts_lost(recorded, dropped, None if after is None else numbers[after.step])),
+            facts_lost=tuple(
+                _facts_lost(recorded, dropped, None if after is None else numbers[after.step])
+            ),
             rules_dropped=tuple(given[at].text for at in sorted(rules) if given[at].kind == "rule"),
-            asked_again=tuple(r.step for r in rereads if r.why == "dropped" and r.earlier_step in dropped),
+            asked_again=tuple(
+                r.step for r in rereads if r.why == "dropped" and r.earlier_step in dropped
+            ),
         )
 
 
@@ -224,7 +258,9 @@ def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) 
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
-    """Yield every result that the recorded model saw in part, by its untruncated text or by a marker."""
+    """Yield every result that the recorded model saw in part, by its untruncated text or by a
+    marker.
+    """
     later: dict[str, list[int]] = {}
     for turn, needs in recorded.index.needs.items():
         for need in needs:

@@ -1,4 +1,6 @@
-"""Everything that steps and messages say, as texts in which facts are looked for; of model turns, prose and code apart."""
+"""Everything that steps and messages say, as texts in which facts are looked for; of model turns,
+prose and code apart.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from ..text.decode import plain_lines
 
 
 def call_text(call: ToolCall) -> str:
-    """The text of a tool call's arguments as facts are looked for in it; `""` where the call is written in the turn's own text."""
+    """The text of a tool call's arguments as facts are looked for in it; `""` where the call is
+    written in the turn's own text.
+    """
     if call.in_text or call.arguments is None:
         return ""
     return plain_lines(call.arguments)
@@ -35,12 +39,15 @@ def turn_text(turn: ModelTurn) -> str:
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
-    """Every text in which a message can hold something: its own, and the arguments of its tool calls."""
+    """Every text in which a message can hold something: its own, and the arguments of its tool
+    calls.
+    """
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
 def step_texts(step: AnyStep) -> list[str]:
-    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing.
+    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step
+    that says nothing.
 
     >>> step_texts(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
     ['x: 1']
@@ -56,12 +63,16 @@ def step_texts(step: AnyStep) -> list[str]:
 
 _EXECUTE = re.compile(r"^[^\S\n]*+execute:\s*(.+?)$", re.MULTILINE)
 
-_CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")  # marks of an argument that is code or a command, and no value
+_CODE = re.compile(
+    r"[\n()=|;$<>]|^.{120}|^\w+ -"
+)  # marks of an argument that is code or a command, and no value
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
 
 
 def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
-    """The prose and the code of every model turn, by its step; the ledger of an orchestrator is prose of the turn that it was written for."""
+    """The prose and the code of every model turn, by its step; the ledger of an orchestrator is
+    prose of the turn that it was written for.
+    """
     parts: dict[int, tuple[list[str], list[str]]] = {}
     ledgers: dict[str, list[str]] = {}
     for step in trace.steps:
@@ -74,19 +85,31 @@ def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
 
 
 def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
-    """The prose of a turn (plain values of arguments too), and its code. Names of arguments are left out: the tool made them."""
+    """The prose of a turn (plain values of arguments too), and its code. Names of arguments are
+    left out: the tool made them.
+    """
     text = text_of(turn.content)
     outside, fenced = _fences(text)
-    values = [value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)]
-    code = [*fenced, *(match.group(1) for match in _EXECUTE.finditer(text)), *filter(_CODE.search, values)]
+    values = [
+        value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)
+    ]
+    code = [
+        *fenced,
+        *(match.group(1) for match in _EXECUTE.finditer(text)),
+        *filter(_CODE.search, values),
+    ]
     plain = [value for value in values if not _CODE.search(value)]
     return [_EXECUTE.sub(" ", outside), *plain], [_HEREDOC.sub("", part) for part in code]
 
 
 def _fences(text: str) -> tuple[str, list[str]]:
-    """A text with a blank in place of each fenced block, the last one perhaps not closed; and the contents of the blocks."""
+    """A text with a blank in place of each fenced block, the last one perhaps not closed; and the
+    contents of the blocks.
+    """
     outside, fenced, position = [], [], 0
-    while (start := text.find("```", position)) != -1 and (line_end := text.find("\n", start)) != -1:
+    while (start := text.find("```", position)) != -1 and (
+        line_end := text.find("\n", start)
+    ) != -1:
         end = text.find("```", line_end)
         outside.append(text[position:start])
         fenced.append(text[line_end + 1 : end if end != -1 else len(text)])

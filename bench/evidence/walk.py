@@ -1,4 +1,6 @@
-"""One walk over the prompts of a replay: what each costs, when each message stands in them, and which needs they lack."""
+"""One walk over the prompts of a replay: what each costs, when each message stands in them, and
+which needs they lack.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .prices import PricedCall, Pricing, ThreadPrompt
 
 
 class Missed(NamedTuple):
-    """A need that the prompt of its turn lacked. `handle` is one that the prompt shows and that gives the fact; `""` for none."""
+    """A need that the prompt of its turn lacked. `handle` is one that the prompt shows and that
+    gives the fact; `""` for none.
+    """
 
     step: int
     need: Need
@@ -34,10 +38,11 @@ class Stay(NamedTuple):
 
 @dataclass
 class Walked:
-    """The findings of one walk. Calls are numbered from 0 over all threads, messages as in `TraceMessages`.
+    """The findings of one walk. Calls are numbered from 0 over all threads, messages as in
+    `TraceMessages`.
 
-    `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were in
-    their prompts; `far_kept` of `far` of those that were last said six or more turns ago.
+    `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were
+    in their prompts; `far_kept` of `far` of those that were last said six or more turns ago.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -58,8 +63,8 @@ class Walked:
 def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
     """Walk through the prompts of a replay once. Costs what changes between them.
 
-    A need is met by a recorded message that holds its fact, or by the strategy's own text that holds
-    it as what it is. The window of a model that is not known is never exceeded.
+    A need is met by a recorded message that holds its fact, or by the strategy's own text that
+    holds it as what it is. The window of a model that is not known is never exceeded.
     """
     numbers = messages.numbers_of(replay)
     index, tokens = messages.index, messages.tokens
@@ -72,7 +77,14 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
         at, stands = threads[local.thread], present[local.thread]
         old = at.numbers[local.keep :]
         same = _shared(old, tail)
-        call = Call(local.step, local.thread, local.keep + same, tail[same:], local.tools_tokens, local.tools_changed)
+        call = Call(
+            local.step,
+            local.thread,
+            local.keep + same,
+            tail[same:],
+            local.tools_tokens,
+            local.tools_changed,
+        )
         _change(walked, call, at, stands, number)
         at.length_before = len(at.numbers)
         at.numbers[call.keep :] = call.tail
@@ -91,11 +103,18 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
 
 
 def _shared(old: Sequence[int], new: Sequence[int]) -> int:
-    """Count the leading messages that two lists share: what was replaced by its equal did not change."""
-    return next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    """Count the leading messages that two lists share: what was replaced by its equal did not
+    change.
+    """
+    return next(
+        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
+        min(len(old), len(new)),
+    )
 
 
-def _change(walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int) -> None:
+def _change(
+    walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int
+) -> None:
     """Take out of the standing messages what a call removes, and put in what it adds."""
     dropped, came = set(at.numbers[call.keep :]), set(call.tail)
     for item in dropped - came:
@@ -106,8 +125,12 @@ def _change(walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int]
         stands.setdefault(item, number)
 
 
-def _judge(walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles) -> None:
-    """Record the needs of a turn that its prompt lacks: recorded messages first, then the strategy's own."""
+def _judge(
+    walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
+) -> None:
+    """Record the needs of a turn that its prompt lacks: recorded messages first, then the
+    strategy's own.
+    """
     index = messages.index
     own: list[int] | None = None
     missing = False

@@ -7,5 +7,11 @@ from pathlib import Path
 
 
 def cache_folder(name: str) -> Path:
-    """The folder of one cache of the bench: below `XDG_CACHE_HOME`, by default `~/.cache`. It need not exist."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agent-memory-bench" / name
+    """The folder of one cache of the bench: below `XDG_CACHE_HOME`, by default `~/.cache`. It need
+    not exist.
+    """
+    return (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        / "agent-memory-bench"
+        / name
+    )

@@ -1,7 +1,9 @@
-"""Facts that git knows of a folder: its repository, the commit it is at, and the files of a revision.
+"""Facts that git knows of a folder: its repository, the commit it is at, and the files of a
+revision.
 
-A repository may be a stranger's. What its configuration says to start (a monitor of files, hooks, filters) is not started, nothing is fetched from
-anywhere, and what `GIT_DIR` and its kind say of another repository is not heard.
+A repository may be a stranger's. What its configuration says to start (a monitor of files, hooks,
+filters) is not started, nothing is fetched from anywhere, and what `GIT_DIR` and its kind say of
+another repository is not heard.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
               "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_TRACE")  # fmt: skip
-"""Variables that a git hook or a person sets for one repository; the one asked here may be another."""
+"""Variables that a git hook or a person sets for one repository; the one asked here may be another.
+"""
 
 _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
@@ -28,7 +31,11 @@ _QUIET = {
     "GIT_NO_REPLACE_OBJECTS": "1",  # a commit is what its hash says, whatever this clone puts in its place
     "GIT_GRAFT_FILE": os.devnull,
 }
-_STARTS_NOTHING = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
+_STARTS_NOTHING = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "log.showSignature=false",
+)
 _FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -40,7 +47,9 @@ def git(
     more: Mapping[str, str] | None = None,
     most_s: float | None = None,
 ) -> bytes | None:
-    """The output of a git command, `more` in its environment; None where it fails or takes long, without git, and outside a repository."""
+    """The output of a git command, `more` in its environment; None where it fails or takes long,
+    without git, and outside a repository.
+    """
     options = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
     command = ["git", "--no-optional-locks", *options, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
@@ -53,10 +62,17 @@ def git(
 
 
 def _without_filters(folder: Path) -> Iterator[str]:
-    """Settings that take the programs out of all filters, those of the repository and those of the user."""
+    """Settings that take the programs out of all filters, those of the repository and those of the
+    user.
+    """
     known = git(folder, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
     for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
-        yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")
+        yield from (
+            f"{name}.clean=",
+            f"{name}.smudge=",
+            f"{name}.process=",
+            f"{name}.required=false",
+        )
 
 
 def top_of(folder: Path) -> Path | None:
@@ -67,10 +83,16 @@ def top_of(folder: Path) -> Path | None:
 
 
 def resolve(folder: Path, revision: str) -> str:
-    """The full hash of a revision. Raises BenchError outside a repository, and for a revision that this clone does not have."""
+    """The full hash of a revision. Raises BenchError outside a repository, and for a revision that
+    this clone does not have.
+    """
     if top_of(folder) is None:
-        raise BenchError(f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline")
-    revision_id = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        raise BenchError(
+            f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline"
+        )
+    revision_id = git(
+        folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+    )
     sha = (revision_id or b"").decode("ascii", "replace").strip()
     if not _HASH.fullmatch(sha):
         raise BenchError(
@@ -89,7 +111,9 @@ def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
         if _with_tree(top, folder, index, *arguments) is None:
-            raise BenchError(f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`")
+            raise BenchError(
+                f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`"
+            )
 
 
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:

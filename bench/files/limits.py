@@ -1,4 +1,6 @@
-"""Limits on what is read of a file: its size once expanded, a line, and how many files a folder gives. Only regular files."""
+"""Limits on what is read of a file: its size once expanded, a line, and how many files a folder
+gives. Only regular files.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,15 @@ LIMITS: dict[str, int] = {
     "call": 60,
     "memory": 4_294_967_296,
 }
-"""The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a whole JSON file), files of a folder or pattern,
-bytes of the cache of cases, seconds of processor time that somebody's own code may take at one step, bytes of memory of its process.
+"""The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a
+whole JSON file), files of a folder or pattern, bytes of the cache of cases, seconds of processor
+time that somebody's own code may take at one step, bytes of memory of its process.
 """
 
 VARIABLE = "BENCH_LIMITS"
-"""The environment variable that raises them, for the processes that measure runs too: `size=2GB,files=100000`. `--limit` sets it."""
+"""The environment variable that raises them, for the processes that measure runs too:
+`size=2GB,files=100000`. `--limit` sets it.
+"""
 
 _AMOUNT = re.compile(r"(\d{1,15})(|kb|mb|gb|k|m|g)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -43,7 +48,9 @@ def limits_of(text: str) -> dict[str, int]:
         if name not in LIMITS:
             raise BenchError(f"limit {name!r}: unknown{nearest(name, LIMITS)}")
         if match is None:
-            raise BenchError(f"limit {name!r}: expected an amount such as 2GB or 100000, got {amount!r}")
+            raise BenchError(
+                f"limit {name!r}: expected an amount such as 2GB or 100000, got {amount!r}"
+            )
         limits[name] = int(match[1]) * _TIMES[match[2].lower().removesuffix("b")]
     return limits
 
@@ -68,7 +75,9 @@ def read_regular(path: Path) -> bytes:
     Raises OSError for a folder, a pipe, a device or a socket, which are not opened to be read, and
     for a file above the limit `size`.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
     with os.fdopen(descriptor, "rb") as file:
         mode = os.fstat(descriptor)
         if stat.S_ISDIR(mode.st_mode):
@@ -76,7 +85,9 @@ def read_regular(path: Path) -> bytes:
         if not stat.S_ISREG(mode.st_mode):
             raise OSError(0, "is no regular file (a pipe, a device or a socket)")
         most = limit("size")
-        piece = max(mode.st_size + 1, 1_000_000)  # a file of a few bytes is not given room for all that is allowed
+        piece = max(
+            mode.st_size + 1, 1_000_000
+        )  # a file of a few bytes is not given room for all that is allowed
         data = joined(_pieces(file, piece), most) if mode.st_size <= most else None
     if data is None:
         raise OSError(0, f"has more than {most:,} bytes; {raised('size')}")
@@ -95,7 +106,9 @@ def read_result(path: Path) -> bytes:
 def _pieces(file: Any, size: int) -> Iterator[bytes]:
     while data := file.read(size):
         yield data
-    if data is None:  # a log of the kernel calls itself a regular file, and would have us wait for more
+    if (
+        data is None
+    ):  # a log of the kernel calls itself a regular file, and would have us wait for more
         raise OSError(0, "is no file with an end")
 
 

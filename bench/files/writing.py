@@ -1,4 +1,5 @@
-"""The one way files are written: complete or not at all, and never in the place of what is no plain file.
+"""The one way files are written: complete or not at all, and never in the place of what is no plain
+file.
 
 A file is written beside its place under a name of this process's own, then moved there. Nothing is
 removed that this process did not make.
@@ -17,7 +18,9 @@ from pathlib import Path
 from ..model.errors import BenchError
 
 _MOST_CHARS = 40
-"""The most characters of a file's name that its temporary file repeats, so that a long name stays allowed."""
+"""The most characters of a file's name that its temporary file repeats, so that a long name stays
+allowed.
+"""
 
 
 def require_place(paths: Iterable[Path]) -> None:
@@ -76,15 +79,25 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
 
 @contextlib.contextmanager
 def folder_in_place(folder: Path) -> Iterator[Path]:
-    """An empty folder, whose files are moved to their places below `folder` at the end of the block.
+    """An empty folder, whose files are moved to their places below `folder` at the end of the
+    block.
 
-    Where the block raises, it is removed with its files. Raises BenchError where they cannot be moved.
+    Where the block raises, it is removed with its files. Raises BenchError where they cannot be
+    moved.
     """
-    near = next(above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir())
-    stage = Path(tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_MOST_CHARS]}.bench-"))
+    near = next(
+        above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir()
+    )
+    stage = Path(
+        tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_MOST_CHARS]}.bench-")
+    )
     try:
         yield stage
-        files = {folder / file.relative_to(stage): file for file in sorted(stage.rglob("*")) if file.is_file()}
+        files = {
+            folder / file.relative_to(stage): file
+            for file in sorted(stage.rglob("*"))
+            if file.is_file()
+        }
         require_place(files)
         if folder.is_dir():
             _moved_into(files)

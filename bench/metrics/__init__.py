@@ -1,4 +1,5 @@
-"""Metrics: each is a plain function from the evidence of one replay to one number, registered under its name.
+"""Metrics: each is a plain function from the evidence of one replay to one number, registered under
+its name.
 
 A family with places registers a name for each: `loss.fact_recall` with the places `shown` and `end`
 is `loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
@@ -73,7 +74,9 @@ LABELS = {
     "routing.selection_top1": "expected script first",
     "routing.selection_recall_at_3": "expected script in the first three",
 }
-"""Short names of metrics for people, in the order of a report; any other is called by the first line of its docstring."""
+"""Short names of metrics for people, in the order of a report; any other is called by the first
+line of its docstring.
+"""
 
 
 def metric(
@@ -84,12 +87,15 @@ def metric(
     aggregate: Aggregate,
     places: Sequence[str] = (),
 ) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
-    """Decorator that registers a metric. `unit` is what its value is counted in: tokens, usd, share, turns, results, …
+    """Decorator that registers a metric. `unit` is what its value is counted in: tokens, usd,
+    share, turns, results, …
 
     With `places` the function is given one of them as its second argument; an empty place leaves no
     trace in the name.
     """
-    return register("number", name, unit=unit, better=better, aggregate=aggregate, places=tuple(places))
+    return register(
+        "number", name, unit=unit, better=better, aggregate=aggregate, places=tuple(places)
+    )
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,9 @@ def metrics() -> dict[str, Metric]:
     'usd'
     """
     all_metrics = [
-        _at_place(entry, place) for entry in entries("number").values() for place in entry.meta["places"] or (None,)
+        _at_place(entry, place)
+        for entry in entries("number").values()
+        for place in entry.meta["places"] or (None,)
     ]
     return {item.info.name: item for item in sorted(all_metrics, key=lambda item: item.info.name)}
 
@@ -123,7 +131,11 @@ def _at_place(entry: Entry, place: str | None) -> Metric:
     name = f"{entry.name}.{place}" if place else entry.name
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
     declared = {key: value for key, value in entry.meta.items() if key != "places"}
-    return Metric(MetricInfo(name=name, label=label, **declared), entry.target, () if place is None else (place,))
+    return Metric(
+        MetricInfo(name=name, label=label, **declared),
+        entry.target,
+        () if place is None else (place,),
+    )
 
 
 @functools.cache
@@ -176,7 +188,8 @@ def total(values: Sequence[float | None], unknown: str) -> Number:
 
 
 def example() -> CheckedReplay:
-    """The evidence of one small run in which a result was shown and stored cut: what the examples of the metrics measure.
+    """The evidence of one small run in which a result was shown and stored cut: what the examples
+    of the metrics measure.
 
     >>> evidence = example()
     >>> evidence.trace.results[0].text, evidence.replay.written[0].text
@@ -185,7 +198,10 @@ def example() -> CheckedReplay:
     call = ToolCall(id="c1", name="count", arguments={})
     text, data = '{"rows": 471, "file": "a/b.csv"}', {"rows": 471, "file": "a/b.csv"}
     result = ToolResult(index=2, call_id="c1", function="count", seen=text, data=data)
-    asked = UserTurn(index=0, content="How many?"), ModelTurn(index=1, tool_calls=(call,), model="gpt-4o")
+    asked = (
+        UserTurn(index=0, content="How many?"),
+        ModelTurn(index=1, tool_calls=(call,), model="gpt-4o"),
+    )
     answer = ModelTurn(index=3, content="There are 471 in a/b.csv.")
     trace = Trace(id="example", source=Source(format="native"), steps=(*asked, result, answer))
     cut = Message(role="tool", text=text[:12], kind="result", step=2, call_id="c1")

@@ -1,4 +1,6 @@
-"""The cost of a strategy: tokens of prompts and of its own model calls, out of the cache, and in dollars."""
+"""The cost of a strategy: tokens of prompts and of its own model calls, out of the cache, and in
+dollars.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,8 @@ def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
 
 @metric("cost.usd", unit="usd", better="lower", aggregate="total")
 def usd(evidence: ReplayEvidence) -> Number:
-    """Dollars of the run: its prompts with the provider's cache, its answers, and the strategy's own model calls.
+    """Dollars of the run: its prompts with the provider's cache, its answers, and the strategy's
+    own model calls.
 
     A turn whose facts stand behind a handle that its prompt shows costs one more call, which
     fetches them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices
@@ -89,7 +92,9 @@ def usd_uncached(evidence: ReplayEvidence) -> Number:
     '0.000188'
     """
     calls = [call.uncached_usd for call in evidence.walked.priced]
-    return _priced(evidence, [*calls, *(item.uncached_usd for item in evidence.fetches if item.by_handle)])
+    return _priced(
+        evidence, [*calls, *(item.uncached_usd for item in evidence.fetches if item.by_handle)]
+    )
 
 
 def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
@@ -98,7 +103,9 @@ def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
     if evidence.walked.overflows:
         return Number(None, reason=TOO_LARGE)
     own = [
-        evidence.session.pricing.own_usd(call.step, call.model, call.consumed_tokens, call.produced_tokens)
+        evidence.session.pricing.own_usd(
+            call.step, call.model, call.consumed_tokens, call.produced_tokens
+        )
         for call in evidence.replay.own_calls
     ]
     return total([*dollars, *own], UNPRICED)
@@ -106,7 +113,8 @@ def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
 
 @metric("cost.refetch_usd", unit="usd", better="lower", aggregate="total")
 def refetch_usd(evidence: ReplayEvidence) -> Number:
-    """Dollars of fetching again what turns missed: one more call for each such turn. In no other price.
+    """Dollars of fetching again what turns missed: one more call for each such turn. In no other
+    price.
 
     A fact is fetched from the smallest untruncated result of its thread that holds it; what one
     call fetches serves every fact of its turn. A lower bound where no result holds a fact.
@@ -123,7 +131,8 @@ def refetch_usd(evidence: ReplayEvidence) -> Number:
 
 @metric("cost.strategy_call_tokens", unit="tokens", better="lower", aggregate="total")
 def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
-    """Tokens that a strategy's own model calls took, to write summaries or for anything else: read and produced.
+    """Tokens that a strategy's own model calls took, to write summaries or for anything else: read
+    and produced.
 
     0 where it made none. Counted by the provider where a model was really asked and said so.
 
@@ -134,7 +143,9 @@ def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
     """
     if not evidence.walked.priced:
         return NOTHING
-    return Number(float(sum(c.consumed_tokens + c.produced_tokens for c in evidence.replay.own_calls)))
+    return Number(
+        float(sum(c.consumed_tokens + c.produced_tokens for c in evidence.replay.own_calls))
+    )
 
 
 @metric("cost.window_overflows", unit="prompts", better="lower", aggregate="total")
@@ -151,7 +162,9 @@ def window_overflows(evidence: ReplayEvidence) -> Number:
     if not evidence.walked.priced:
         return NOTHING
     if evidence.index.window_tokens is None:
-        return Number(None, reason=f"the window of {evidence.index.model or 'an unnamed model'} is not known")
+        return Number(
+            None, reason=f"the window of {evidence.index.model or 'an unnamed model'} is not known"
+        )
     return Number(float(evidence.walked.overflows))
 
 
@@ -171,7 +184,8 @@ def conversation_tokens(evidence: ReplayEvidence) -> Number:
 
 @metric("cost.command_history_tokens", unit="tokens", better="lower", aggregate="total")
 def command_history_tokens(evidence: ReplayEvidence) -> Number:
-    """Prompt tokens spent on the command history, by a strategy that keeps commands apart from the conversation.
+    """Prompt tokens spent on the command history, by a strategy that keeps commands apart from the
+    conversation.
 
     A strategy that keeps no parts: nothing to measure.
 

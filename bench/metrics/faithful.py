@@ -1,4 +1,6 @@
-"""Texts that a strategy wrote and that are not faithful to the recording: what decides if it may be used at all."""
+"""Texts that a strategy wrote and that are not faithful to the recording: what decides if it may be
+used at all.
+"""
 
 from __future__ import annotations
 

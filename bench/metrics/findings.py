@@ -13,7 +13,8 @@ from . import example as example, mean, metric
 
 @metric("findings.agreement", unit="share", better="higher", aggregate="mean over tasks")
 def agreement(evidence: ReplayEvidence) -> Number:
-    """Share of tool results whose evaluation and extraction come out the same from the stored record as from the untruncated one.
+    """Share of tool results whose evaluation and extraction come out the same from the stored
+    record as from the untruncated one.
 
     0–1, of the results that have either on the untruncated record. Timestamps are left out; types
     count (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
@@ -32,7 +33,8 @@ def agreement(evidence: ReplayEvidence) -> Number:
 
 @metric("findings.evaluation_agreement", unit="share", better="higher", aggregate="mean over tasks")
 def evaluation_agreement(evidence: ReplayEvidence) -> Number:
-    """Share of tool results that the evaluator judges the same from the stored record as from the untruncated one.
+    """Share of tool results that the evaluator judges the same from the stored record as from the
+    untruncated one.
 
     0–1, of the results that are evaluated on the untruncated record. Nothing evaluated: nothing to
     measure.
@@ -47,7 +49,8 @@ def evaluation_agreement(evidence: ReplayEvidence) -> Number:
 
 @metric("findings.extraction_agreement", unit="share", better="higher", aggregate="mean over tasks")
 def extraction_agreement(evidence: ReplayEvidence) -> Number:
-    """Share of tool results from whose stored record the same findings are read back as from the untruncated one.
+    """Share of tool results from whose stored record the same findings are read back as from the
+    untruncated one.
 
     0–1, of the results from whose untruncated record something is extracted. Nothing extracted:
     nothing to measure.

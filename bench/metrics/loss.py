@@ -1,4 +1,6 @@
-"""Losses of tool results: facts and fields that are no longer there, cuts without a word, commands that are gone."""
+"""Losses of tool results: facts and fields that are no longer there, cuts without a word, commands
+that are gone.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from ..model.scores import Number
 from . import NOTHING, example as example, mean, metric, share
 
 
-@metric("loss.fact_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES)
+@metric(
+    "loss.fact_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES
+)
 def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a tool result's facts that are still there.
 
@@ -26,7 +30,9 @@ def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     return mean([item.share for item in evidence.facts_kept[place]])
 
 
-@metric("loss.leaf_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES)
+@metric(
+    "loss.leaf_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES
+)
 def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a structured result's fields that are still there, each beside its own key.
 
@@ -61,7 +67,8 @@ def retrievable(evidence: ReplayEvidence) -> Number:
 
 @metric("loss.silent_truncation", unit="results", better="lower", aggregate="total")
 def silent_truncation(evidence: ReplayEvidence) -> Number:
-    """Results that lost facts while nothing shown says so, in the first prompt after them or the last one of their thread.
+    """Results that lost facts while nothing shown says so, in the first prompt after them or the
+    last one of their thread.
 
     Something says so where a text that shows the result (where none does, one of the strategy's own
     messages) has a line of its own with a word for leaving out, or states a larger total than it

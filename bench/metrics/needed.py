@@ -1,4 +1,6 @@
-"""Facts that the rest of the run needed: every fact that a turn took from an earlier message, and if its prompt still held it."""
+"""Facts that the rest of the run needed: every fact that a turn took from an earlier message, and
+if its prompt still held it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from ..model.scores import Number
 from . import NOTHING, example as example, metric, share
 
 
-@metric("needed.recall", unit="share", better="higher", aggregate="mean over tasks", places=("", "far"))
+@metric(
+    "needed.recall", unit="share", better="higher", aggregate="mean over tasks", places=("", "far")
+)
 def recall(evidence: ReplayEvidence, place: str) -> Number:
     """Share of needed facts that the prompt of their turn still held.
 
@@ -65,7 +69,8 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
 
 @metric("needed.refetches", unit="calls", better="lower", aggregate="total")
 def refetches(evidence: ReplayEvidence) -> Number:
-    """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for what it had.
+    """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for
+    what it had.
 
     A repeated call has the function and arguments (or the command) of an earlier one of its thread,
     and its result gives at least one fact of the earlier result again. It counts where the prompt

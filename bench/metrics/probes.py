@@ -16,7 +16,8 @@ from . import NOTHING, example as example, metric, share
 
 @metric("probes.recall", unit="share", better="higher", aggregate="mean over tasks")
 def recall(evidence: ReplayEvidence) -> Number:
-    """Share of a scenario's questions that come out right: the answer is there, or what must be absent is not.
+    """Share of a scenario's questions that come out right: the answer is there, or what must be
+    absent is not.
 
     0–1. An answer is there where the probe's path, asked of the message or record of its result,
     gives it, or where every value of it stands whole in a text: of the prompt in any of its
@@ -24,7 +25,8 @@ def recall(evidence: ReplayEvidence) -> Number:
     texts alone. A reply that no consumer made is the recorded turn. No probes, or none of a turn
     that exists: nothing to measure.
 
-    Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as JMESPath (jmespath.org)
+    Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as
+    JMESPath (jmespath.org)
 
     >>> import msgspec
     >>> from bench.evidence.index import index_trace
@@ -66,7 +68,11 @@ def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:
 
 
 def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
-    replies = [item.reply.text for item in evidence.replay.results if item.step == probe.step and item.reply]
+    replies = [
+        item.reply.text
+        for item in evidence.replay.results
+        if item.step == probe.step and item.reply
+    ]
     if replies:
         return replies
     turn = turn_after(evidence.trace, probe)
@@ -74,13 +80,17 @@ def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
 
 
 def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], list[str] | None]:
-    """The texts that show the probe's result in the prompt that is asked, and every text of that prompt."""
+    """The texts that show the probe's result in the prompt that is asked, and every text of that
+    prompt.
+    """
     turn = turn_after(evidence.trace, probe)
     call = None if turn is None else next(
         (number for number, item in enumerate(evidence.walked.calls) if item.step == turn.index), None
     )  # fmt: skip
     if call is None:
         return [], None
-    messages = [evidence.messages.messages[number] for number in sorted(evidence.standing(call).messages)]
+    messages = [
+        evidence.messages.messages[number] for number in sorted(evidence.standing(call).messages)
+    ]
     about = [item.text for item in messages if item.step is not None and item.step == probe.step]
     return [*about], [text for item in messages for text in message_texts(item)]

@@ -9,7 +9,8 @@ from . import NOTHING, example as example, metric
 
 @metric("prompt.invalid", unit="prompts", better="lower", aggregate="total")
 def invalid(evidence: ReplayEvidence) -> Number:
-    """Prompts that a provider would refuse, or whose messages stand in another order than they came.
+    """Prompts that a provider would refuse, or whose messages stand in another order than they
+    came.
 
     Wrong are: a tool result without its call right before it (other results of the same message may
     stand between), a call without its result before the next turn, steps out of their recorded
@@ -18,7 +19,8 @@ def invalid(evidence: ReplayEvidence) -> Number:
     writes as text, and results handed back as user messages, need no pairs. No model calls: nothing
     to measure.
 
-    Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool messages); Anthropic documentation "Handle tool calls"
+    Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool
+    messages); Anthropic documentation "Handle tool calls"
 
     >>> invalid(example()).value
     0.0
@@ -57,7 +59,8 @@ def task_missing(evidence: ReplayEvidence) -> Number:
 
 @metric("prompt.rules_missing", unit="prompts", better="lower", aggregate="total")
 def rules_missing(evidence: ReplayEvidence) -> Number:
-    """Prompts that lack a standing instruction of a system or user turn (never, always, must, only, unless).
+    """Prompts that lack a standing instruction of a system or user turn (never, always, must, only,
+    unless).
 
     It is held by its turn, and by a message that repeats it; not where the recorded harness had
     dropped it itself. No model calls: nothing to measure.

@@ -1,4 +1,6 @@
-"""Routing: decisions that still go where they should, what a run leaves behind, and what was executed without approval."""
+"""Routing: decisions that still go where they should, what a run leaves behind, and what was
+executed without approval.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ def accuracy(evidence: ReplayEvidence) -> Number:
 
 @metric("routing.first_divergence", unit="share", better="higher", aggregate="mean over tasks")
 def first_divergence(evidence: ReplayEvidence) -> Number:
-    """Share of the routing decisions that come before the first one that went another way than expected.
+    """Share of the routing decisions that come before the first one that went another way than
+    expected.
 
     0–1; 1 where none did. What comes after a divergence was replayed along the recorded run and
     proves little. No decisions: nothing to measure.
@@ -57,7 +60,9 @@ def missed_aborts(evidence: ReplayEvidence) -> Number:
 
     >>> missed_aborts(example()).value
     """
-    return _count([item.route != ABORT for item in evidence.replay.decisions if item.expected == ABORT])
+    return _count(
+        [item.route != ABORT for item in evidence.replay.decisions if item.expected == ABORT]
+    )
 
 
 @metric("routing.false_aborts", unit="decisions", better="lower", aggregate="total")
@@ -70,12 +75,15 @@ def false_aborts(evidence: ReplayEvidence) -> Number:
 
     >>> false_aborts(example()).value
     """
-    return _count([item.route == ABORT for item in evidence.replay.decisions if item.expected != ABORT])
+    return _count(
+        [item.route == ABORT for item in evidence.replay.decisions if item.expected != ABORT]
+    )
 
 
 @metric("routing.reply_errors", unit="replies", better="lower", aggregate="total")
 def reply_errors(evidence: ReplayEvidence) -> Number:
-    """Replies that could not be made: no summary was given, and the raw output was too long to be shown.
+    """Replies that could not be made: no summary was given, and the raw output was too long to be
+    shown.
 
     No consumer, or no execution: nothing to measure.
 
@@ -83,12 +91,15 @@ def reply_errors(evidence: ReplayEvidence) -> Number:
 
     >>> reply_errors(example()).value
     """
-    return _count([item.reply.path == "error" for item in evidence.replay.results if item.reply is not None])
+    return _count(
+        [item.reply.path == "error" for item in evidence.replay.results if item.reply is not None]
+    )
 
 
 @metric("routing.unreset_states", unit="replies", better="lower", aggregate="total")
 def unreset_states(evidence: ReplayEvidence) -> Number:
-    """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck in a loop" defect.
+    """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck
+    in a loop" defect.
 
     Of the replies of the strategy's consumer; without a consumer of the decisions that the trace
     recorded at its `end`. The state is selected script, its parameters, raw output and execution
@@ -102,7 +113,11 @@ def unreset_states(evidence: ReplayEvidence) -> Number:
     replies = [item.reply for item in evidence.replay.results if item.reply is not None]
     if replies:
         return _count([_is_left(reply.state, reply.route) for reply in replies])
-    ends = [step for step in evidence.trace.steps if isinstance(step, RouteDecision) and step.at == "end"]
+    ends = [
+        step
+        for step in evidence.trace.steps
+        if isinstance(step, RouteDecision) and step.at == "end"
+    ]
     return _count([_is_left(step.state, step.taken) for step in ends])
 
 

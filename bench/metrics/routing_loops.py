@@ -1,4 +1,6 @@
-"""Running in circles: decisions that repeat without progress, and the loops that a detector saw in the prompt."""
+"""Running in circles: decisions that repeat without progress, and the loops that a detector saw in
+the prompt.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ REPEATS = 3
 
 @metric("routing.loops", unit="loops", better="lower", aggregate="total")
 def loops(evidence: ReplayEvidence) -> Number:
-    """Loops: three or more equal decisions of one router in a row without progress between the first and the last.
+    """Loops: three or more equal decisions of one router in a row without progress between the
+    first and the last.
 
     Equal means the same route; progress is anything the trace had not held before: a user's words,
     an approval, a call with other arguments, a turn without calls that says something else, another
@@ -34,7 +37,9 @@ def loops(evidence: ReplayEvidence) -> Number:
         taken.setdefault(item.router, []).append((item.route, bisect_right(progress, item.step)))
     for outcome in evidence.replay.results:
         if outcome.reply is not None:
-            ended_at = outcome.step if outcome.reply.route == "END" else None  # no two ends are equal
+            ended_at = (
+                outcome.step if outcome.reply.route == "END" else None
+            )  # no two ends are equal
             reply = outcome.reply.route, compact_json(outcome.reply.state), ended_at
             taken.setdefault("consumer", []).append(reply)
     streaks = [len([*group]) for decided in taken.values() for _, group in groupby(decided)]
@@ -63,7 +68,8 @@ def _progress(trace: Trace) -> list[int]:
 
 @metric("routing.missed_loops", unit="decisions", better="lower", aggregate="total")
 def missed_loops(evidence: ReplayEvidence) -> Number:
-    """Decisions of a router that looks for loops where the full history shows one and the prompt does not: compaction blinded it.
+    """Decisions of a router that looks for loops where the full history shows one and the prompt
+    does not: compaction blinded it.
 
     Such a router declares by which route it says so (`loop`). Without such a router: nothing to
     measure.
@@ -77,12 +83,14 @@ def missed_loops(evidence: ReplayEvidence) -> Number:
 
 @metric("routing.false_loops", unit="decisions", better="lower", aggregate="total")
 def false_loops(evidence: ReplayEvidence) -> Number:
-    """Decisions of a router that looks for loops where the prompt shows one and the full history does not: cut results look alike.
+    """Decisions of a router that looks for loops where the prompt shows one and the full history
+    does not: cut results look alike.
 
     Such a router declares by which route it says so (`loop`). Without such a router: nothing to
     measure.
 
-    Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
+    Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets
+    1966)
 
     >>> false_loops(example()).value
     """
@@ -93,6 +101,7 @@ def _differing(evidence: ReplayEvidence, *, in_prompt: bool) -> Number:
     """Count the decisions where a loop is seen in the prompt alone, or in the full history alone."""
     looking = [item for item in evidence.replay.decisions if item.loop is not None]
     differing = [
-        (item.route == item.loop) is in_prompt and (item.untruncated == item.loop) is not in_prompt for item in looking
+        (item.route == item.loop) is in_prompt and (item.untruncated == item.loop) is not in_prompt
+        for item in looking
     ]
     return Number(float(sum(differing))) if looking else NOTHING

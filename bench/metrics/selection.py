@@ -1,4 +1,6 @@
-"""Selection of the script that a request is meant for: if it was found. Only selection routers count."""
+"""Selection of the script that a request is meant for: if it was found. Only selection routers
+count.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def selection_recall_at_3(evidence: ReplayEvidence) -> Number:
 
     0–1, as `routing.selection_top1`.
 
-    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
+    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information
+    Retrieval", chapter 8)
 
     >>> selection_recall_at_3(example()).value
     """
@@ -42,7 +45,9 @@ def selection_recall_at_3(evidence: ReplayEvidence) -> Number:
 
 
 def _ranks(evidence: ReplayEvidence) -> list[float]:
-    """The place, from 1, of the first expected script of each selection with a label; infinity where it was not returned."""
+    """The place, from 1, of the first expected script of each selection with a label; infinity
+    where it was not returned.
+    """
     trace = evidence.trace
     labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
     places = []

@@ -1,4 +1,5 @@
-"""The values that flow between the rooms, in order: Trace → TraceIndex → Replay → MeasuredRun → Compared.
+"""The values that flow between the rooms, in order: Trace → TraceIndex → Replay → MeasuredRun →
+Compared.
 
 All are frozen msgspec structs: typed, comparable, and written and read as JSON without further
 code. No I/O here. Units are in the names; fractions are 0–1.

@@ -12,7 +12,9 @@ from .scores import Finding, Rule
 TODAY = "recorded"
 """The strategy that everything is held against: what runs today, the recording itself."""
 
-Verdict = Literal["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"]
+Verdict = Literal[
+    "ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"
+]
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
 Mark = Literal["not checked", "inactive"]
@@ -71,9 +73,9 @@ class Advice(Value, frozen=True, kw_only=True):
 
     `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
 
-    `sentence` is the first line of every output unless a gate failed. `cannot_rule_out` is the share of runs in which a
-    large loss could have gone unseen with so many tasks. `ranked` is the table, best first;
-    `theoretical_minimum` what perfect foresight would cost a run.
+    `sentence` is the first line of every output unless a gate failed. `cannot_rule_out` is the
+    share of runs in which a large loss could have gone unseen with so many tasks. `ranked` is the
+    table, best first; `theoretical_minimum` what perfect foresight would cost a run.
     """
 
     advised: str | None

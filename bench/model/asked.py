@@ -24,7 +24,9 @@ _ASKED = re.compile(
     r"^## My request for Codex:\s*(.+)|<(user_query|userRequest|USER_REQUEST)>(.+?)(?:</\2>|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-"""Codex beside an editor; Cursor, Copilot, Windsurf: the request, marked among what the editor shows."""
+"""Codex beside an editor; Cursor, Copilot, Windsurf: the request, marked among what the editor
+shows.
+"""
 
 
 def first_asked(texts: Iterable[str]) -> str:

@@ -46,11 +46,19 @@ def nested(value: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        values = node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ()
+        values = (
+            node.values()
+            if isinstance(node, dict)
+            else node
+            if isinstance(node, list | tuple)
+            else ()
+        )
         waiting.extend(reversed(list(values)))
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class Value(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Base of every value here: frozen, keyword-only, unknown fields refused when read."""
 
 
@@ -132,7 +140,9 @@ def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
     return tuple(
         (
             field.name,
-            field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),
+            field.default
+            if field.default_factory is msgspec.NODEFAULT
+            else field.default_factory(),
         )
         for field in msgspec.structs.fields(kind)
     )

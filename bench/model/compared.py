@@ -114,7 +114,9 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return self.totals.get(strategy, {}).get(metric)
         for item in self.runs:
             if item.id == run:
-                return next((s.numbers.get(metric) for s in item.scores if s.strategy == strategy), None)
+                return next(
+                    (s.numbers.get(metric) for s in item.scores if s.strategy == strategy), None
+                )
         return None
 
     def __repr__(self) -> str:
@@ -124,7 +126,9 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""
-        screen: str = import_module("bench.reports").markdown_screen(self)  # values import no reports
+        screen: str = import_module("bench.reports").markdown_screen(
+            self
+        )  # values import no reports
         return screen
 
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
@@ -139,24 +143,38 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         if what == "gates":
             names = ("strategy", "outcome", "before", "value", "limit", "basis", "run", "reason")
-            rows = [{"metric": g.rule.metric, **{name: getattr(g, name) for name in names}} for g in self.gates]
+            rows = [
+                {"metric": g.rule.metric, **{name: getattr(g, name) for name in names}}
+                for g in self.gates
+            ]
             return pd.DataFrame(rows, columns=["metric", *names])
         columns = ["strategy", "metric", "run", "value", "weight", "unit", "reason"]
         records: list[tuple[Any, ...]] = []
         if what == "totals":
             for strategy, numbers in self.totals.items():
                 records += [
-                    (strategy, name, "", n.value, n.weight, self._unit(name), n.reason) for name, n in numbers.items()
+                    (strategy, name, "", n.value, n.weight, self._unit(name), n.reason)
+                    for name, n in numbers.items()
                 ]
         elif what == "runs":
             for run in self.runs:
                 for score in run.scores:
                     records += [
-                        (score.strategy, name, run.id, n.value, n.weight, self._unit(name), n.reason)
+                        (
+                            score.strategy,
+                            name,
+                            run.id,
+                            n.value,
+                            n.weight,
+                            self._unit(name),
+                            n.reason,
+                        )
                         for name, n in score.numbers.items()
                     ]
         else:
-            raise BenchError(f"to_frame({what!r}): no such table{nearest(str(what), ('runs', 'totals', 'gates'))}")
+            raise BenchError(
+                f"to_frame({what!r}): no such table{nearest(str(what), ('runs', 'totals', 'gates'))}"
+            )
         frame = pd.DataFrame(records, columns=columns)
         frame["value"] = frame["value"].astype("float64")
         return frame

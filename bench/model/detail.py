@@ -20,7 +20,9 @@ class MissedFact(Value, frozen=True, kw_only=True):
 
 
 class Excerpt(Value, frozen=True, kw_only=True):
-    """A part of a message: `text` begins at the character `start`; `left_out` characters are not in it."""
+    """A part of a message: `text` begins at the character `start`; `left_out` characters are not in
+    it.
+    """
 
     text: str
     start: int = 0
@@ -28,7 +30,8 @@ class Excerpt(Value, frozen=True, kw_only=True):
 
 
 class ChangedMessage(Value, frozen=True, kw_only=True):
-    """A message in which two prompts differ: in today's, and with a strategy (None: it is not there).
+    """A message in which two prompts differ: in today's, and with a strategy (None: it is not
+    there).
 
     `lost` are missed values that only today's holds.
     """
@@ -41,7 +44,8 @@ class ChangedMessage(Value, frozen=True, kw_only=True):
 
 
 class ReplayDetail(Value, frozen=True, kw_only=True):
-    """One strategy on one run in detail: the missed facts, and the prompt that misses most beside today's.
+    """One strategy on one run in detail: the missed facts, and the prompt that misses most beside
+    today's.
 
     `step` is the turn of that prompt (None: there is none). `changed` are the first messages in
     which the two differ, `more_changed` and `unchanged` count the others. `compactions` are the

@@ -143,7 +143,11 @@ def unpercent(value: Any) -> Any:
     (0.05, 'five%', 5)
     """
     try:
-        return float(value.strip()[:-1]) / 100 if isinstance(value, str) and value.strip().endswith("%") else value
+        return (
+            float(value.strip()[:-1]) / 100
+            if isinstance(value, str) and value.strip().endswith("%")
+            else value
+        )
     except ValueError:
         return value
 
@@ -167,7 +171,11 @@ def raised_at(error: BaseException) -> str:
     """
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     outside = [(file, line) for file, line in places if not file.startswith((_PACKAGE, "<frozen"))]
-    own = [place for place in outside if not place[0].startswith(_STDLIB) and "site-packages" not in place[0]]
+    own = [
+        place
+        for place in outside
+        if not place[0].startswith(_STDLIB) and "site-packages" not in place[0]
+    ]
     if not own:
         return ""
     file, line = own[-1]
@@ -188,8 +196,14 @@ def defect(error: BaseException) -> str:
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    place = f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last is not None else "?"
-    return f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it"
+    place = (
+        f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}"
+        if last is not None
+        else "?"
+    )
+    return (
+        f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it"
+    )
 
 
 def debugged(error: BaseException) -> None:
@@ -212,7 +226,9 @@ def visible(text: str) -> str:
     if not _NOT_PLAIN.search(text):
         return text
     printable = text.replace("\r\n", "\n")
-    return printable.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(printable) if not _harmless(char)})
+    return printable.translate(
+        {ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(printable) if not _harmless(char)}
+    )
 
 
 _NOT_PLAIN = re.compile(

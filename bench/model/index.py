@@ -1,4 +1,6 @@
-"""The index of one trace: all that is known of it whatever strategy is replayed, found once and kept."""
+"""The index of one trace: all that is known of it whatever strategy is replayed, found once and
+kept.
+"""
 
 from __future__ import annotations
 

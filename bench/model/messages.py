@@ -15,14 +15,18 @@ Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult
 
 
 class RecordedMessages(NamedTuple):
-    """The messages of a trace by number; by step, the number of the untruncated and of the seen one."""
+    """The messages of a trace by number; by step, the number of the untruncated and of the seen
+    one.
+    """
 
     messages: tuple[Message, ...]
     full: dict[int, int]
     seen: dict[int, int]
 
 
-def recorded_messages(trace: Trace, reasoning_tokens: Mapping[int, int] | None = None) -> RecordedMessages:
+def recorded_messages(
+    trace: Trace, reasoning_tokens: Mapping[int, int] | None = None
+) -> RecordedMessages:
     """The numbered messages of a trace, in the order of its steps.
 
     A result of which the recorded model saw something else than the untruncated text has two, the

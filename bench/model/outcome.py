@@ -53,7 +53,12 @@ class Record(Value, frozen=True, kw_only=True):
     t: float | None = None
 
 
-SELECTED, PARAMETERS, OUTPUT, SUMMARY = "selected_script", "script_parameters", "raw_output", "execution_summary"
+SELECTED, PARAMETERS, OUTPUT, SUMMARY = (
+    "selected_script",
+    "script_parameters",
+    "raw_output",
+    "execution_summary",
+)
 
 TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
 """The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has

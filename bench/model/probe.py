@@ -1,4 +1,6 @@
-"""Questions that a scenario asks of every strategy: an answer, where it comes from, and where it must survive."""
+"""Questions that a scenario asks of every strategy: an answer, where it comes from, and where it
+must survive.
+"""
 
 from __future__ import annotations
 

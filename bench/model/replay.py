@@ -9,7 +9,8 @@ from .outcome import Decision, Failure, Message, Record, Reply, Resolved, Writer
 
 
 class Call(Value, frozen=True, array_like=True):
-    """One model call. Its prompt is the first `keep` messages of its thread's prompt before, then `tail`.
+    """One model call. Its prompt is the first `keep` messages of its thread's prompt before, then
+    `tail`.
 
     So `keep` is the edit and the cached prefix in one. Messages below the length of
     `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order. `parts` are
@@ -26,7 +27,8 @@ class Call(Value, frozen=True, array_like=True):
 
 
 class StepOutcome(Value, frozen=True, kw_only=True):
-    """The outcome of one tool result: the message that first showed it, the record kept, the findings.
+    """The outcome of one tool result: the message that first showed it, the record kept, the
+    findings.
 
     `stored` is what a later step can read back, the handle resolved. Findings are those of the
     evaluator and the extractors, on the stored and on the untruncated record.
@@ -45,7 +47,8 @@ class StepOutcome(Value, frozen=True, kw_only=True):
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """One trace under one strategy: everything that is measured of it. The same input gives the same bytes.
+    """One trace under one strategy: everything that is measured of it. The same input gives the
+    same bytes.
 
     `written` are the messages that are not the recording's, numbered behind it. A strategy that
     raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.

@@ -17,7 +17,8 @@ Rule = Literal[
 
 
 class Number(Value, frozen=True, array_like=True):
-    """One metric: its value (None: not measured, for `reason`) and the weight it has when runs are pooled.
+    """One metric: its value (None: not measured, for `reason`) and the weight it has when runs are
+    pooled.
 
     The weight of a share is its denominator; 0 says that there was nothing to measure.
     """
@@ -39,7 +40,9 @@ class Number(Value, frozen=True, array_like=True):
 
 
 class Finding(Value, frozen=True):
-    """One thing that a rule found: at which step, the words or the value, and what stood there before."""
+    """One thing that a rule found: at which step, the words or the value, and what stood there
+    before.
+    """
 
     step: int | None
     text: str
@@ -47,7 +50,8 @@ class Finding(Value, frozen=True):
 
 
 class Check(Value, frozen=True, kw_only=True):
-    """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could not be read.
+    """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could
+    not be read.
 
     `summaries` of the texts show no single result. `findings` are the first few, for the report.
     """
@@ -60,13 +64,16 @@ class Check(Value, frozen=True, kw_only=True):
 
 
 class FalseAlarms(NamedTuple):
-    """The shares of honest texts in which a rule finds something, 0–1: of short texts and prompts, and of summaries."""
+    """The shares of honest texts in which a rule finds something, 0–1: of short texts and prompts,
+    and of summaries.
+    """
 
     text: float = 0.0
     summary: float = 0.0
 
     def expected(self, of: int, summaries: int) -> float:
-        """The share to expect among texts of which some are summaries; of no texts that of short ones.
+        """The share to expect among texts of which some are summaries; of no texts that of short
+        ones.
 
         >>> FalseAlarms(0.05, 0.15).expected(of=4, summaries=2)
         0.1
@@ -113,7 +120,9 @@ class RunFacts(Value, frozen=True, kw_only=True):
 
 
 class MeasuredRun(Value, frozen=True, kw_only=True):
-    """One run (one recording) under every strategy: what a comparison keeps of it. At most 15 kB of JSON."""
+    """One run (one recording) under every strategy: what a comparison keeps of it. At most 15 kB of
+    JSON.
+    """
 
     id: str
     facts: RunFacts
@@ -125,6 +134,10 @@ class MeasuredRun(Value, frozen=True, kw_only=True):
         """The run as files have it: numbers that had nothing to measure are left out."""
         scores = []
         for score in self.scores:
-            numbers = {name: one.as_written for name, one in score.numbers.items() if one.weight or one.reason}
+            numbers = {
+                name: one.as_written
+                for name, one in score.numbers.items()
+                if one.weight or one.reason
+            }
             scores.append(msgspec.structs.replace(score, numbers=numbers))
         return msgspec.structs.replace(self, scores=tuple(scores))

@@ -41,7 +41,9 @@ Content = str | tuple[Part, ...]
 
 
 def text_of(content: Content) -> str:
-    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is none."""
+    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is
+    none.
+    """
     if isinstance(content, str):
         return content
     return "\n".join(part.text for part in content if isinstance(part, TextPart))
@@ -49,14 +51,17 @@ def text_of(content: Content) -> str:
 
 def non_text_parts(content: Content) -> int:
     """Count the parts of a content that are not text: they are reported, never turned into tokens."""
-    return 0 if isinstance(content, str) else sum(not isinstance(part, TextPart) for part in content)
+    return (
+        0 if isinstance(content, str) else sum(not isinstance(part, TextPart) for part in content)
+    )
 
 
 # ---------------------------------------------------------------- trace: steps
 
 
 class ToolCall(Value, frozen=True, kw_only=True):
-    """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string where it is not JSON.
+    """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string
+    where it is not JSON.
 
     `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the
     text already costs it.
@@ -69,13 +74,18 @@ class ToolCall(Value, frozen=True, kw_only=True):
 
     @property
     def command(self) -> str:
-        """The call as one command: its `command` argument where that is all it has, else its name and arguments.
+        """The call as one command: its `command` argument where that is all it has, else its name
+        and arguments.
 
         >>> ToolCall(id="c", name="get", arguments={"id": 3}).command
         'get {"id":3}'
         """
         arguments = self.arguments
-        if isinstance(arguments, dict) and len(arguments) == 1 and isinstance(arguments.get("command"), str):
+        if (
+            isinstance(arguments, dict)
+            and len(arguments) == 1
+            and isinstance(arguments.get("command"), str)
+        ):
             return str(arguments["command"])
         return self.name if arguments is None else f"{self.name} {compact_json(arguments)}"
 
@@ -99,7 +109,9 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
-    """One thing that happened. `index` is its position in the source, `t` seconds since the epoch where recorded."""
+    """One thing that happened. `index` is its position in the source, `t` seconds since the epoch
+    where recorded.
+    """
 
     index: int
     agent: str = "agent"
@@ -120,7 +132,9 @@ class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
 
 
 class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
-    """One answer of the model. `reasoning` is priced as output and not resent unless `reasoning_resent`."""
+    """One answer of the model. `reasoning` is priced as output and not resent unless
+    `reasoning_resent`.
+    """
 
     content: Content = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -154,7 +168,9 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
 
     @property
     def text(self) -> str:
-        """The untruncated text: `full`, else `seen`, else `data` as compact JSON; `""` for an empty result."""
+        """The untruncated text: `full`, else `seen`, else `data` as compact JSON; `""` for an empty
+        result.
+        """
         if self.full is not None:
             return self.full
         if self.seen is not None:
@@ -168,12 +184,16 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
 
     @property
     def recorded_text(self) -> str:
-        """The text that the recorded model saw: `seen`, or the untruncated text where the trace does not say."""
+        """The text that the recorded model saw: `seen`, or the untruncated text where the trace
+        does not say.
+        """
         return self.text if self.seen is None else self.seen
 
 
 class RouteDecision(Step, frozen=True, kw_only=True, tag="route"):
-    """A recorded choice of where the run goes next: the decision point, the route, its options and state."""
+    """A recorded choice of where the run goes next: the decision point, the route, its options and
+    state.
+    """
 
     at: str
     taken: str
@@ -245,7 +265,8 @@ class Outcome(Value, frozen=True, kw_only=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the recorder said.
+    """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the
+    recorder said.
 
     Two labels are a reader's: `task`, which trials of one task share, and `prompts`, "unknown"
     where the recording does not tell what the model was shown of old messages.
@@ -275,12 +296,15 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sha256(self) -> str:
         """The hash of all that the trace says, whatever its id and file."""
-        content = compact_json(plain((self.labels, self.meta, self.outcome, self.left_out, self.steps)))
+        content = compact_json(
+            plain((self.labels, self.meta, self.outcome, self.left_out, self.steps))
+        )
         return hashlib.sha256(content.encode()).hexdigest()
 
     @cached_property
     def task(self) -> str:
-        """The task of the run: the label `task`, else a hash of what was asked first; `""` without either.
+        """The task of the run: the label `task`, else a hash of what was asked first; `""` without
+        either.
 
         >>> asked = UserTurn(index=0, content="List the walls.")
         >>> Trace(id="a", source=Source(format="native"), steps=(asked,), labels={"task": "walls-1"}).task
@@ -290,8 +314,14 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if self.labels.get("task") not in (None, ""):
             return as_text(self.labels["task"])
-        asked = first_asked(text_of(step.content) for step in self.steps if isinstance(step, UserTurn))
-        return f"asks {hashlib.sha256(asked.encode('utf-8', 'replace')).hexdigest()[:12]}" if asked else ""
+        asked = first_asked(
+            text_of(step.content) for step in self.steps if isinstance(step, UserTurn)
+        )
+        return (
+            f"asks {hashlib.sha256(asked.encode('utf-8', 'replace')).hexdigest()[:12]}"
+            if asked
+            else ""
+        )
 
     @property
     def model(self) -> str | None:
@@ -303,18 +333,24 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def as_text(value: Any) -> str:
-    """The one way a value becomes text: a string is itself, anything else compact JSON (key order kept, UTF-8)."""
+    """The one way a value becomes text: a string is itself, anything else compact JSON (key order
+    kept, UTF-8).
+    """
     return value if isinstance(value, str) else compact_json(value)
 
 
 def compact_json(value: Any) -> str:
-    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become null."""
+    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become
+    null.
+    """
     try:
         return _ENCODER.encode(value).decode("utf-8", "replace")
     except UnicodeEncodeError:  # lone surrogates: legal in JSON escapes, not in UTF-8
         import json
 
-        plain = json.loads(json.dumps(value, default=msgspec.to_builtins), parse_constant=lambda name: None)
+        plain = json.loads(
+            json.dumps(value, default=msgspec.to_builtins), parse_constant=lambda name: None
+        )
         return json.dumps(plain, separators=(",", ":"))
 
 

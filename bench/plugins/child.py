@@ -76,7 +76,9 @@ def main(number: int) -> NoReturn:
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
-    sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(
+        2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
+    )
     modules, limits, prepare = pickle.loads(Link(control).receive())
     for name in modules:
         importlib.import_module(name)

@@ -1,4 +1,5 @@
-"""A strategy in any language: a program that is given one line of JSON and answers with one, for as long as a run lasts.
+"""A strategy in any language: a program that is given one line of JSON and answers with one, for as
+long as a run lasts.
 
 It runs below the child of its strategy: under the same limits, and it ends with the run.
 """
@@ -28,7 +29,8 @@ _LAST_BYTES, _LAST_CHARS = 2000, 300
 
 
 class Program:
-    """One running program. It starts at the first request, without a shell, in the folder that paths start from.
+    """One running program. It starts at the first request, without a shell, in the folder that
+    paths start from.
 
     Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or
     `{"error": "…"}`. Beside the answer may stand `handles`: the values by name that the last call
@@ -75,9 +77,13 @@ class Program:
     def _started(self) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         try:
-            return subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=self._errors, cwd=self.cwd)
+            return subprocess.Popen(
+                self.argv, stdin=pipe, stdout=pipe, stderr=self._errors, cwd=self.cwd
+            )
         except OSError as error:
-            raise StrategyError(f"{self._name} cannot be started: {error.strerror or error}") from error
+            raise StrategyError(
+                f"{self._name} cannot be started: {error.strerror or error}"
+            ) from error
 
     def _answer_in(self, line: bytes) -> Any:
         """The answer in a line of the program's output. Raises StrategyError for none."""
@@ -89,11 +95,15 @@ class Program:
         if not isinstance(reply, dict) or "answer" not in reply:
             start = one_line(line[:200].decode("utf-8", "replace"))
             what = f'{self._name} answered {start!r}, expected a line {{"answer": …}}'
-            raise StrategyError(f"{what} — print nothing else to standard output; standard error is free")
+            raise StrategyError(
+                f"{what} — print nothing else to standard output; standard error is free"
+            )
         self.handles = reply.get("handles") or {}
         if not isinstance(self.handles, dict):
             kind = type(self.handles).__name__
-            raise StrategyError(f"{self._name}: `handles` is a {kind}, expected an object of values by name")
+            raise StrategyError(
+                f"{self._name}: `handles` is a {kind}, expected an object of values by name"
+            )
         return reply["answer"]
 
     def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
@@ -104,7 +114,11 @@ class Program:
         with contextlib.suppress(subprocess.TimeoutExpired):  # it may go on
             end = f"ended with {how_ended(process.wait(1.0))}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _LAST_BYTES))
-        lines = [line for line in self._errors.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        lines = [
+            line
+            for line in self._errors.read().decode("utf-8", "replace").splitlines()
+            if line.strip()
+        ]
         last = f": {one_line(lines[-1])[:_LAST_CHARS]}" if lines else ""
         return f"{self._name} {end} before it answered{last} — run it by hand on one line of JSON"
 
@@ -121,8 +135,12 @@ def program_class(line: str, base: Path, method: str) -> type[Program]:
     if not argv:
         raise SpecError(f'command {line!r}: names no program — write command:"node strategy.js"')
     beside = base / argv[0]
-    program = str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
+    program = (
+        str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
+    )
     if program is None:
-        raise SpecError(f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path")
+        raise SpecError(
+            f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path"
+        )
     about = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
     return type("Program", (Program,), {**about, method: Program.ask})

@@ -1,4 +1,6 @@
-"""Somebody else's Python code, named in a spec: its file is found, compiled from its bytes, and a name looked up in it."""
+"""Somebody else's Python code, named in a spec: its file is found, compiled from its bytes, and a
+name looked up in it.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def is_installed(path: str) -> bool:
 
 
 def compile_from_source() -> None:
-    """From here on this process compiles modules from their source: a cached file may be of another one."""
+    """From here on this process compiles modules from their source: a cached file may be of another
+    one.
+    """
 
     def code_of(loader: machinery.SourceFileLoader, name: str) -> CodeType | None:
         if is_installed(loader.path):
@@ -78,12 +82,16 @@ def compile_from_source() -> None:
 
 
 class FinderElsewhere:
-    """A finder before all others: of what they find, the file and the folders are those that `place` gives for them."""
+    """A finder before all others: of what they find, the file and the folders are those that
+    `place` gives for them.
+    """
 
     def __init__(self, place: Callable[[str], str]) -> None:
         self._place = place
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> machinery.ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> machinery.ModuleSpec | None:
         """The module's spec, its file and folders elsewhere.
 
         Raises ModuleNotFoundError where it is not there.
@@ -103,7 +111,9 @@ class FinderElsewhere:
             return spec
         if not os.path.exists(file):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=elsewhere)
+        return importlib.util.spec_from_file_location(
+            name, file, submodule_search_locations=elsewhere
+        )
 
 
 # ---------------------------------------------------------------- modules
@@ -126,7 +136,8 @@ def load_module(name: str) -> Any:
 
 @functools.cache
 def load_file(path: str, written: str) -> ModuleType:
-    """A Python file as a module: a part of its package, else alone. `written` is the path as the user wrote it.
+    """A Python file as a module: a part of its package, else alone. `written` is the path as the
+    user wrote it.
 
     Raises SpecError where it cannot be imported.
     """
@@ -135,7 +146,9 @@ def load_file(path: str, written: str) -> ModuleType:
         Path(path).read_bytes()
     except OSError as error:
         what = f"{written}: {error.strerror or error}"
-        raise SpecError(f"{what} — paths are relative to the scenario, else to this folder") from None
+        raise SpecError(
+            f"{what} — paths are relative to the scenario, else to this folder"
+        ) from None
     try:
         return _imported(Path(path))
     except MemoryError:
@@ -153,7 +166,9 @@ def _imported(file: Path) -> ModuleType:
         parts.insert(0, top.name)
         top = top.parent
     if len(parts) > 1 and parts[0] != __name__.partition(".")[0]:
-        with contextlib.suppress(Exception):  # its package cannot be imported, or it expects to be in none
+        with contextlib.suppress(
+            Exception
+        ):  # its package cannot be imported, or it expects to be in none
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
     _look_first_in(file.parent)
@@ -161,11 +176,17 @@ def _imported(file: Path) -> ModuleType:
 
 
 def _look_first_in(folder: Path) -> None:
-    """Let imports look into a folder first, and forget what files of other folders imported from there."""
+    """Let imports look into a folder first, and forget what files of other folders imported from
+    there.
+    """
     earlier = tuple(os.path.join(one, "") for one in _FOLDERS - {str(folder)})
     for name, module in [*sys.modules.items()] if earlier else []:
         file = getattr(module, "__file__", None) or ""
-        if file.startswith(earlier) and not is_installed(file) and not name.startswith(("__main__", _ALONE)):
+        if (
+            file.startswith(earlier)
+            and not is_installed(file)
+            and not name.startswith(("__main__", _ALONE))
+        ):
             del sys.modules[name]
     if str(folder) not in sys.path[:1]:
         sys.path.insert(0, str(folder))
@@ -260,5 +281,9 @@ def method_of(target: Any, wanted: str | None, name: str) -> str | None:
     if "__call__" in dir(target):
         return "__call__"
     offered = [item for item, value in vars(target).items() if callable(value) and item[0] != "_"]
-    meant = f"name the one that is meant: {name}.{offered[0]}" if offered else "give it one, or name a function"
+    meant = (
+        f"name the one that is meant: {name}.{offered[0]}"
+        if offered
+        else "give it one, or name a function"
+    )
     raise SpecError(f"{name!r}: the class has no method {wanted!r} — {meant}")

@@ -69,7 +69,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One plug-in: its target (a function or a class; None in another process) and what it declared.
+    """One plug-in: its target (a function or a class; None in another process) and what it
+    declared.
 
     `own`: somebody's own function, which is not registered. `method` does the work of a class that
     does not call it as its slot does.

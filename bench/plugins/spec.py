@@ -1,4 +1,5 @@
-"""Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
+"""Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how
+they print back.
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
 `command:"a command line"`, each with optional parameters after a further colon. A value that holds
@@ -22,7 +23,8 @@ _SPECIAL = frozenset(',+:=[]|" \t\r\n\\')
 
 @dataclass(frozen=True)
 class Spec:
-    """One plug-in by name or path, with its parameters as written. `str()` gives the string that parses back to it.
+    """One plug-in by name or path, with its parameters as written. `str()` gives the string that
+    parses back to it.
 
     >>> str(parse_spec('table_console:max_rows=5,noise="a:b"'))
     'table_console:max_rows=5,noise="a:b"'
@@ -52,7 +54,8 @@ def _error(text: str, problem: str) -> SpecError:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Split at a separator that is outside quotes and brackets. Raises SpecError on an unclosed one.
+    """Split at a separator that is outside quotes and brackets. Raises SpecError on an unclosed
+    one.
 
     >>> split_top('a="x,y",b=[1,2]', ",")
     ['a="x,y"', 'b=[1,2]']
@@ -63,7 +66,9 @@ def split_top(text: str, separator: str) -> list[str]:
         if token[0] == '"':
             raise _error(text, "unclosed quote — close it")
         if depth < 0:
-            raise _error(text, "a closing bracket without an opening one — quote a value that holds one")
+            raise _error(
+                text, "a closing bracket without an opening one — quote a value that holds one"
+            )
         if token[0] == separator and depth == 0:
             parts.append(text[start : token.start()])
             start = token.end()
@@ -82,7 +87,9 @@ def _unquoted(text: str, whole: str) -> str:
 
 
 def parse_value(text: str, whole: str) -> RawValue:
-    """One parameter value as written: a bare word, a quoted string, or a `[list]`. Raises SpecError about `whole`."""
+    """One parameter value as written: a bare word, a quoted string, or a `[list]`. Raises SpecError
+    about `whole`.
+    """
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
@@ -128,7 +135,11 @@ def _params(written: str, text: str) -> tuple[tuple[str, RawValue], ...]:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            meant = f"{key.replace('-', '_')}={value}" if equals and "-" in key else "name:key=value,key=value"
+            meant = (
+                f"{key.replace('-', '_')}={value}"
+                if equals and "-" in key
+                else "name:key=value,key=value"
+            )
             raise _error(text, f"parameter {item!r} is not key=value — write {meant}")
         if key in params:
             raise _error(text, f"parameter {key} is given twice")

@@ -27,7 +27,9 @@ from ..model.errors import SpecError, one_line, sayable
 
 LEAST_MIB = 256
 WAITS = 5.0
-"""Seconds by the clock that a request may take for each of processor time: a busy machine fails nobody."""
+"""Seconds by the clock that a request may take for each of processor time: a busy machine fails
+nobody.
+"""
 
 HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
 _LINE = 1 << 16
@@ -38,7 +40,9 @@ _SPOILT = "it left its process unable to answer"
 
 @dataclass(frozen=True)
 class Limits:
-    """Processor seconds for one request (a step of a strategy, a file of a reader), and MiB of memory."""
+    """Processor seconds for one request (a step of a strategy, a file of a reader), and MiB of
+    memory.
+    """
 
     call_s: float = 60.0
     memory_mib: int = 4096
@@ -55,7 +59,9 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """The longest answer: one that is read needs up to 32 times as much, and no more than the code itself may."""
+        """The longest answer: one that is read needs up to 32 times as much, and no more than the
+        code itself may.
+        """
         return self.memory_mib << 15
 
     @property
@@ -96,7 +102,9 @@ class Child:
     bench that are imported before any limit holds.
     """
 
-    def __init__(self, prepare: Callable[[], Any], limits: Limits, modules: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, prepare: Callable[[], Any], limits: Limits, modules: tuple[str, ...] = ()
+    ) -> None:
         self.limits, self.prepare, self.modules = limits, prepare, modules
         self._lock = threading.RLock()
         self._owner = 0  # the process that started it
@@ -106,7 +114,9 @@ class Child:
         return Child, (self.prepare, self.limits, self.modules)
 
     @contextlib.contextmanager
-    def session(self, opens: Open, *given: Any, count: Callable[[str], int] | None = None) -> Iterator[Session]:
+    def session(
+        self, opens: Open, *given: Any, count: Callable[[str], int] | None = None
+    ) -> Iterator[Session]:
         """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
         with self._lock:
             if not self._is_running():
@@ -190,7 +200,9 @@ class Session:
             socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
     def ask(self, request: bytes) -> bytes:
-        """The answer to a request, within its limits; what is counted on the way is in its time. Raises NoAnswer."""
+        """The answer to a request, within its limits; what is counted on the way is in its time.
+        Raises NoAnswer.
+        """
         self._until = time.monotonic() + self._limits.wall_s
         self.send(request)
         while True:
@@ -206,7 +218,9 @@ class Session:
             elif kind == b"M":
                 raise NoAnswer(self._limits.full)
             else:
-                raise NoAnswer(one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT)
+                raise NoAnswer(
+                    one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
+                )
 
     def send(self, body: bytes) -> None:
         """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
@@ -263,11 +277,15 @@ def _print(stream: IO[bytes]) -> None:
                 sys.stderr.write(sayable(line.decode("utf-8", "replace")))
 
 
-def _end(process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int) -> None:
+def _end(
+    process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int
+) -> None:
     """End a child with all that it started; in a fork of the owner only close its socket."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
-            control.shutdown(socket.SHUT_RDWR)  # also where a fork of this process has the socket too
+            control.shutdown(
+                socket.SHUT_RDWR
+            )  # also where a fork of this process has the socket too
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_S)
         with contextlib.suppress(OSError):

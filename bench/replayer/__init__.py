@@ -1,1 +1,3 @@
-"""One trace replayed through one strategy: what it shows, stores, judges and routes. Nothing is measured here."""
+"""One trace replayed through one strategy: what it shows, stores, judges and routes. Nothing is
+measured here.
+"""

@@ -1,4 +1,6 @@
-"""HTTP of a strategy's own code, answered offline from a standard cassette of vcrpy beside the scenario."""
+"""HTTP of a strategy's own code, answered offline from a standard cassette of vcrpy beside the
+scenario.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def refused() -> str:
 
 
 def go_offline(base: Path, charge: Charge) -> None:
-    """From here on HTTP of this process is answered from the cassette, and no other connection is made.
+    """From here on HTTP of this process is answered from the cassette, and no other connection is
+    made.
 
     `charge` is given what each answer says of the tokens that its model read and wrote. A request
     that the cassette does not hold, and any other connection, raises where it is made.
@@ -63,7 +66,8 @@ def _play(path: Path, charge: Charge) -> None:
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
-    """The tokens that an answer says were read and written, and its model; None where it says nothing.
+    """The tokens that an answer says were read and written, and its model; None where it says
+    nothing.
 
     Of streamed events the last one that says so counts.
 

@@ -81,7 +81,9 @@ class Loop:
     reads it. Raises Broken where the strategy cannot be started.
     """
 
-    def __init__(self, about: About, strategy: Strategy, count: Count, start: Start, future: Any = None) -> None:
+    def __init__(
+        self, about: About, strategy: Strategy, count: Count, start: Start, future: Any = None
+    ) -> None:
         if strategy.broken:
             raise Broken("strategy", StrategyError(strategy.broken))
         self.about, self.strategy, self.future = about, strategy, future
@@ -98,7 +100,8 @@ class Loop:
         self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
-            Router(plugin, start(plugin)[1], start(plugin)[1]) for plugin in strategy.plugins.get("routers", ())
+            Router(plugin, start(plugin)[1], start(plugin)[1])
+            for plugin in strategy.plugins.get("routers", ())
         ]
         self._state: dict[str, Any] = {}  # as the last decision was recorded
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
@@ -122,7 +125,9 @@ class Loop:
                 "future": self.future,
             }
             compact = self._call("compactor")
-            self._threads[name] = Thread(self.numbers, compact, _recorded_history, about, per_call=per_call)
+            self._threads[name] = Thread(
+                self.numbers, compact, _recorded_history, about, per_call=per_call
+            )
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
@@ -135,7 +140,9 @@ class Loop:
             self._route("before_model", turn)
 
     def take(self, recorded: Recorded) -> None:
-        """Take the next step, of a model turn its answer. Raises Broken where the strategy fails at it."""
+        """Take the next step, of a model turn its answer. Raises Broken where the strategy fails at
+        it.
+        """
         step = recorded.step
         for known in dict.fromkeys((recorded.full, recorded.seen)):
             if known is not None:
@@ -178,7 +185,9 @@ class Loop:
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
         if self._side is self._stored:
-            call = WriterCall(step=self.at, consumed_tokens=read, produced_tokens=written, model=model)
+            call = WriterCall(
+                step=self.at, consumed_tokens=read, produced_tokens=written, model=model
+            )
             self.out.own_calls.append(call)
 
     def _keep(self, handle: str, value: Any) -> None:
@@ -210,7 +219,9 @@ class Loop:
         )
         self.out.results.append(outcome)
 
-    def _message_of(self, step: ToolResult, recorded: Recorded, record: Record, summary: Any) -> Message:
+    def _message_of(
+        self, step: ToolResult, recorded: Recorded, record: Record, summary: Any
+    ) -> Message:
         """The message that shows a result: its summary, else what the store keeps of it.
 
         Where neither slot is filled, it is what the recorded model saw.
@@ -278,10 +289,14 @@ class Loop:
                 return
             asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == turn.index
             for written in () if asked else edits.written:  # a model that was asked is charged
-                read = sum(self.numbers.count(item) - item.reasoning_tokens for item in written.read)
+                read = sum(
+                    self.numbers.count(item) - item.reasoning_tokens for item in written.read
+                )
                 self.charge(read, self.numbers.count(written.text), None)
 
-    def _route(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
+    def _route(
+        self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
+    ) -> None:
         """Let the routers that decide at a point do so."""
         for router in self._routers:
             if decides_here(router.name, router.at, point, recorded, self.about.points):

@@ -1,4 +1,6 @@
-"""Messages by number: those of the recording as they come, behind them those that a strategy writes."""
+"""Messages by number: those of the recording as they come, behind them those that a strategy
+writes.
+"""
 
 from __future__ import annotations
 
@@ -79,6 +81,8 @@ class Numbers:
 
 
 def _content(message: Message) -> Any:
-    calls = message.tool_calls and compact_json([(c.id, c.name, c.arguments) for c in message.tool_calls])
+    calls = message.tool_calls and compact_json(
+        [(c.id, c.name, c.arguments) for c in message.tool_calls]
+    )
     about = message.step, message.kind, message.role, message.call_id, message.non_text
     return *about, message.reasoning_tokens, calls, message.text

@@ -79,11 +79,15 @@ def _of_object(value: Any, kind: type, levels: int) -> Any:
 
 
 def _key(key: Any, levels: int) -> Any:
-    return compact_json(key) if key is None or isinstance(key, bool) else plain_data(key, levels - 1)
+    return (
+        compact_json(key) if key is None or isinstance(key, bool) else plain_data(key, levels - 1)
+    )
 
 
 def plain_struct(kind: type[_Kind], value: Any) -> _Kind:
-    """A copy of exactly this type with plain data of the declared types in it. Raises StrategyError."""
+    """A copy of exactly this type with plain data of the declared types in it. Raises
+    StrategyError.
+    """
     fields = {name: getattr(value, name) for name in kind.__struct_fields__}
     try:
         return msgspec.convert({name: _field(item) for name, item in fields.items()}, kind)

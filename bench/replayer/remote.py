@@ -26,11 +26,14 @@ from .thread import alike
 Charged = Callable[[int, int, str | None], None]
 
 _TIMES, _MORE = 100, 10_000_000
-"""The bytes that a strategy may answer: so many times what it was given, and so many more. All are measured here."""
+"""The bytes that a strategy may answer: so many times what it was given, and so many more. All are
+measured here.
+"""
 
 
 class RemoteStrategy:
-    """The plug-ins of one strategy during one replay. Code that is not the bench's runs in a session of its child.
+    """The plug-ins of one strategy during one replay. Code that is not the bench's runs in a
+    session of its child.
 
     The session begins with the first call and ends with the block. Code that cannot be sent to a
     child is called here in the same way. `charge` is set by who replays: it takes the calls of
@@ -68,24 +71,34 @@ class RemoteStrategy:
 
     @functools.cached_property
     def _send(self) -> Callable[[bytes], bytes]:
-        """The way to the code: a session of its child, which begins here, or a call in this process."""
+        """The way to the code: a session of its child, which begins here, or a call in this
+        process.
+        """
         sandbox, counter = self._strategy.sandbox, self._counter
         if sandbox is None:
             return ServedStrategy(self._strategy, counter).answer
         about = *sandbox.request, counter.encoding, counter.counting
-        session: Session = self._open.enter_context(sandbox.child.session(open_strategy, *about, count=counter.encoded))
+        session: Session = self._open.enter_context(
+            sandbox.child.session(open_strategy, *about, count=counter.encoded)
+        )
         return session.ask
 
     def ask(self, request: Request) -> Any:
-        """The value of an answer. Raises StrategyError where the code did, and for none that can be read."""
+        """The value of an answer. Raises StrategyError where the code did, and for none that can be
+        read.
+        """
         sent = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
             body = self._send(sent)
         except NoAnswer as why:
-            raise StrategyError(f"{why} — a strategy returns or raises" if why.ended else str(why)) from None
+            raise StrategyError(
+                f"{why} — a strategy returns or raises" if why.ended else str(why)
+            ) from None
         self._room += _TIMES * len(sent) - len(body)
         if self._room < 0:
-            raise StrategyError(f"it answers more than {_TIMES} times as much as it was given, and {_MORE:,} bytes")
+            raise StrategyError(
+                f"it answers more than {_TIMES} times as much as it was given, and {_MORE:,} bytes"
+            )
         answer: Answer = read(body, Answer)
         for message in answer.messages:
             self._crossed.add(message)
@@ -97,7 +110,9 @@ class RemoteStrategy:
             raise StrategyError(one_line(answer.error))
         return answer.value
 
-    def change(self, before: list[Message], now: Sequence[Message], count: Callable[[Message], int | None]) -> Change:
+    def change(
+        self, before: list[Message], now: Sequence[Message], count: Callable[[Message], int | None]
+    ) -> Change:
         """A list of messages as a change of the one before, which becomes it."""
         keep = alike(before, now)
         before[keep:] = now[keep:]
@@ -139,7 +154,9 @@ class _Instance:
             given = (_without_messages(window),)
         elif self._kind == "router":
             state = dict(given[0])
-            change = self._remote.change(self._prompt, state.pop("prompt", []), lambda message: None)
+            change = self._remote.change(
+                self._prompt, state.pop("prompt", []), lambda message: None
+            )
             given = (state, "prompt" in given[0])
         value = self._remote.ask(self._request._replace(given=given, messages=change))
         if self._kind != "compactor":
@@ -155,7 +172,9 @@ class _Instance:
 def _without_messages(window: Window) -> dict[str, Any]:
     """The fields of a window that cross beside its messages."""
     names = ("step", "thread", "tokens", "max_tokens", "resets")
-    return {name: getattr(window, name) for name in names} | {"seen": len(window.messages) - len(window.added)}
+    return {name: getattr(window, name) for name in names} | {
+        "seen": len(window.messages) - len(window.added)
+    }
 
 
 def read(given: Any, kind: Any) -> Any:

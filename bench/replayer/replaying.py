@@ -38,7 +38,8 @@ def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
 class Replayer:
     """Replays one trace through any number of strategies; none sees what another changed.
 
-    `count` counts tokens as the index does; its memory, and `contents`, are shared with whoever gives them.
+    `count` counts tokens as the index does; its memory, and `contents`, are shared with whoever
+    gives them.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Replayer:
         self.counter = count or TokenCounter(index.encoding, index.counting)
         self._contents = contents or TraceContents(trace)
         self.steps = tuple(_recorded(trace, index))
-        self._decided = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
+        self._decided = {
+            step.index: step for step in trace.steps if isinstance(step, RouteDecision)
+        }
         self._results = {result.index: result for result in trace.results}
         self.about = About(
             messages=len(index.tokens),
@@ -61,7 +64,9 @@ class Replayer:
             meta={name: trace.meta[name] for name in _PLANS if name in trace.meta},
             points=frozenset((step.at, step.router) for step in self._decided.values()),
         )
-        self._extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
+        self._extractors = [
+            (name, build("extractor", name).start()[1]) for name in entries("extractor")
+        ]
         self._extracted: dict[int, dict[str, Any] | None] = {}
         self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
 
@@ -71,15 +76,21 @@ class Replayer:
         return future_of(self.trace, self.index, self._contents)
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
-        """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS` steps."""
+        """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS`
+        steps.
+        """
         first = self._replayed(strategy)
         if not (twice and strategy.own) or first.failure is not None:
             return first
         again = self._replayed(strategy, unstable.STEPS)
-        return msgspec.structs.replace(first, unstable_at=unstable.first_difference(first, again, self.about.messages))
+        return msgspec.structs.replace(
+            first, unstable_at=unstable.first_difference(first, again, self.about.messages)
+        )
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay, of all steps or of the first so many, with labels and extractions, which no strategy knows."""
+        """One replay, of all steps or of the first so many, with labels and extractions, which no
+        strategy knows.
+        """
         with RemoteStrategy(strategy, self.counter) as remote:
             out = self._outcomes(strategy, steps, remote)
         results: list[StepOutcome] = []
@@ -146,7 +157,9 @@ class Replayer:
         step = self._decided.get(decision.step)
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
-        return msgspec.structs.replace(decision, recorded=None if step is None else step.taken, labelled=label)
+        return msgspec.structs.replace(
+            decision, recorded=None if step is None else step.taken, labelled=label
+        )
 
 
 def _unanswered(turn: ModelTurn) -> ModelTurn:

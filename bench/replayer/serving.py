@@ -1,4 +1,6 @@
-"""The child's side of a replay: calls of a strategy's plug-ins come in one by one, and plain data goes back."""
+"""The child's side of a replay: calls of a strategy's plug-ins come in one by one, and plain data
+goes back.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,13 @@ _encoded = json.JSONEncoder(check_circular=False).encode
 
 
 def open_strategy(
-    link: Link, ready: Ready, item: bytes, name: str | None, place: Place, encoding: str, counting: Counting
+    link: Link,
+    ready: Ready,
+    item: bytes,
+    name: str | None,
+    place: Place,
+    encoding: str,
+    counting: Counting,
 ) -> Answers:
     """A function that answers the calls of one replay."""
     counter = TokenCounter(encoding, counting, elsewhere=link.count)
@@ -75,9 +83,13 @@ class ServedStrategy:
                 self._tokens[number] = tokens
         if request.number not in self._instances:
             plugin = self._strategy.plugins[request.slot][request.place]
-            self._instances[request.number] = ServedInstance(self, *started(plugin), plugin.entry.kind)
+            self._instances[request.number] = ServedInstance(
+                self, *started(plugin), plugin.entry.kind
+            )
         instance = self._instances[request.number]
-        return instance.answer(request) if request.handle is None else instance.behind(request.handle)
+        return (
+            instance.answer(request) if request.handle is None else instance.behind(request.handle)
+        )
 
     def number(self, message: Any) -> int:
         """The number of a message. A new message is sent along with this answer."""
@@ -105,7 +117,9 @@ class ServedInstance:
         self._prompt: list[Message] = []
 
     def answer(self, request: Request) -> Any:
-        """The answer to one call, as plain data. Raises StrategyError where the code edited what it was given."""
+        """The answer to one call, as plain data. Raises StrategyError where the code edited what it
+        was given.
+        """
         given = request.given
         if self._kind == "compactor":
             given = (self._window(request.messages, **given[0]),)
@@ -127,7 +141,9 @@ class ServedInstance:
         return NumberedHistory(history, written, plain_data(dict(edits.parts)))
 
     def behind(self, handle: str) -> Any:
-        """The value behind a handle of a store. Raises what its `resolve` does, and StrategyError without one."""
+        """The value behind a handle of a store. Raises what its `resolve` does, and StrategyError
+        without one.
+        """
         if not hasattr(self._instance, "resolve"):
             raise StrategyError("the store has no method resolve(handle)")
         return plain_data(awaited(self._instance.resolve(handle)))
@@ -141,7 +157,9 @@ class ServedInstance:
         messages = self._changed(change)
         return Window(messages=messages, added=messages[seen:], count=self._served.count, **fields)
 
-    def _state(self, change: Change | None, state: dict[str, Any], has_prompt: bool) -> dict[str, Any]:
+    def _state(
+        self, change: Change | None, state: dict[str, Any], has_prompt: bool
+    ) -> dict[str, Any]:
         prompt = self._changed(change)
         return {**state, "prompt": prompt} if has_prompt else state
 

@@ -52,7 +52,9 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
         )
         for item in replay.results
     ]
-    routes = [(one.step, one.route, one.untruncated, one.detail.get("ranked")) for one in replay.decisions]
+    routes = [
+        (one.step, one.route, one.untruncated, one.detail.get("ranked")) for one in replay.decisions
+    ]
     return calls, results, routes
 
 

@@ -47,7 +47,13 @@ def report(compared: Compared, title: str = "") -> Report:
     begins = changes if reading.failed or compared.moves else answer
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
-    return Report(title or title_of(compared), _about(reading), first_line(compared), sections, _footer(reading))
+    return Report(
+        title or title_of(compared),
+        _about(reading),
+        first_line(compared),
+        sections,
+        _footer(reading),
+    )
 
 
 def title_of(compared: Compared) -> str:
@@ -78,7 +84,9 @@ def _about(reading: Reading) -> str:
     compared, facts = reading.compared, [run.facts for run in reading.runs]
     formats = Counter(item.format for item in facts if item.format)
     models = Counter(item.model for item in facts if item.model)
-    kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names]
+    kinds = [
+        listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names
+    ]
     unnamed = sum(not item.model for item in facts) if models else 0
     data = ", ".join([*kinds, *([f"{of(unnamed, 'run')} without a model"] if unnamed else [])])
     others = sum(name != TODAY for name in compared.strategies)
@@ -91,7 +99,11 @@ def _footer(reading: Reading) -> str:
     """The versions behind the numbers in one line."""
     signature = reading.compared.signature
     prices = [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    versions = [f"bench {signature.bench_version}", *sorted({*signature.encodings.values()}), *prices]
+    versions = [
+        f"bench {signature.bench_version}",
+        *sorted({*signature.encodings.values()}),
+        *prices,
+    ]
     return " · ".join([*versions, f"facts {signature.facts_version}"])
 
 
@@ -105,8 +117,14 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     for compared in comparisons:
         title = title_of(compared)
         titles[title] += 1
-        all_reports.append(report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})"))
-    return tuple(all_reports) if len(all_reports) == 1 else (overview(comparisons, all_reports), *all_reports)
+        all_reports.append(
+            report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})")
+        )
+    return (
+        tuple(all_reports)
+        if len(all_reports) == 1
+        else (overview(comparisons, all_reports), *all_reports)
+    )
 
 
 def format_of(path: Path, name: str | None = None) -> str:
@@ -118,7 +136,9 @@ def format_of(path: Path, name: str | None = None) -> str:
     by_ending = {ending: form for form, (_, endings) in FORMATS.items() for ending in endings}
     named = by_ending.get(path.suffix.lower())
     if named is None:
-        raise BenchError(f"{path}: no format has this ending — known: {', '.join(sorted(by_ending))}")
+        raise BenchError(
+            f"{path}: no format has this ending — known: {', '.join(sorted(by_ending))}"
+        )
     return named
 
 

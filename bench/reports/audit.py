@@ -48,10 +48,16 @@ UNSEEN = {
 _MOST = 10  # rows of a table
 _BARS = 100  # turns; of more, several share a bar
 _EXPLAINED = 0.95  # of the turns; below, the cache model does not fit
-_EARLIER = {"cut": "had been cut", "dropped": "had been dropped", "in prompt": "still in the prompt"}
+_EARLIER = {
+    "cut": "had been cut",
+    "dropped": "had been dropped",
+    "in prompt": "still in the prompt",
+}
 
 
-def audit_rendered(sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()) -> str:
+def audit_rendered(
+    sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()
+) -> str:
     """An audit in a format: html, markdown, text, or json (the values as they are).
 
     Raises BenchError for another.
@@ -87,7 +93,9 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
         ("rereads", "Read twice", "Results that were read twice", _rereads(sessions)),
         ("trust", "Trust", "Trust", _trust(sessions)),
     )
-    sections = (Section(anchor, name, heading, tuple(blocks)) for anchor, name, heading, blocks in parts)
+    sections = (
+        Section(anchor, name, heading, tuple(blocks)) for anchor, name, heading, blocks in parts
+    )
     title = f"Where did the tokens of {subject} go?"
     shown = tuple(section for section in sections if section.blocks)
     return Report(title, " · ".join(filter(None, about)), sessions.verdict, shown)
@@ -99,7 +107,9 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
 def _cost(sessions: Sessions) -> Iterator[Block]:
     """Yields the sentence, three figures, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
-    yield Prose((Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead")
+    yield Prose(
+        (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead"
+    )
     if sessions.all:
         yield from (Figures(tuple(_figures(sessions))), _uses(sessions))
     if len(sessions.all) > 1:
@@ -139,9 +149,13 @@ def _uses(sessions: Sessions) -> Table:
         ("read from the cache", cached, total("cached_usd")),
     )
     rows = [
-        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size)) for name, tokens, usd in uses if tokens
+        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size))
+        for name, tokens, usd in uses
+        if tokens
     ]
-    return table("Cost by use", columns("billed as", *map(number, ("tokens", "price", "share"))), rows)
+    return table(
+        "Cost by use", columns("billed as", *map(number, ("tokens", "price", "share"))), rows
+    )
 
 
 def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
@@ -162,7 +176,9 @@ def _by_session(sessions: Sessions) -> Table:
     ]
     size = "price" if sessions.priced else "tokens"
     names = ("calls", size, "cache breaks", "shortened", "cut results", "read twice")
-    return table("Sessions", columns("session", *map(number, names)), rows, most=_MOST * 3, noun="session")
+    return table(
+        "Sessions", columns("session", *map(number, names)), rows, most=_MOST * 3, noun="session"
+    )
 
 
 def _turns(sessions: Sessions) -> Iterator[Block]:
@@ -174,19 +190,25 @@ def _turns(sessions: Sessions) -> Iterator[Block]:
     wide = -(-len(sizes) // _BARS)
     sums = tuple(sum(sizes[at : at + wide]) for at in range(0, len(sizes), wide))
     broken = {(item.turn - 1) // wide for item in one.cache.breaks}
-    marks: tuple[Mark, ...] = tuple("rejected" if at in broken else "other" for at in range(len(sums)))
+    marks: tuple[Mark, ...] = tuple(
+        "rejected" if at in broken else "other" for at in range(len(sums))
+    )
     labels = ["turn 1", *[""] * (len(sums) - 1)]
     if len(sums) > 4:
         labels[-1] = count(len(sizes))
     name = sessions.names[one.id]
     alt = f"{name}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
     if one.cache.breaks:
-        alt += f", cache breaks at turns {listed([str(item.turn) for item in one.cache.breaks], 12)}"
+        alt += (
+            f", cache breaks at turns {listed([str(item.turn) for item in one.cache.breaks], 12)}"
+        )
     notes = ["Red: the cache broke."] if broken else []
     notes += [f"Each bar is {wide} turns."] if wide > 1 else []
     notes += [f"The dearest session, {name}."] if len(sessions.all) > 1 else []
     unit = "usd" if sessions.priced else "tokens"
-    yield Drawing(Histogram(alt, sums, tuple(labels), marks, unit=unit, wide=True), note=" ".join(notes))
+    yield Drawing(
+        Histogram(alt, sums, tuple(labels), marks, unit=unit, wide=True), note=" ".join(notes)
+    )
 
 
 def _parts(sessions: Sessions) -> Iterator[Block]:
@@ -194,15 +216,23 @@ def _parts(sessions: Sessions) -> Iterator[Block]:
     sums: dict[str, list[float]] = {}
     for _, part in sessions.each("parts"):
         total = sums.setdefault(f"results of {part.name}" if part.tool else part.name, [0.0] * 4)
-        for at, value in enumerate((part.messages, part.tokens, part.carried_tokens, part.usd or 0)):
+        for at, value in enumerate(
+            (part.messages, part.tokens, part.carried_tokens, part.usd or 0)
+        ):
             total[at] += value
     by = 3 if sessions.priced else 2
     size = sum(values[by] for values in sums.values())
     rows = [
-        (name, *(count(round(value)) for value in values[:3]), *_priced(sessions, values[2], values[3], size))
+        (
+            name,
+            *(count(round(value)) for value in values[:3]),
+            *_priced(sessions, values[2], values[3], size),
+        )
         for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
     ]
-    heads = columns("part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share")))
+    heads = columns(
+        "part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share"))
+    )
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
@@ -236,7 +266,9 @@ def _dearest(sessions: Sessions) -> Iterator[Block]:
 
 def _breaks(sessions: Sessions) -> Iterator[Block]:
     """Yields the fit of the cache model, the causes, and each break: which turn, how much, why."""
-    judged, explained = (sum(getattr(one.cache, name) for one in sessions.all) for name in ("judged", "explained"))
+    judged, explained = (
+        sum(getattr(one.cache, name) for one in sessions.all) for name in ("judged", "explained")
+    )
     if judged:
         text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(explained / judged)})."
         below = " That is below 95%, so no cached price of an alternative is stated."
@@ -279,9 +311,23 @@ def _losses(sessions: Sessions) -> Iterator[Block]:
     """Yields compactions, clearings and maskings, the rules that went, the results that were cut."""
     if events := sessions.each("shortenings"):
         rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
-        names = ("before turn", "prompt tokens", "results dropped", "needed facts lost", "rules lost", "asked again")
+        names = (
+            "before turn",
+            "prompt tokens",
+            "results dropped",
+            "needed facts lost",
+            "rules lost",
+            "asked again",
+        )
         heads = columns("shortened", *map(number, names))
-        yield table("History that was shortened", heads, rows, most=_MOST, noun="event", note=UNSEEN["facts"])
+        yield table(
+            "History that was shortened",
+            heads,
+            rows,
+            most=_MOST,
+            noun="event",
+            note=UNSEEN["facts"],
+        )
     if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_dropped):
         lost = [(code(rule[:300], "bad"),) for rule in rules]
         heads, note = columns("standing rules that were lost"), UNSEEN["rules"]
@@ -298,13 +344,18 @@ def _losses(sessions: Sessions) -> Iterator[Block]:
             for one, item in cuts
         ]
         heads = columns("cut result", "known by", number("characters"), number("facts used later"))
-        note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
+        note = (
+            f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
+        )
         yield table("Results that were cut", heads, cut_rows, most=_MOST, noun="result", note=note)
 
 
 def _shortening(place: str, item: Shortening) -> tuple[Cell | str, ...]:
     turn = "the end" if item.turn is None else count(item.turn)
-    tokens, dropped = _arrow(item.tokens_before, item.tokens_after), count(len(item.results_dropped))
+    tokens, dropped = (
+        _arrow(item.tokens_before, item.tokens_after),
+        count(len(item.results_dropped)),
+    )
     losses = (item.facts_lost, item.rules_dropped, item.asked_again)
     return Cell(item.kind, place), turn, tokens, dropped, *(_bad(len(lost)) for lost in losses)
 
@@ -332,10 +383,14 @@ def _rereads(sessions: Sessions) -> Iterator[Block]:
         )
         for one, item in again
     ]
-    heads = columns("result", "asked", number("before"), number("lines the same"), "the earlier one")
+    heads = columns(
+        "result", "asked", number("before"), number("lines the same"), "the earlier one"
+    )
     if rows:
         note = UNSEEN["rereads"]
-        yield table("Results that were read twice", heads, rows, most=_MOST, noun="result", note=note)
+        yield table(
+            "Results that were read twice", heads, rows, most=_MOST, noun="result", note=note
+        )
 
 
 # ---------------------------------------------------------------- trust

@@ -39,7 +39,11 @@ def plain(text: Text) -> str:
     >>> plain((Span("Ship csv.", "good"), " It costs less."))
     'Ship csv. It costs less.'
     """
-    return text if isinstance(text, str) else "".join(item if isinstance(item, str) else item.text for item in text)
+    return (
+        text
+        if isinstance(text, str)
+        else "".join(item if isinstance(item, str) else item.text for item in text)
+    )
 
 
 def code(text: str, tone: Tone = "") -> Text:
@@ -204,13 +208,23 @@ def table(
     '1 more run.'
     """
     built = [
-        row if isinstance(row, Row) else Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row))
+        row
+        if isinstance(row, Row)
+        else Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row))
         for row in rows
     ]
-    keep = [at for at in range(len(heads)) if at == 0 or not all(row.cells[at].is_empty for row in built)]
-    kept_rows = tuple(replace(row, cells=tuple(row.cells[at] for at in keep)) for row in built[:most])
+    keep = [
+        at
+        for at in range(len(heads))
+        if at == 0 or not all(row.cells[at].is_empty for row in built)
+    ]
+    kept_rows = tuple(
+        replace(row, cells=tuple(row.cells[at] for at in keep)) for row in built[:most]
+    )
     more = f"{of(len(built) - most, f'more {noun}')}." if len(built) > most else ""
-    return Table(name, tuple(heads[at] for at in keep), kept_rows, look, " ".join(filter(None, [more, note])))
+    return Table(
+        name, tuple(heads[at] for at in keep), kept_rows, look, " ".join(filter(None, [more, note]))
+    )
 
 
 Block = Prose | Figures | Table | Drawing | Gallery | Fold
@@ -218,7 +232,9 @@ Block = Prose | Figures | Table | Drawing | Gallery | Fold
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: its anchor, its short name, its heading (that of the first is not shown), its blocks."""
+    """One part of a report: its anchor, its short name, its heading (that of the first is not
+    shown), its blocks.
+    """
 
     anchor: str
     name: str

@@ -88,7 +88,10 @@ class Histogram:
         largest = max([*self.counts, 1e-12])
         first = next((at for at, number in enumerate(self.counts) if number == largest), None)
         middles = centers(len(self.counts))
-        texts = [quantity(number, self.unit) if at == first else "" for at, number in enumerate(self.counts)]
+        texts = [
+            quantity(number, self.unit) if at == first else ""
+            for at, number in enumerate(self.counts)
+        ]
         heights = [100 * number / largest for number in self.counts]
         return list(zip(middles, heights, self.marks, texts, strict=True))
 
@@ -96,7 +99,11 @@ class Histogram:
     def axis(self) -> list[tuple[float, str]]:
         """The labels: place in percent, text."""
         bins = len(self.counts)
-        places = [100 * edge / bins for edge in range(bins + 1)] if len(self.labels) > bins else centers(bins)
+        places = (
+            [100 * edge / bins for edge in range(bins + 1)]
+            if len(self.labels) > bins
+            else centers(bins)
+        )
         return [(place, text) for place, text in zip(places, self.labels, strict=True) if text]
 
 
@@ -163,7 +170,9 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
         return [low]
     width = step(high - low, most)
     first = math.ceil(low / width - 1e-9)
-    return [round(number * width, 12) for number in range(first, math.floor(high / width + 1e-9) + 1)]
+    return [
+        round(number * width, 12) for number in range(first, math.floor(high / width + 1e-9) + 1)
+    ]
 
 
 def step(span: float, most: int) -> float:
@@ -173,4 +182,7 @@ def step(span: float, most: int) -> float:
     (0.05, 0.05)
     """
     power = 10.0 ** math.floor(math.log10(span / most))
-    return next((factor * power for factor in (1, 2, 2.5, 5, 10) if span / (factor * power) < most), 20 * power)
+    return next(
+        (factor * power for factor in (1, 2, 2.5, 5, 10) if span / (factor * power) < most),
+        20 * power,
+    )

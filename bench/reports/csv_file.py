@@ -23,5 +23,7 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
             frames.append(frame)
     joined = pd.concat(frames, ignore_index=True)
     texts = [name for name in joined.columns if name not in ("value", "weight")]
-    joined[texts] = joined[texts].map(lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text))
+    joined[texts] = joined[texts].map(
+        lambda text: visible(f"'{text}" if text[:1] in "=+-@" and text else text)
+    )
     yield joined.to_csv(index=False, lineterminator="\n")

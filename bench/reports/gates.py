@@ -28,13 +28,19 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     metric, unit = first.rule.metric, reading.unit(first.rule.metric)
     head = f"{count(len(reading.failed))} of {of(len(reading.decided), 'gate')} failed."
     if first.value is None:
-        return head, f"{name_of(reading, metric)} of {first.strategy}: {first.reason or 'not measured'}."
+        return (
+            head,
+            f"{name_of(reading, metric)} of {first.strategy}: {first.reason or 'not measured'}.",
+        )
     moved = f"is {quantity(first.value, unit)}"
     if first.before is not None and first.before != first.value:
         verb = "rose" if first.value > first.before else "fell"
         moved = f"{verb} from {quantity(first.before, unit)} to {quantity(first.value, unit)}"
     basis = f" ({first.basis})" if first.basis else ""
-    return head, f"{first.strategy}: {reading.label(metric)} {moved}{basis}; allowed: {condition(first, unit)}."
+    return (
+        head,
+        f"{first.strategy}: {reading.label(metric)} {moved}{basis}; allowed: {condition(first, unit)}.",
+    )
 
 
 def condition(gate: GateResult, unit: str) -> str:

@@ -38,9 +38,19 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"breakable": breakable, "plain": plain, "type": lambda value: type(value).__name__}
-    environment.globals |= {"layout": layout, "style": Markup(_file("page.css")), "script": Markup(_file("page.js"))}
-    environment.globals["script_hash"] = base64.b64encode(hashlib.sha256(_file("page.js").encode()).digest()).decode()
+    environment.filters |= {
+        "breakable": breakable,
+        "plain": plain,
+        "type": lambda value: type(value).__name__,
+    }
+    environment.globals |= {
+        "layout": layout,
+        "style": Markup(_file("page.css")),
+        "script": Markup(_file("page.js")),
+    }
+    environment.globals["script_hash"] = base64.b64encode(
+        hashlib.sha256(_file("page.js").encode()).digest()
+    ).decode()
     return environment
 
 

@@ -11,7 +11,8 @@ from ..model.compared import Compared
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """One comparison as an object, several as a list of them, run by run; what is not finite is null.
+    """One comparison as an object, several as a list of them, run by run; what is not finite is
+    null.
 
     Each begins with the first line of every output.
     """
@@ -21,7 +22,9 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
     yield "[\n" if several else ""
     for number, compared in enumerate(comparisons):
         yield ",\n" if number else ""
-        before, runs, after = json_bytes(msgspec.structs.replace(compared, runs=())).decode().partition('"runs":[')
+        before, runs, after = (
+            json_bytes(msgspec.structs.replace(compared, runs=())).decode().partition('"runs":[')
+        )
         yield f'{{"first_line":{json_bytes(first_line(compared)).decode()},{before[1:]}{runs}'
         for place, run in enumerate(compared.runs):
             yield f"{',' if place else ''}{json_bytes(run.as_written).decode()}"

@@ -38,13 +38,18 @@ def message(reading: Reading, gate: GateResult) -> str:
     unit = reading.unit(gate.rule.metric)
     values = [quantity(value, unit) for value in (gate.before, gate.value) if value is not None]
     parts = [" → ".join(values) or gate.reason or "not measured", condition(gate, unit), gate.basis]
-    parts += [f"worst run {reading.name(gate.run)}" if gate.run else "", gate.reason if values else ""]
+    parts += [
+        f"worst run {reading.name(gate.run)}" if gate.run else "",
+        gate.reason if values else "",
+    ]
     return f"{reading.label(gate.rule.metric)}: {'; '.join(filter(None, parts))}"
 
 
 def _add_case(suite: ET.Element, reading: Reading, gate: GateResult) -> None:
     number = f"gate {gate.rule.number}" if gate.rule.number else ""
-    name = " ".join(filter(None, [number, gate.rule.metric, condition(gate, reading.unit(gate.rule.metric))]))
+    name = " ".join(
+        filter(None, [number, gate.rule.metric, condition(gate, reading.unit(gate.rule.metric))])
+    )
     case = ET.SubElement(suite, "testcase", classname=_legal(gate.strategy), name=_legal(name))
     text = _legal(message(reading, gate))
     if gate.outcome == "skipped":

@@ -15,7 +15,10 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 def render(reports: Sequence[Report]) -> Iterator[str]:
     """Headings, sentences and tables; charts as the sentence that describes them."""
     for report in reports:
-        yield "\n\n".join([f"# {escape(report.title)}", *filter(None, [escape(report.about)])]) + "\n\n"
+        yield (
+            "\n\n".join([f"# {escape(report.title)}", *filter(None, [escape(report.about)])])
+            + "\n\n"
+        )
         for section in report.sections:
             heading = "" if section is report.sections[0] else f"## {escape(section.heading)}\n\n"
             yield heading + markdown(section.blocks) + "\n\n"
@@ -73,7 +76,9 @@ def _part(part: Part) -> str:
         case Table():
             return _table(part)
         case Fold(title, blocks):
-            return f"<details><summary>{escape(title)}</summary>\n\n{markdown(blocks)}\n\n</details>"
+            return (
+                f"<details><summary>{escape(title)}</summary>\n\n{markdown(blocks)}\n\n</details>"
+            )
 
 
 def _table(table: Table) -> str:

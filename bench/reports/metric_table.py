@@ -24,10 +24,14 @@ _FAMILIES = {
 
 def metric_tables(reading: Reading, title: str, metrics: Sequence[str]) -> Iterator[Table | Fold]:
     """Yields a table of the first strategies, and the tables of the others folded."""
-    names = dict.fromkeys([*(item.strategy for item in reading.ranked), *reading.compared.references])
+    names = dict.fromkeys(
+        [*(item.strategy for item in reading.ranked), *reading.compared.references]
+    )
     others = [name for name in names if name != TODAY]
     starts = range(0, max(len(others), 1), _ACROSS)
-    first, *rest = (_table(reading, title, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts)
+    first, *rest = (
+        _table(reading, title, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts
+    )
     yield first
     if rest:
         yield Fold(of(len(others) - _ACROSS, "more strategy", "more strategies"), tuple(rest))
@@ -38,7 +42,10 @@ def _table(reading: Reading, title: str, metrics: Sequence[str], names: Sequence
     for metric in metrics:
         family, unit = metric.split(".")[0], reading.unit(metric)
         values = [reading.value(name, metric) for name in names]
-        cells = [Cell((Span("–", "muted"),) if value is None else quantity(value, unit)) for value in values]
+        cells = [
+            Cell((Span("–", "muted"),) if value is None else quantity(value, unit))
+            for value in values
+        ]
         group = "" if family == last else _FAMILIES.get(family, family)
         rows.append(Row((Cell(reading.label(metric), metric), *cells), group=group))
         last = family

@@ -68,7 +68,11 @@ def shortened(text: str, most: int = 70) -> str:
     'cat a … h.txt'
     """
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+    return (
+        flat
+        if len(flat) <= most
+        else f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+    )
 
 
 def rule_out(size: str, share: float) -> str:

@@ -7,7 +7,20 @@ from collections.abc import Iterator, Sequence
 from ..comparison.certainty import FEWEST
 from ..model.advice import Ranked
 from ..model.compared import Compared
-from .blocks import TONE_OF, Cell, Figure, Figures, Prose, Report, Row, Section, Span, Table, columns, number
+from .blocks import (
+    TONE_OF,
+    Cell,
+    Figure,
+    Figures,
+    Prose,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    columns,
+    number,
+)
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -51,8 +64,13 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         for at in groups["Ship"]
         if (item := readings[at].by_name.get(readings[at].advice.advised or ""))
     ]
-    head, rest = _sentence(readings, groups, list(dict.fromkeys(item.strategy for _, item in advised)))
-    figures, questions = Figures(tuple(_figures(readings, advised))), _questions(readings, groups, reports)
+    head, rest = _sentence(
+        readings, groups, list(dict.fromkeys(item.strategy for _, item in advised))
+    )
+    figures, questions = (
+        Figures(tuple(_figures(readings, advised))),
+        _questions(readings, groups, reports),
+    )
     sections = (
         Section("answer", "Answer", "Answer", (Prose((head, rest), "lead"), figures, questions)),
         Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
@@ -63,11 +81,20 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     return Report(title, about, head.text + rest, sections, reports[0].footer)
 
 
-def _sentence(readings: Sequence[Reading], groups: dict[str, list[int]], names: list[str]) -> tuple[Span, str]:
+def _sentence(
+    readings: Sequence[Reading], groups: dict[str, list[int]], names: list[str]
+) -> tuple[Span, str]:
     """The gates that failed or what to ship, then what the other scenarios say."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
-    gates, failed = sum(len(one.decided) for one in readings), sum(len(one.failed) for one in readings)
-    parts = [f"{count(len(places))} {_GROUPS[name][len(places) > 1]}" for name, places in groups.items() if places]
+    gates, failed = (
+        sum(len(one.decided) for one in readings),
+        sum(len(one.failed) for one in readings),
+    )
+    parts = [
+        f"{count(len(places))} {_GROUPS[name][len(places) > 1]}"
+        for name, places in groups.items()
+        if places
+    ]
     others = f" Of {of(len(readings), 'scenario')}, {listed(parts)}." if parts else ""
     if failed:
         head = Span(f"{count(failed)} of {of(gates, 'gate')} failed.", "bad", strong=True)
@@ -76,19 +103,30 @@ def _sentence(readings: Sequence[Reading], groups: dict[str, list[int]], names: 
     return Span(ship, "good" if names else "", strong=True), others + passed
 
 
-def _figures(readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranked]]) -> Iterator[Figure]:
+def _figures(
+    readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranked]]
+) -> Iterator[Figure]:
     """The savings that are certain, the strategies that are rejected, the gates."""
-    prices = [(price.ratio, item.strategy) for one, item in advised if (price := one.price(item)) and price.ratio]
+    prices = [
+        (price.ratio, item.strategy)
+        for one, item in advised
+        if (price := one.price(item)) and price.ratio
+    ]
     prices.sort()
     ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*prices[:1], *prices[-1:]))
     names = listed(list(dict.fromkeys(name for _, name in prices)), 3)
-    yield Figure("Savings that are certain", " to ".join(ends) or "none", "good" if prices else "", names)
+    yield Figure(
+        "Savings that are certain", " to ".join(ends) or "none", "good" if prices else "", names
+    )
     tried = [item for one in readings for item in one.ranked if one.mark(item.strategy) != "today"]
     rejected = sum(item.verdict in REFUSED for item in tried)
     missed = [item.missed_turns for _, item in advised if item.missed_turns is not None]
     line = f"those to ship would miss at most {percent(max(missed))} of turns" if missed else ""
     yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}", "", line)
-    gates, failed = sum(len(one.decided) for one in readings), sum(len(one.failed) for one in readings)
+    gates, failed = (
+        sum(len(one.decided) for one in readings),
+        sum(len(one.failed) for one in readings),
+    )
     passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
@@ -100,15 +138,21 @@ def _limits(readings: Sequence[Reading]) -> str:
     return REPLAY_LIMIT + (tasks if few else "")
 
 
-def _questions(readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]) -> Table:
+def _questions(
+    readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]
+) -> Table:
     """A row by scenario, under the name of its group."""
     rows = []
     for name, places in groups.items():
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             group = f"{name}: {count(len(places))}" if at == places[0] else ""
-            rows.append(Row((question, *_key_figures(readings[at]), _gates(readings[at])), group=group))
-    heads = columns("question and answer", number("key figure"), number("missed turns"), number("gates"))
+            rows.append(
+                Row((question, *_key_figures(readings[at]), _gates(readings[at])), group=group)
+            )
+    heads = columns(
+        "question and answer", number("key figure"), number("missed turns"), number("gates")
+    )
     return Table("Questions and answers", heads, tuple(rows), "cards")
 
 
@@ -132,4 +176,8 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
 def _gates(reading: Reading) -> Cell:
     gates = len(reading.decided)
     sign = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
-    return Cell((sign, f"{count(gates - len(reading.failed))} of {count(gates)}")) if gates else Cell("none")
+    return (
+        Cell((sign, f"{count(gates - len(reading.failed))} of {count(gates)}"))
+        if gates
+        else Cell("none")
+    )

@@ -11,12 +11,16 @@ from .numbers import count, of
 
 
 def prompts_of(detail: ReplayDetail) -> Table | None:
-    """The messages in which both prompts of a step differ; None where they are the same, or there is none."""
+    """The messages in which both prompts of a step differ; None where they are the same, or there
+    is none.
+    """
     if detail.step is None or not detail.changed:
         return None
     rows = [_row(message) for message in detail.changed]
     heads = columns("message", "today", detail.strategy)
-    return table(f"Prompt of step {detail.step}", heads, rows, look="texts", note=" ".join(_rest(detail)))
+    return table(
+        f"Prompt of step {detail.step}", heads, rows, look="texts", note=" ".join(_rest(detail))
+    )
 
 
 def _row(message: ChangedMessage) -> tuple[str, Cell, Cell]:
@@ -51,4 +55,6 @@ def _pattern(values: Sequence[str]) -> re.Pattern[str] | None:
     if not values:
         return None
     ordered = sorted(values, key=len, reverse=True)
-    return re.compile(rf"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-f]{{4}}))({'|'.join(map(re.escape, ordered))})(?!\w)")
+    return re.compile(
+        rf"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-f]{{4}}))({'|'.join(map(re.escape, ordered))})(?!\w)"
+    )

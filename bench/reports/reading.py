@@ -61,7 +61,8 @@ class Reading:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row, where they are many: the chart shows it where a name has no room.
+        """The number of each strategy's row, where they are many: the chart shows it where a name
+        has no room.
 
         The folded ones come last.
         """
@@ -139,12 +140,18 @@ class Reading:
 
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, the same for every strategy; None where it was not asked."""
-        limits = (result.limit for item in self.ranked for result in item.rules if result.rule == rule)
+        limits = (
+            result.limit for item in self.ranked for result in item.rules if result.rule == rule
+        )
         return next((limit for limit in limits if limit is not None), None)
 
     def price(self, item: Ranked) -> Price | None:
         """The price that decides, else the other one."""
-        mine, other = (item.uncached, item.cached) if self.advice.basis == "uncached" else (item.cached, item.uncached)
+        mine, other = (
+            (item.uncached, item.cached)
+            if self.advice.basis == "uncached"
+            else (item.cached, item.uncached)
+        )
         return mine or other
 
     def other_price(self, item: Ranked) -> Price | None:
@@ -178,7 +185,9 @@ class Reading:
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not."""
         wanted = (strategy, metric)
-        return next((one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None)
+        return next(
+            (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
+        )
 
     @cached_property
     def candidate(self) -> Ranked | None:
@@ -214,12 +223,22 @@ class Reading:
 
     def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
         numbers = [self.known.number(run, strategy, metric) for run in self.runs]
-        pairs = [(one.value, one.weight) for one in numbers if one and one.value is not None and is_finite(one)]
-        return math.fsum(value * weight for value, weight in pairs), math.fsum(weight for _, weight in pairs)
+        pairs = [
+            (one.value, one.weight)
+            for one in numbers
+            if one and one.value is not None and is_finite(one)
+        ]
+        return math.fsum(value * weight for value, weight in pairs), math.fsum(
+            weight for _, weight in pairs
+        )
 
     def info(self, metric: str) -> MetricInfo:
-        """The declaration of a metric; one that nothing declares is a count of which less is better."""
-        unknown = MetricInfo(name=metric, unit="count", better="lower", aggregate="total", label=metric)
+        """The declaration of a metric; one that nothing declares is a count of which less is
+        better.
+        """
+        unknown = MetricInfo(
+            name=metric, unit="count", better="lower", aggregate="total", label=metric
+        )
         return self.compared.metrics.get(metric, unknown)
 
     def unit(self, metric: str) -> str:
@@ -233,17 +252,25 @@ class Reading:
     @cached_property
     def measure(self) -> str:
         """The metric that answers a scenario not about savings; "" where none was measured."""
-        names = [name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics]
+        names = [
+            name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics
+        ]
         tried = [item.strategy for item in self.ranked]
         known = (name for name in names if any(self.value(one, name) is not None for one in tried))
         return next(known, "")
 
     @cached_property
     def measured(self) -> list[tuple[str, float]]:
-        """Each strategy's value of such a scenario, best first; of equals the advised one, today last."""
+        """Each strategy's value of such a scenario, best first; of equals the advised one, today
+        last.
+        """
         order = ("advised", "other", "rejected", "today")
-        names = sorted((item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name)))
-        values = [(name, value) for name in names if (value := self.value(name, self.measure)) is not None]
+        names = sorted(
+            (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
+        )
+        values = [
+            (name, value) for name in names if (value := self.value(name, self.measure)) is not None
+        ]
         return sorted(values, key=lambda pair: -pair[1])
 
     @cached_property
@@ -252,7 +279,11 @@ class Reading:
         if not self.measure:
             return ()
         family = self.measure.split(".")[0]
-        others = sorted(name for name in self.compared.metrics if name.split(".")[0] == family and name != self.measure)
+        others = sorted(
+            name
+            for name in self.compared.metrics
+            if name.split(".")[0] == family and name != self.measure
+        )
         return (self.measure, *(name for name in others if len(self.values(name)) > 1))[:4]
 
     @property
@@ -277,7 +308,10 @@ class Reading:
                 tasks.setdefault(run.facts.task, []).append(run.id)
         for task, ids in tasks.items():
             name = f"task {task}" if task.isdigit() else shortened(task, _LONGEST)
-            names |= {run: f"{name}, run {place}" if len(ids) > 1 else name for place, run in enumerate(ids, 1)}
+            names |= {
+                run: f"{name}, run {place}" if len(ids) > 1 else name
+                for place, run in enumerate(ids, 1)
+            }
         return names
 
     def name(self, run: str) -> str:

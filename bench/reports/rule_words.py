@@ -23,14 +23,23 @@ RULES: dict[Rule, RuleWords] = {
     "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
     "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
     "instructed": RuleWords(
-        "prompts without the system prompt, the task or a standing instruction", "of prompts lack an instruction"
+        "prompts without the system prompt, the task or a standing instruction",
+        "of prompts lack an instruction",
     ),
     "changed": RuleWords("values shown otherwise than the tool returned them", "changed", "value"),
-    "misattributed": RuleWords("sentences that give a value to another record", "of sentences misattribute a value"),
-    "invented": RuleWords("generated texts that state something new", "of generated texts state something new"),
+    "misattributed": RuleWords(
+        "sentences that give a value to another record", "of sentences misattribute a value"
+    ),
+    "invented": RuleWords(
+        "generated texts that state something new", "of generated texts state something new"
+    ),
     "hidden": RuleWords("failed results shown without their failure", "hidden", "error"),
-    "needed": RuleWords("turns that would have missed something they used, mean over tasks", "missed turns"),
-    "far": RuleWords("needed facts from six or more turns back that are kept, mean over tasks", "old facts kept"),
+    "needed": RuleWords(
+        "turns that would have missed something they used, mean over tasks", "missed turns"
+    ),
+    "far": RuleWords(
+        "needed facts from six or more turns back that are kept, mean over tasks", "old facts kept"
+    ),
     "stored": RuleWords("fields kept in the store, questions answered"),
     "judged": RuleWords("evaluations and extractions that stay the same"),
     "routed": RuleWords("routes and selections as expected"),
@@ -55,7 +64,9 @@ def rule_value(rule: Rule, value: float | None) -> str:
     """
     if value is None:
         return ""
-    return change(value) if rule == "cheaper" else count(value) if is_count(rule) else percent(value)
+    return (
+        change(value) if rule == "cheaper" else count(value) if is_count(rule) else percent(value)
+    )
 
 
 def rule_failed(result: RuleResult, label: str = "") -> str:
@@ -70,9 +81,15 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
-    words, asked, value = RULES[result.rule], _ASKED[result.rule], rule_value(result.rule, result.value)
+    words, asked, value = (
+        RULES[result.rule],
+        _ASKED[result.rule],
+        rule_value(result.rule, result.value),
+    )
     if is_count(result.rule):
-        noun = "gate" if result.rule == "ran" and not result.findings else words.noun  # a failed run has a finding
+        noun = (
+            "gate" if result.rule == "ran" and not result.findings else words.noun
+        )  # a failed run has a finding
         return f"{of(result.value or 0, noun)} {words.refusal}"
     if asked.kind == "prose":
         return f"{value} {words.refusal}"

@@ -103,7 +103,10 @@ def _add_shares(drawn: Layout, marks: Sequence[tuple[float, float]]) -> Iterator
     )
     start = next(free, starts[0])
     drawn.lines.append((left, y, right, y, "lim"))
-    drawn.texts += [(left - 8, y + 5, percent(limit), "m", "end"), (start, y - 6, text, "r", "start")]
+    drawn.texts += [
+        (left - 8, y + 5, percent(limit), "m", "end"),
+        (start, y - 6, text, "r", "start"),
+    ]
     yield left, y - 2, right, y + 2
     yield start - 4, y - 20, start + wide + 4, y
 
@@ -131,13 +134,17 @@ def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> Non
     for point in drawn.chart.points:
         place = round(drawn.across(point.x) / 5), round(drawn.down(point.y) / 5), point.mark
         groups.setdefault(place, []).append(point)
-    ordered = sorted(groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row))
+    ordered = sorted(
+        groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row)
+    )
     spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
     taken = [*limit, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
     for (x, y), group in zip(spots, ordered, strict=True):
         mark = group[0].mark
         tries = ((text, avoided) for text in _names(group) for avoided in ([*taken, *lines], taken))
-        label = next(filter(None, (_label(drawn, (x, y), text, avoided) for text, avoided in tries)), None)
+        label = next(
+            filter(None, (_label(drawn, (x, y), text, avoided) for text, avoided in tries)), None
+        )
         if label is not None:
             text, (left, top, right, bottom), anchor = label
             taken.append((left, top, right, bottom))
@@ -159,7 +166,9 @@ def _names(group: Sequence[Point]) -> list[str]:
     return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
 
 
-def _label(drawn: Layout, spot: tuple[float, float], text: str, avoided: Sequence[Box]) -> tuple[str, Box, str] | None:
+def _label(
+    drawn: Layout, spot: tuple[float, float], text: str, avoided: Sequence[Box]
+) -> tuple[str, Box, str] | None:
     """A text beside a mark, above or below it, its box, and which end of it is next to the mark.
 
     None where it would leave the chart or cover something else than its own mark.
@@ -172,7 +181,12 @@ def _label(drawn: Layout, spot: tuple[float, float], text: str, avoided: Sequenc
         (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
     ):  # fmt: skip
         box = (left, top, left + wide, top + 17)
-        inside = drawn.left < left and box[2] < drawn.width and drawn.top < top and box[3] <= drawn.base + 26
+        inside = (
+            drawn.left < left
+            and box[2] < drawn.width
+            and drawn.top < top
+            and box[3] <= drawn.base + 26
+        )
         if inside and not any(_overlap(box, other) for other in avoided if other != own):
             return text, box, anchor
     return None
@@ -184,9 +198,13 @@ def width_of(text: str) -> float:
     >>> width_of("mask_1") > width_of("mask")
     True
     """
-    narrow, wide = (sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−"))
+    narrow, wide = (
+        sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−")
+    )
     return 6 + (len(text) - narrow - wide) * 9.2 + narrow * 5.0 + wide * 13.0
 
 
 def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] - 2 and other[1] < one[3] - 2
+    return (
+        one[0] < other[2] and other[0] < one[2] and one[1] < other[3] - 2 and other[1] < one[3] - 2
+    )

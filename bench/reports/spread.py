@@ -68,7 +68,9 @@ def _scale(values: Sequence[float]) -> tuple[float, int, int]:
     return width, first, max(1, last - first)
 
 
-def _histogram(reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int) -> Drawing:
+def _histogram(
+    reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int
+) -> Drawing:
     """Bins of changes; a change at an edge belongs to the bin farther from today."""
     counts: Counter[int] = Counter()
     for value in filter(None, values):
@@ -123,16 +125,31 @@ def _owner(rest: str) -> str:
 def sweep_sections(reading: Reading) -> Iterator[Section]:
     """Both prices, missed turns and old facts kept over each setting that is swept."""
     for place, (setting, strategies) in enumerate(swept(reading), 1):
-        items = [(f"{value:g}", reading.by_name[name]) for value, name in strategies.items() if name in reading.by_name]
+        items = [
+            (f"{value:g}", reading.by_name[name])
+            for value, name in strategies.items()
+            if name in reading.by_name
+        ]
         plots = tuple(_plots(reading, setting, items))
         if plots:
             within = [value for value, item in items if item.verdict not in REFUSED]
-            text = f"Within all limits: {listed(within)}." if within else "No setting is within all limits."
+            text = (
+                f"Within all limits: {listed(within)}."
+                if within
+                else "No setting is within all limits."
+            )
             blocks = (Prose(text), Gallery(plots, wide=True))
-            yield Section(f"sweep{place}", f"Sweep {place}" if place > 1 else "Sweep", f"Sweep of {setting}", blocks)
+            yield Section(
+                f"sweep{place}",
+                f"Sweep {place}" if place > 1 else "Sweep",
+                f"Sweep of {setting}",
+                blocks,
+            )
 
 
-def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) -> Iterator[Drawing]:
+def _plots(
+    reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]
+) -> Iterator[Drawing]:
     """Yields a plot by measure that at least two settings have."""
     costs: dict[str, Callable[[Ranked], Price | None]] = {
         "price with cache": lambda item: item.cached,
@@ -145,10 +162,15 @@ def _plots(reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]) 
         for title, price in costs.items()
     ]
     needed, far = reading.limit("needed"), reading.limit("far")
-    measures.append(("missed turns", lambda item: item.missed_turns, needed, f"limit {percent(needed)}"))
+    measures.append(
+        ("missed turns", lambda item: item.missed_turns, needed, f"limit {percent(needed)}")
+    )
     measures.append(("old facts kept", lambda item: item.far_recall, far, f"limit {percent(far)}"))
     for title, value_of, line, name in measures:
-        values = [(setting_value, value_of(item), reading.mark(item.strategy)) for setting_value, item in items]
+        values = [
+            (setting_value, value_of(item), reading.mark(item.strategy))
+            for setting_value, item in items
+        ]
         if sum(value is not None for _, value, _ in values) > 1:
             yield Drawing(_plot(f"{title} over {setting}", values, line, name), title)
 
@@ -157,9 +179,13 @@ def _saving(price: Price | None) -> float | None:
     return None if price is None or price.ratio is None else price.ratio - 1
 
 
-def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, name: str) -> Plot:
+def _plot(
+    title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, name: str
+) -> Plot:
     """One measure over the settings; `line` is a limit or the value of today."""
-    numbers = [value for _, value, _ in values if value is not None] + ([] if line is None else [line])
+    numbers = [value for _, value, _ in values if value is not None] + (
+        [] if line is None else [line]
+    )
     room = (max(numbers) - min(numbers)) * 0.12 or 0.01
     low, high = min(numbers) - room, max(numbers) + room
 
@@ -176,7 +202,9 @@ def _plot(title: str, values: Sequence[tuple[str, float | None, Mark]], line: fl
     return Plot(
         f"{title}: {'; '.join(title for *_, title in marks)}.",
         marks,
-        spaced([(place, setting) for place, (setting, *_) in zip(places, values, strict=True)], _PHONE),
+        spaced(
+            [(place, setting) for place, (setting, *_) in zip(places, values, strict=True)], _PHONE
+        ),
         title.partition(" over ")[2].split(" of ")[0],
         tuple((down(value), words(value)) for value in ticks(low, high, 3)),
         None if line is None else (down(line), name, name != "today"),

@@ -24,7 +24,9 @@ def strategies(reading: Reading, name: str, numbers: Numbers) -> Iterator[Table 
     """The table; where many strategies changed nothing, they stand folded below it."""
     rows = {item.strategy: _row(reading, item, numbers) for item in reading.ranked}
     heads = columns("strategy", *(column for column, _ in numbers), Column("verdict", card=" "))
-    yield table(name, heads, [row for strategy, row in rows.items() if strategy not in reading.folded])
+    yield table(
+        name, heads, [row for strategy, row in rows.items() if strategy not in reading.folded]
+    )
     if folded := reading.folded:
         title = f"{of(len(folded), 'strategy', 'strategies')} changed nothing on these runs"
         yield Fold(title, (table(title, heads, [rows[strategy] for strategy in folded]),))
@@ -62,7 +64,9 @@ def reason(reading: Reading, item: Ranked) -> str:
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
-    others = [rule_failed(rule, reading.label(rule.metric)) for rule in failed if rule.rule != "cheaper"]
+    others = [
+        rule_failed(rule, reading.label(rule.metric)) for rule in failed if rule.rule != "cheaper"
+    ]
     if not others and failed:
         others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
@@ -103,7 +107,11 @@ def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
         column = number(reading.label(metric))
         pairs.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
     drawn = (Column("0 to 100%", card="-"), lambda item: _share(reading, item, metrics[0]))
-    return [*pairs[:1], drawn, *pairs[1:]] if metrics and reading.unit(metrics[0]) == "share" else pairs
+    return (
+        [*pairs[:1], drawn, *pairs[1:]]
+        if metrics and reading.unit(metrics[0]) == "share"
+        else pairs
+    )
 
 
 def _value(reading: Reading, item: Ranked, metric: str) -> Cell:

@@ -27,7 +27,9 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
     """Every section in order, 100 columns wide."""
     for report in reports:
         rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
-        yield "\n".join([*_wrapped(report.title, WIDTH), rule, *_wrapped(report.about, WIDTH), "", ""])
+        yield "\n".join(
+            [*_wrapped(report.title, WIDTH), rule, *_wrapped(report.about, WIDTH), "", ""]
+        )
         for section in report.sections:
             is_first = section is report.sections[0]
             head = [] if is_first else [section.heading, "-" * len(section.heading), ""]
@@ -37,7 +39,11 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
 
 
 def terminal_text(
-    comparisons: Sequence[Compared], *, verbose: bool = False, width: int = WIDTH, colour: bool = False
+    comparisons: Sequence[Compared],
+    *,
+    verbose: bool = False,
+    width: int = WIDTH,
+    colour: bool = False,
 ) -> str:
     """The output of `bench run`: the table, then the answer, which stays on the screen.
 
@@ -59,7 +65,10 @@ def terminal_text(
     if len(comparisons) == 1 and _failed(comparisons[0]) and (advice := comparisons[0].advice):
         lines += _wrapped(advice.sentence, width)
     answer = _wrapped(all_reports[0].verdict, width)
-    return "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)]) + "\n"
+    return (
+        "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)])
+        + "\n"
+    )
 
 
 def _failed(compared: Compared) -> bool:
@@ -69,8 +78,15 @@ def _failed(compared: Compared) -> bool:
 def _first_screen(report: Report) -> list[Block]:
     """The table and the line to copy, a line on what is folded; then what changed and failed gates."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks = (*sections.get("answer", ()), *(one for one in sections.get("gates", ()) if not isinstance(one, Fold)))
-    tables = [one for one in blocks if isinstance(one, Table | Fold) or (isinstance(one, Prose) and one.role == "use")]
+    blocks = (
+        *sections.get("answer", ()),
+        *(one for one in sections.get("gates", ()) if not isinstance(one, Fold)),
+    )
+    tables = [
+        one
+        for one in blocks
+        if isinstance(one, Table | Fold) or (isinstance(one, Prose) and one.role == "use")
+    ]
     return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in tables]
 
 
@@ -98,7 +114,9 @@ def _part(part: Part, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     flat = " ".join(visible(text).split())
-    return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
+    return (
+        textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
+    )
 
 
 # ---------------------------------------------------------------- tables
@@ -128,7 +146,11 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 def _column(table: Table, at: int) -> _Column:
     """A column of a table: names and numbers of a usual length are not broken, words are."""
-    title, number, first = table.columns[at].title, table.columns[at].number, at == table.in_texts[0]
+    title, number, first = (
+        table.columns[at].title,
+        table.columns[at].number,
+        at == table.in_texts[0],
+    )
     texts = [_cell(row.cells[at], number, first) for row in table.rows]
     groups = [row.group for row in table.rows] if first else []
     widest = max(map(len, [*texts, *groups, *textwrap.wrap(title, _HEAD)]), default=0)
@@ -146,12 +168,16 @@ def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=column.width)
+        drawn.add_column(
+            RichText(column.title), justify=justify, overflow="fold", width=column.width
+        )
     for group, *cells in zip(groups, *(column.texts for column in columns), strict=True):
         if group:
             drawn.add_row(RichText(group))
         drawn.add_row(*map(RichText, cells))
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={})
+    console = Console(
+        file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
+    )
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
@@ -160,5 +186,11 @@ def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
     text = plain(cell.text)
-    note = "" if first or not cell.note else f"{' ' if number else ': '}{cell.note}" if text else cell.note
+    note = (
+        ""
+        if first or not cell.note
+        else f"{' ' if number else ': '}{cell.note}"
+        if text
+        else cell.note
+    )
     return sign + " ".join(visible(text + note).split())

@@ -1,4 +1,6 @@
-"""A scenario held against a git revision: what its file, its code and its gates there give, and what is gone since."""
+"""A scenario held against a git revision: what its file, its code and its gates there give, and
+what is gone since.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,20 @@ from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
-_POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
+_POINTER = re.compile(
+    rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
+)
 _OF_NOW = ("traces", "base", "path", "title", "labels")
 _SETTINGS = ("model", "calibrate", "cache", "max_missed_turns", "min_far_recall")
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """A scenario as it was at a revision: its settings, strategies and gates of then, on the recordings and labels of now.
+    """A scenario as it was at a revision: its settings, strategies and gates of then, on the
+    recordings and labels of now.
 
-    `missing` is a clause on each part that the scenario no longer has, `added` names what it had not yet, `imported`
-    are the files of the repository at `top` that its code imports.
+    `missing` is a clause on each part that the scenario no longer has, `added` names what it had
+    not yet, `imported` are the files of the repository at `top` that its code imports.
     """
 
     sha: str
@@ -46,7 +51,9 @@ class Earlier:
     top: Path
 
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
-        """A line on what is judged now and was not, and one on the files that the strategies of now no longer import."""
+        """A line on what is judged now and was not, and one on the files that the strategies of now
+        no longer import.
+        """
         unused = sorted(self.imported - _imported(now, self.top))
         for what, names in (("new", self.added), ("no longer imported", unused)):
             if names:
@@ -54,19 +61,26 @@ class Earlier:
 
 
 def strategies_of(plan: Scenario, running: Running, place: Place) -> Declared:
-    """The strategies of a scenario. One written as a whole spec, or a reference by its name, has its own name."""
+    """The strategies of a scenario. One written as a whole spec, or a reference by its name, has
+    its own name.
+    """
     items = [(name, slots or name) for name, slots in plan.strategies.items()]
-    return declared([(None if isinstance(slots, str) else name, slots) for name, slots in items], place, running)
+    return declared(
+        [(None if isinstance(slots, str) else name, slots) for name, slots in items], place, running
+    )
 
 
 @contextlib.contextmanager
 def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier]:
     """Inside the block a scenario can be run as it was at a revision.
 
-    Raises BenchError for a revision that this clone does not have, ScenarioError for one without the scenario.
+    Raises BenchError for a revision that this clone does not have, ScenarioError for one without
+    the scenario.
     """
     if revision.endswith(".json"):
-        raise BenchError(f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision")
+        raise BenchError(
+            f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision"
+        )
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (top_of(plan.base) or plan.base).resolve()
@@ -76,12 +90,17 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         unpack(sha, top, files, Path(folder).resolve() / "index")
         inside = plan.path.resolve().relative_to(top)
         if not (files / inside).is_file():
-            raise ScenarioError(f"{inside} is not in {revision} — name a revision that has it, or a score file")
+            raise ScenarioError(
+                f"{inside} is not in {revision} — name a revision that has it, or a score file"
+            )
         then = read_scenario(files / inside)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
         try:
-            missing = *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()), *vanished(plan, then)
+            missing = (
+                *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()),
+                *vanished(plan, then),
+            )
             imported = frozenset(_imported(given.strategies, files))
             yield Earlier(sha, moved, given, missing, tuple(added(plan, then)), imported, top)
         finally:
@@ -114,12 +133,18 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
     The `__init__.py` of a package is left out where another file of it is imported.
     """
-    files = {Path(file) for item in strategies for file in item.imported if Path(file).is_relative_to(top)}
+    files = {
+        Path(file)
+        for item in strategies
+        for file in item.imported
+        if Path(file).is_relative_to(top)
+    }
     folders = {file.parent for file in files if file.name != "__init__.py"}
     return {
         file.relative_to(top).as_posix()
         for file in files
-        if file.name != "__init__.py" or not any(folder.is_relative_to(file.parent) for folder in folders)
+        if file.name != "__init__.py"
+        or not any(folder.is_relative_to(file.parent) for folder in folders)
     }
 
 
@@ -127,7 +152,9 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
 
 def changed_specs(compared: Compared) -> Iterator[str]:
-    """A line on each strategy that has another spec than in the baseline: gates hold for that of now."""
+    """A line on each strategy that has another spec than in the baseline: gates hold for that of
+    now.
+    """
     for name, before in compared.specs_before.items():
         now = compared.specs.get(name, before)
         if now != before:
@@ -187,7 +214,11 @@ def added(plan: Scenario, then: Scenario) -> Iterator[str]:
 def _recordings(plan: Scenario) -> Iterator[Path]:
     for text in plan.traces:
         with contextlib.suppress(TraceError):
-            yield from (file.path for file in given_files(text, plan.base).files if isinstance(file.path, Path))
+            yield from (
+                file.path
+                for file in given_files(text, plan.base).files
+                if isinstance(file.path, Path)
+            )
 
 
 def _sha256(file: Path) -> str | None:

@@ -1,4 +1,6 @@
-"""A comparison: every run of some recordings under every strategy, then decision, gates and details."""
+"""A comparison: every run of some recordings under every strategy, then decision, gates and
+details.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,18 @@ _MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
 
 
 class Declared(NamedTuple):
-    """The strategies of a comparison, one for each setting, and by each declared name the names made of it."""
+    """The strategies of a comparison, one for each setting, and by each declared name the names
+    made of it.
+    """
 
     strategies: tuple[Strategy, ...]
     names: dict[str, tuple[str, ...]]
 
     @property
     def with_references(self) -> tuple[Strategy, ...]:
-        """These, then the references that are not among them. Raises SpecError for a name taken twice."""
+        """These, then the references that are not among them. Raises SpecError for a name taken
+        twice.
+        """
         names = [item.name for item in self.strategies]
         for item in self.strategies:
             if names.count(item.name) > 1:
@@ -62,8 +68,12 @@ def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Run
 
     Raises SpecError as `strategy_of` does, and for more than 100 settings of one.
     """
-    settings = [(name, values, item) for name, given in items for values, item in at_settings(given)]
-    each = put_together([(name, item) for name, _, item in settings], running.limits, place, debug=running.debug)
+    settings = [
+        (name, values, item) for name, given in items for values, item in at_settings(given)
+    ]
+    each = put_together(
+        [(name, item) for name, _, item in settings], running.limits, place, debug=running.debug
+    )
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
     for (_, values, _), alone in zip(settings, each, strict=True):
@@ -85,7 +95,8 @@ def answered(
     against: str = "",
     required: bool = False,
 ) -> Compared:
-    """The comparison that a scenario asks for. `skipped` gives what was left out, once all have been read.
+    """The comparison that a scenario asks for. `skipped` gives what was left out, once all have
+    been read.
 
     `base` is what it is held against, called `against`; `required`: without one the gates that
     need it fail. Raises BenchError for no recordings, and for two of one name.
@@ -98,7 +109,11 @@ def answered(
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     strategies = tuple(item.name for item in given.strategies)
-    here = (f"{item.name} ran in the process that compares: {item.here}" for item in given.strategies if item.here)
+    here = (
+        f"{item.name} ran in the process that compares: {item.here}"
+        for item in given.strategies
+        if item.here
+    )
     compared = Compared(
         title=plan.title,
         asks=plan.asks,
@@ -138,7 +153,9 @@ def rules_of(
         rule = parse_rule(table, place, metric_infos(), number)
         if not any(fnmatchcase(name, rule.strategy) for name in known):
             close = nearest(rule.strategy, known)
-            raise ScenarioError(f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}")
+            raise ScenarioError(
+                f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}"
+            )
         each = names.get(rule.strategy, (rule.strategy,))
         rules += [msgspec.structs.replace(rule, strategy=name) for name in each]
     return tuple(rules)
@@ -161,7 +178,12 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     opened = _opened(result)
-    worst = (run for name in opened if name != TODAY for run in _worst_runs(result, name, measured.in_memory))
+    worst = (
+        run
+        for name in opened
+        if name != TODAY
+        for run in _worst_runs(result, name, measured.in_memory)
+    )
     yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
 
 

@@ -1,4 +1,5 @@
-"""Places where runs are measured: this process, processes beside it, the workers of a Dask scheduler.
+"""Places where runs are measured: this process, processes beside it, the workers of a Dask
+scheduler.
 
 Each is a `concurrent.futures.Executor`; the results are the same. Where a worker of Dask dies its
 run goes to another one. A process of this machine that dies ends the comparison.

@@ -1,4 +1,5 @@
-"""Values kept between runs, in one SQLite file. It may be deleted at any time, and never fails a run.
+"""Values kept between runs, in one SQLite file. It may be deleted at any time, and never fails a
+run.
 
 Each is kept under all that it depends on: the hash of the recording and how its tokens are counted,
 for what a strategy did its spec where it ships with the bench, else the bytes of its replay; and
@@ -38,11 +39,14 @@ VARIABLE = "BENCH_CACHE"
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _KEEP, _LATELY_S = 0.9, 3600.0
-_SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
+)
 
 
 def kept_here() -> Kept | None:
-    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's cache; None for `off`.
+    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's
+    cache; None for `off`.
 
     Raises BenchError for a file that a repository brings.
     """
@@ -51,7 +55,9 @@ def kept_here() -> Kept | None:
         return None
     path = Path(setting) if setting else cache_folder("kept") / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):
-        raise BenchError(f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}")
+        raise BenchError(
+            f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
+        )
     return Kept(path)
 
 
@@ -76,9 +82,13 @@ class Kept:
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
         """The value that is kept about something; None for none, and for a damaged one."""
         key, now = key_of(*about), time.time()
-        with contextlib.suppress(sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError):
+        with contextlib.suppress(
+            sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
+        ):
             with self._open() as connection:
-                row = connection.execute("SELECT body, used FROM kept WHERE key = ?", (key,)).fetchone()
+                row = connection.execute(
+                    "SELECT body, used FROM kept WHERE key = ?", (key,)
+                ).fetchone()
                 if row is None:
                     return None
                 if row[1] < now - _LATELY_S:
@@ -87,7 +97,9 @@ class Kept:
         return None
 
     def put(self, value: Any, *about: object) -> None:
-        """Keep a value. Where that is not possible (a full disk, texts that no file can hold) nothing is kept."""
+        """Keep a value. Where that is not possible (a full disk, texts that no file can hold)
+        nothing is kept.
+        """
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
             row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1), time.time()
             with self._open() as connection:
@@ -96,7 +108,9 @@ class Kept:
     def trim(self) -> None:
         """Remove what was not read for longest where the file is larger than `limit("cache")`."""
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
-            (size,) = connection.execute("SELECT coalesce(sum(length(body)), 0) FROM kept").fetchone()
+            (size,) = connection.execute(
+                "SELECT coalesce(sum(length(body)), 0) FROM kept"
+            ).fetchone()
             most = limit("cache")
             if size <= most:
                 return
@@ -124,11 +138,15 @@ class Kept:
 
 def key_of(*about: object) -> bytes:
     """The key of a value: its kind, all that it depends on, and the version that makes it."""
-    return hashlib.sha256(compact_json([version(), *map(str, about)]).encode("utf-8", "replace")).digest()
+    return hashlib.sha256(
+        compact_json([version(), *map(str, about)]).encode("utf-8", "replace")
+    ).digest()
 
 
 def replay_digest(replay: Replay) -> str:
-    """The digest of all that a replay shows, stores, judges and routes, whatever the strategy is called."""
+    """The digest of all that a replay shows, stores, judges and routes, whatever the strategy is
+    called.
+    """
     return _digest(msgspec.structs.replace(replay, strategy="", spec=""))
 
 
@@ -147,7 +165,9 @@ def _digest(value: Any) -> str:
 
 @functools.cache
 def version() -> str:
-    """The version of all that makes such a value: the bench, its files as they stand, Python, packages."""
+    """The version of all that makes such a value: the bench, its files as they stand, Python,
+    packages.
+    """
     top = Path(__file__).parents[1]
     digest = hashlib.sha256(f"{VERSION} {sys.version}".encode())
     for name in _PACKAGES:

@@ -1,4 +1,6 @@
-"""The runs of one comparison, measured by its workers or kept from earlier ones, and details of a few."""
+"""The runs of one comparison, measured by its workers or kept from earlier ones, and details of a
+few.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ _REPLAYED_TWICE = 3
 
 @dataclass(frozen=True)
 class Running:
-    """Settings that change nothing of the result: who measures runs, limits of user code, what is kept.
+    """Settings that change nothing of the result: who measures runs, limits of user code, what is
+    kept.
 
     Without `details` no prompts are prepared for a report to show.
     """
@@ -72,7 +75,14 @@ class _Task:
 
     def session(self, plan: _Plan) -> RunSession:
         """The session that measures it."""
-        return RunSession(self.trace, plan.measuring, plan.kept, labels=self.labels, index=self.index, twice=self.twice)
+        return RunSession(
+            self.trace,
+            plan.measuring,
+            plan.kept,
+            labels=self.labels,
+            index=self.index,
+            twice=self.twice,
+        )
 
 
 class MeasuredRuns:
@@ -112,7 +122,9 @@ class MeasuredRuns:
             if run is not None:
                 self._from_earlier.append(self._sharing(run))
                 continue
-            if self._running.workers.count > 1:  # a vocabulary that is read here is read in no worker
+            if (
+                self._running.workers.count > 1
+            ):  # a vocabulary that is read here is read in no worker
                 TokenCounter(encoding_for(task.trace.model or self._plan.measuring.model)[0])
             yield task
 
@@ -159,7 +171,9 @@ class MeasuredRuns:
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
         tasks = [replace(self._in_memory[run], twice=False) for run in runs]
-        by_run = {task.trace.id: task.session(self._plan).kept_details(strategies) for task in tasks}
+        by_run = {
+            task.trace.id: task.session(self._plan).kept_details(strategies) for task in tasks
+        }
         missing = [task for task in tasks if by_run[task.trace.id] is None]
         work = functools.partial(_details, strategies=strategies)
         by_run |= self._running.workers.results(work, self._plan, missing)
@@ -181,6 +195,8 @@ def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     return session.measured(), session.index if plan.kept is None else None
 
 
-def _details(plan: _Plan, task: _Task, *, strategies: tuple[str, ...]) -> tuple[str, tuple[ReplayDetail, ...]]:
+def _details(
+    plan: _Plan, task: _Task, *, strategies: tuple[str, ...]
+) -> tuple[str, tuple[ReplayDetail, ...]]:
     """The id of a run, and the details of some strategies on it."""
     return task.trace.id, task.session(plan).details(strategies)

@@ -1,4 +1,6 @@
-"""One run under every strategy, measured: the unit of work of a comparison. What earlier runs kept is not made again."""
+"""One run under every strategy, measured: the unit of work of a comparison. What earlier runs kept
+is not made again.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +64,12 @@ class Measuring:
 
 
 class RunSession:
-    """One recording while it is measured: its index, its replays and their evidence, each made when it is asked for.
+    """One recording while it is measured: its index, its replays and their evidence, each made when
+    it is asked for.
 
-    `labels` are what a scenario adds to those of the recording (routes, probes): they change what is
-    asked of it. `kept` has what earlier runs gave, `index` is that of the trace where somebody has
-    it. With `twice` user code is replayed a second time, and must answer the same.
+    `labels` are what a scenario adds to those of the recording (routes, probes): they change what
+    is asked of it. `kept` has what earlier runs gave, `index` is that of the trace where somebody
+    has it. With `twice` user code is replayed a second time, and must answer the same.
     """
 
     def __init__(
@@ -80,7 +83,9 @@ class RunSession:
         twice: bool = True,
     ) -> None:
         self.recording, self._labels = trace, labels or {}
-        self.trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+        self.trace = (
+            msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+        )
         self._measuring, self._kept = measuring, kept
         self._known_index, self._twice = index, twice
 
@@ -96,7 +101,9 @@ class RunSession:
         model, calibrate = self._measuring.model, self._measuring.calibrate
 
         def make() -> TraceIndex:
-            return index_trace(self.trace, model=model, calibrate=calibrate, contents=self._contents)
+            return index_trace(
+                self.trace, model=model, calibrate=calibrate, contents=self._contents
+            )
 
         return self._known_index or self._once(TraceIndex, ("index",), make)
 
@@ -136,7 +143,11 @@ class RunSession:
 
     def _replay(self, strategy: Strategy) -> Replay:
         is_recorded = strategy.name == TODAY
-        return self.recorded.replay if is_recorded else self.replayer.replay(strategy, twice=self._twice)
+        return (
+            self.recorded.replay
+            if is_recorded
+            else self.replayer.replay(strategy, twice=self._twice)
+        )
 
     def _evidence(self, replay: Replay) -> CheckedReplay:
         return self.recorded if replay.strategy == TODAY else CheckedReplay(self.session, replay)
@@ -144,8 +155,8 @@ class RunSession:
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; one that cannot be measured has failed.
 
-        A strategy that ships with the bench is known by its spec. Other code is always replayed, and
-        known by all that its replay did.
+        A strategy that ships with the bench is known by its spec. Other code is always replayed,
+        and known by all that its replay did.
         """
         if strategy.shipped:
             return self._score(strategy, strategy.spec, lambda: self._replay(strategy))
@@ -165,7 +176,9 @@ class RunSession:
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
-        """The score of a replay. A strategy of the bench that cannot be measured raises: that is our fault."""
+        """The score of a replay. A strategy of the bench that cannot be measured raises: that is
+        our fault.
+        """
         if replay.failure is not None:
             return failed_score(strategy, replay.failure)
         evidence = self._evidence(replay)
@@ -174,7 +187,9 @@ class RunSession:
         except Exception as error:
             if not strategy.own:
                 raise
-            failure = Failure(step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}")
+            failure = Failure(
+                step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}"
+            )
             return failed_score(strategy, failure)
 
     # ------------------------------------------------------------ of the run
@@ -186,7 +201,9 @@ class RunSession:
         return self._run(facts, map(self.score, self._measuring.strategies))
 
     def known(self) -> MeasuredRun | None:
-        """The recording under every strategy, all of it as it was kept; None where anything must be replayed."""
+        """The recording under every strategy, all of it as it was kept; None where anything must be
+        replayed.
+        """
         facts = self._known(RunFacts, self._facts)
         scores: list[Score] = []
         for strategy in self._measuring.strategies if facts is not None else ():
@@ -197,7 +214,9 @@ class RunSession:
         return None if facts is None else self._run(facts, scores)
 
     def _run(self, facts: RunFacts, scores: Iterable[Score]) -> MeasuredRun:
-        questions = hashlib.sha256(compact_json(self._labels).encode("utf-8", "surrogatepass")).hexdigest()
+        questions = hashlib.sha256(
+            compact_json(self._labels).encode("utf-8", "surrogatepass")
+        ).hexdigest()
         return MeasuredRun(
             id=self.recording.id,
             facts=facts,
@@ -249,7 +268,9 @@ class RunSession:
         if self._kept is not None:
             self._kept.put(value, *about, *self._about)
 
-    def _once(self, kind: type[_Kind], about: tuple[object, ...], make: Callable[[], _Kind]) -> _Kind:
+    def _once(
+        self, kind: type[_Kind], about: tuple[object, ...], make: Callable[[], _Kind]
+    ) -> _Kind:
         """A value as it was kept, else as it is made now."""
         value = self._known(kind, about)
         if value is None:

@@ -1,4 +1,5 @@
-"""One TOML file: which traces, which strategies, what must hold; and the traces that it or somebody names.
+"""One TOML file: which traces, which strategies, what must hold; and the traces that it or somebody
+names.
 
 Paths in it are relative to the file.
 """
@@ -48,12 +49,12 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A scenario as its file has it.
 
     `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels`
-    a run to what is known about it. `gates` are tables as written, `probes` questions asked of every
-    strategy. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is
-    that of traces which name none. A strategy is recommended with at most `max_missed_turns` of
-    turns that miss something, and at least `min_far_recall` of what was needed from far back. Prices
-    are those with the provider's prompt `cache`, or with none. `asks` is the strategy that the title
-    asks about.
+    a run to what is known about it. `gates` are tables as written, `probes` questions asked of
+    every strategy. With `calibrate` tokens are counted as the usage that a trace recorded says;
+    `model` is that of traces which name none. A strategy is recommended with at most
+    `max_missed_turns` of turns that miss something, and at least `min_far_recall` of what was
+    needed from far back. Prices are those with the provider's prompt `cache`, or with none. `asks`
+    is the strategy that the title asks about.
     """
 
     title: str = ""
@@ -95,7 +96,9 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)
 
 
 def read_scenario(path: Path) -> Scenario:
-    """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
+    """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid
+    one.
+    """
     try:
         table = _table(read_regular(path))
         written = msgspec.convert(table, Written)
@@ -146,10 +149,14 @@ def _problem(error: msgspec.ValidationError) -> str:
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces or cache?"
     """
-    text = re.sub(r"\[(\d+)\]", lambda number: f"[{int(number[1]) + 1}]", str(error).replace("`$.", "`"))
+    text = re.sub(
+        r"\[(\d+)\]", lambda number: f"[{int(number[1]) + 1}]", str(error).replace("`$.", "`")
+    )
     unknown = _UNKNOWN.fullmatch(text)
     if unknown is None:
-        meant = next((f" — write {meant}" for key, meant in _MEANT.items() if text.endswith(f"`{key}`")), "")
+        meant = next(
+            (f" — write {meant}" for key, meant in _MEANT.items() if text.endswith(f"`{key}`")), ""
+        )
         return f"{one_line(text)}{meant}" if meant else misfit(ValueError(text))
     key, place = unknown.groups()
     known = Probe.__struct_fields__ if place else Written.__struct_fields__
@@ -157,7 +164,9 @@ def _problem(error: msgspec.ValidationError) -> str:
 
 
 def is_scenario(path: Path) -> bool:
-    """True if a TOML file, broken or not, names both traces and strategies, or a baseline lies beside it."""
+    """True if a TOML file, broken or not, names both traces and strategies, or a baseline lies
+    beside it.
+    """
     if path.with_suffix(".baseline.json").exists():
         return True
     try:
@@ -169,7 +178,8 @@ def is_scenario(path: Path) -> bool:
 
 
 def checked(name: str, value: Any, wanted: Any) -> Any:
-    """A setting of a scenario that is given in Python or on the command line. Raises SpecError where it does not fit.
+    """A setting of a scenario that is given in Python or on the command line. Raises SpecError
+    where it does not fit.
 
     >>> checked("min_far_recall", 1.5, Share)
     Traceback (most recent call last):
@@ -188,8 +198,12 @@ READ = ("routes", "scripts", LABEL)
 """The labels that the bench reads."""
 
 
-def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterable[Trace], Loaded | TraceSource]:
-    """The traces that somebody passed, and as what they were loaded, where that was done here or by `bench.load`."""
+def traces_given(
+    traces: Any, base: Path | None, limits: Limits
+) -> tuple[Iterable[Trace], Loaded | TraceSource]:
+    """The traces that somebody passed, and as what they were loaded, where that was done here or by
+    `bench.load`.
+    """
     if isinstance(traces, Loaded):
         return traces.traces, traces
     if isinstance(traces, str | Path | Trace):
@@ -199,7 +213,9 @@ def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterab
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
     if isinstance(items, list) and not any(isinstance(item, Trace) for item in items):
-        source = TraceSource([str(item) for item in items if isinstance(item, str | Path)], base, limits=limits)
+        source = TraceSource(
+            [str(item) for item in items if isinstance(item, str | Path)], base, limits=limits
+        )
         if len(source.paths) == len(items):
             return source, source
     return _only_traces(items), Loaded(())
@@ -208,19 +224,25 @@ def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterab
 def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
     for item in items:
         if not isinstance(item, Trace):
-            raise BenchError(f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load")
+            raise BenchError(
+                f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load"
+            )
         yield item
 
 
 def source_of(plan: Scenario, limits: Limits) -> TraceSource:
-    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its repository."""
+    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its
+    repository.
+    """
     if plan.path is not None and not plan.outside:
         require_inside(plan.traces, plan.base)
     return TraceSource(plan.traces, plan.base, limits=limits, still=True)
 
 
 def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those about no trace."""
+    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those
+    about no trace.
+    """
     where = str(plan.path or plan.title)
     questions = Questions(plan.probes, where)
     ids = set()
@@ -231,7 +253,9 @@ def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Map
         yield trace, {**labels, **({LABEL: probes} if probes else {})}
     for run in plan.labels:
         if run not in ids:
-            raise ScenarioError(f"{where}: labels for a run that is not there: {run!r}{nearest(run, ids)}")
+            raise ScenarioError(
+                f"{where}: labels for a run that is not there: {run!r}{nearest(run, ids)}"
+            )
     questions.require_asked()
 
 
@@ -240,7 +264,9 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
     place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
         close = nearest(name, READ)
-        if name not in READ and "did you mean" in close:  # others may be read by somebody's own metrics
+        if (
+            name not in READ and "did you mean" in close
+        ):  # others may be read by somebody's own metrics
             raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
         if name in ("routes", "scripts"):
             _require_steps(name, label, trace, place)
@@ -252,9 +278,15 @@ def _require_steps(name: str, label: Any, trace: Trace, place: str) -> None:
     `scripts` are of users' turns. -1 is before the first step.
     """
     if not isinstance(label, Mapping):
-        raise ScenarioError(f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`')
-    steps = {str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)}
+        raise ScenarioError(
+            f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`'
+        )
+    steps = {
+        str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)
+    }
     for step in label:
         if step not in steps and step != "-1":
             what = "step" if name == "routes" else "user's turn"
-            raise ScenarioError(f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace")
+            raise ScenarioError(
+                f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace"
+            )

@@ -1,4 +1,6 @@
-"""The score of one replay, and the facts about its recording: values of evidence, without any file or process."""
+"""The score of one replay, and the facts about its recording: values of evidence, without any file
+or process.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
     """The numbers and checks of one replay. `recorded_prompts` is the digest of what was recorded."""
     replay = evidence.replay
     unstable = replay.unstable_at
-    findings = () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
+    findings = (
+        () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
+    )
     ran = Check(hits=len(findings), of=1, findings=findings)
     constant = sorted(evidence.wording, key=lambda line: (-len(line), line))
     return Score(
@@ -77,7 +81,11 @@ def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
 
 
 def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
-    """The source of what the cache serves: the recording's usage, else the provider's rule; "" without any cache."""
-    if any(t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns):
+    """The source of what the cache serves: the recording's usage, else the provider's rule; ""
+    without any cache.
+    """
+    if any(
+        t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
+    ):
         return "recorded"
     return "" if cache_rule(provider_of(index.model), index.model) is None else "assumed"

@@ -1,4 +1,6 @@
-"""The verbs: load, compare, run a scenario, render. A comparison is made by `comparing.py`; here is what people pass."""
+"""The verbs: load, compare, run a scenario, render. A comparison is made by `comparing.py`; here is
+what people pass.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,19 @@ Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
 
 Strategies = str | Callable[..., Any] | Strategy | Iterable[Any] | Mapping[str, Any]
-"""Strategies as people pass them: spec strings, functions or Strategies, or a mapping of names to these or to slots."""
+"""Strategies as people pass them: spec strings, functions or Strategies, or a mapping of names to
+these or to slots.
+"""
 
 
-def load(paths: str | Path | Sequence[str | Path], base: Path | None = None, *, limits: Limits | None = None) -> Loaded:
-    """The recordings of a path or several (`format:path`, or a path whose format is detected) and what was skipped.
+def load(
+    paths: str | Path | Sequence[str | Path],
+    base: Path | None = None,
+    *,
+    limits: Limits | None = None,
+) -> Loaded:
+    """The recordings of a path or several (`format:path`, or a path whose format is detected) and
+    what was skipped.
 
     Raises TraceError for a path that cannot be read.
     """
@@ -67,14 +77,14 @@ def compare(
     """Replay every recording under every strategy, the references added, and decide.
 
     `strategies`: a list of spec strings, functions (each a summarizer) or Strategies, or a mapping
-    of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables
-    as a scenario has them. `jobs` processes (or Workers, which several comparisons may share) measure
-    runs; the result is the same. Somebody's own code runs in processes of its own, within `limits`;
-    with `debug` functions run in this one. Without `details` reports show no prompts.
-    `model` is that of recordings which name none. A strategy may leave `max_missed_turns` of the
-    turns without something they used, and must keep `min_far_recall` of what was needed from far
-    back. `cache` "none" decides by the price without a cache. `against` is a score file.
-    Raises SpecError for two strategies of one name, BenchError for no recordings or strategies.
+    of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are
+    tables as a scenario has them. `jobs` processes (or Workers, which several comparisons may
+    share) measure runs; the result is the same. Somebody's own code runs in processes of its own,
+    within `limits`; with `debug` functions run in this one. Without `details` reports show no
+    prompts. `model` is that of recordings which name none. A strategy may leave `max_missed_turns`
+    of the turns without something they used, and must keep `min_far_recall` of what was needed from
+    far back. `cache` "none" decides by the price without a cache. `against` is a score file. Raises
+    SpecError for two strategies of one name, BenchError for no recordings or strategies.
     """
     plan = Scenario(
         title=title,
@@ -91,10 +101,14 @@ def compare(
         running = Running(workers, limits or Limits(), progress, kept, debug, details)
         given = declared(_items(strategies), Place((base or Path()).resolve()), running)
         if not given.strategies:
-            raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
+            raise BenchError(
+                "no strategies to compare — name at least one, keep_all for the references alone"
+            )
         each, source = traces_given(traces, base, running.limits)
         runs = ((trace, dict[str, Any]()) for trace in each)
-        return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or ""))
+        return answered(
+            plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or "")
+        )
 
 
 def _items(given: Any) -> list[tuple[str | None, Any]]:
@@ -107,8 +121,12 @@ def _items(given: Any) -> list[tuple[str | None, Any]]:
     return [(None, item) for item in ([given] if is_one else given)]
 
 
-def render(comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None) -> Path:
-    """Write the report of one or more comparisons; gives the path. Its ending decides the format, unless `form` does."""
+def render(
+    comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None
+) -> Path:
+    """Write the report of one or more comparisons; gives the path. Its ending decides the format,
+    unless `form` does.
+    """
     from ..reports import format_of, pieces
 
     target = Path(path)
@@ -133,11 +151,11 @@ def run_scenario(
     """A scenario from recordings to gates.
 
     `against` names a git revision, whose scenario with its own files is replayed too and is the
-    baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is about
-    to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates
-    that compare with one fail where there is none, and so does what was loosened or is gone since;
-    nothing that earlier runs kept is read, as the code that is judged may have written it. Other
-    settings are those of `compare`.
+    baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is
+    about to be written anew, so that one that cannot be read is taken for none. `require_baseline`:
+    gates that compare with one fail where there is none, and so does what was loosened or is gone
+    since; nothing that earlier runs kept is read, as the code that is judged may have written it.
+    Other settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
@@ -149,9 +167,14 @@ def run_scenario(
         notes = [] if before.then is None else [*before.then.notes(given.strategies)]
         result = _ran(plan, given, running, before.scores, before.name, required=require_baseline)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
-    more = [GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause) for clause in before.missing]
+    more = [
+        GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
+        for clause in before.missing
+    ]
     notes += changed_specs(result)
-    return msgspec.structs.replace(result, gates=(*result.gates, *more), notes=(*result.notes, *notes))
+    return msgspec.structs.replace(
+        result, gates=(*result.gates, *more), notes=(*result.notes, *notes)
+    )
 
 
 class Before(NamedTuple):
@@ -163,7 +186,9 @@ class Before(NamedTuple):
     then: Earlier | None = None
 
 
-def _before(plan: Scenario, against: str | None, running: Running, *, accepting: bool, required: bool) -> Before:
+def _before(
+    plan: Scenario, against: str | None, running: Running, *, accepting: bool, required: bool
+) -> Before:
     """The values of a baseline, of a file, or of a revision, which is replayed."""
     if against is None:
         scores = _baseline_of(plan, accepting)
@@ -191,7 +216,16 @@ def _ran(
     """The comparison of a scenario with strategies that are put together already."""
     source = source_of(plan, running.limits)
     runs = questioned(plan, source)
-    return answered(plan, given, runs, running, lambda: _skipped(source), scores, against=against, required=required)
+    return answered(
+        plan,
+        given,
+        runs,
+        running,
+        lambda: _skipped(source),
+        scores,
+        against=against,
+        required=required,
+    )
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
@@ -206,4 +240,7 @@ def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
 
 
 def _skipped(source: Any) -> list[Skipped]:
-    return [Skipped(path=path, reason=reason, damaged=path in source.damaged) for path, reason in source.skipped]
+    return [
+        Skipped(path=path, reason=reason, damaged=path in source.damaged)
+        for path, reason in source.skipped
+    ]

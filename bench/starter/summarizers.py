@@ -1,4 +1,6 @@
-"""The text that the model sees of a tool result. Put a call of your own function here: whatever `summarize` returns is what the prompt holds."""
+"""The text that the model sees of a tool result. Put a call of your own function here: whatever
+`summarize` returns is what the prompt holds.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ from typing import Any
 
 
 def summarize(result: Any, *, head: int = 3000, tail: int = 1000) -> str:
-    """The whole text of a short result; of a longer one the first `head` and the last `tail` characters, and how many lie between.
+    """The whole text of a short result; of a longer one the first `head` and the last `tail`
+    characters, and how many lie between.
 
-    `result.text` is the untruncated text, `result.data` the structured value where there is one, `result.function` the tool's name.
+    `result.text` is the untruncated text, `result.data` the structured value where there is one,
+    `result.function` the tool's name.
 
     >>> from bench.model import ToolResult
     >>> summarize(ToolResult(index=0, call_id="c", function="f", seen="abcdef"), head=2, tail=1)

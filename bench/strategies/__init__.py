@@ -6,12 +6,14 @@ are what a spec string sets.
 
 | slot | function form | class method | gives |
 |---|---|---|---|
-| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, or None for "as stored" |
-| compactor | `f(window, *, …)` | `compact(window)` | the new history (a list of messages), `Edits`, or None for "unchanged" |
-| store | `f(result, *, …)` | `put(result)` | a `Record` (a class may add `resolve(handle)`), or the value |
-| evaluator | `f(record, history, *, …)` | `evaluate(record, history)` | a mapping of findings, or None |
-| router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
-| consumer | `f(execution, *, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where the run goes |
+| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, or None for
+"as stored" | | compactor | `f(window, *, …)` | `compact(window)` | the new history (a list of
+messages), `Edits`, or None for "unchanged" | | store | `f(result, *, …)` | `put(result)` | a
+`Record` (a class may add `resolve(handle)`), or the value | | evaluator | `f(record, history, *,
+…)` | `evaluate(record, history)` | a mapping of findings, or None | | router | `f(state, *, …)`
+with an `at` | `decide(state)` | the route's name, or `(route, detail)` | | consumer | `f(execution,
+*, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where
+the run goes |
 
 This is how a registered plug-in is called. Somebody's own function is handed the form that it asks
 for: `forms.py`.
@@ -55,7 +57,9 @@ AT_DEFAULT = "after_result"
 """The decision point of somebody's own router that names none: after each tool result."""
 
 RECORDED = "recorded"
-"""The decision point of a router that decides wherever the trace recorded any decision; None from it: that one is another's."""
+"""The decision point of a router that decides wherever the trace recorded any decision; None from
+it: that one is another's.
+"""
 
 DECISION_POINTS = (
     "user_turn",
@@ -91,11 +95,18 @@ class Strategy:
 
     @property
     def spec(self) -> str:
-        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
+        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty
+        strategy.
+        """
         texts = {
-            slot: tuple(str(plugin.spec) for plugin in plugins) for slot, plugins in self.plugins.items() if plugins
+            slot: tuple(str(plugin.spec) for plugin in plugins)
+            for slot, plugins in self.plugins.items()
+            if plugins
         }
-        filled = ((slot, items[0] if len(items) == 1 else format_value(items)) for slot, items in texts.items())
+        filled = (
+            (slot, items[0] if len(items) == 1 else format_value(items))
+            for slot, items in texts.items()
+        )
         return self.written or "+".join(map("=".join, filled))
 
     @property
@@ -110,7 +121,9 @@ class Strategy:
 
     @property
     def shipped(self) -> bool:
-        """True if all code in it is that of the bench: its spec and a recording decide what it does there."""
+        """True if all code in it is that of the bench: its spec and a recording decide what it does
+        there.
+        """
         return not self.broken and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
@@ -150,10 +163,14 @@ def checked(strategy: Strategy) -> Strategy:
             raise SpecError(f"{what} — write {router.spec}:at=after_result")
         loop = router.attribute("loop")
         if loop is not None and not (isinstance(loop, str) and loop):
-            raise SpecError(f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}")
+            raise SpecError(
+                f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}"
+            )
     for compactor in strategy.plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
-            raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
+            raise SpecError(
+                f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}"
+            )
     for plugin in strategy.everything:
         if plugin.entry.own:
             started(plugin)
@@ -166,7 +183,9 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
         return given
     if not callable(given):
         if not isinstance(given, str):
-            raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}")
+            raise SpecError(
+                f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}"
+            )
         return build(kind, given, base)
     name_of_code = _name_of(given)
     spec = Spec(str(getattr(given, "__module__", None) or "function"), name_of_code)
@@ -186,7 +205,11 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
         slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
         if slot not in SLOTS:
             is_plugin = _slot_of(slot) if not has_spec else ""
-            hint = f" — write {name}={is_plugin}={slot}" if is_plugin else f"{nearest(slot, SLOTS)}; {HOW}"
+            hint = (
+                f" — write {name}={is_plugin}={slot}"
+                if is_plugin
+                else f"{nearest(slot, SLOTS)}; {HOW}"
+            )
             raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
         if not spec:
             hint = "`bench list strategies` has what can"
@@ -208,7 +231,9 @@ def reference(name: str) -> Strategy:
 
 def _slot_of(name: str) -> str:
     """The first slot that a registered plug-in of some name fills; `""` for none."""
-    return next((slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), "")
+    return next(
+        (slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), ""
+    )
 
 
 def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
@@ -230,7 +255,9 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Mapping) and name is not None:
         return compose(name, item, base)
     what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
-    raise SpecError(f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}")
+    raise SpecError(
+        f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}"
+    )
 
 
 def _of_text(text: str, name: str | None, base: Path | None) -> Strategy:

@@ -59,14 +59,21 @@ class Compactor(ABC):
         messages: list[Message] = []
         for line in lines:
             messages.append(_example(line, messages))
-        window = Window(len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4)
+        window = Window(
+            len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4
+        )
         answer = self.compact(window)
         if isinstance(answer, Edits):
             answer = answer.applied(messages)
         return [_example_line(message) for message in (messages if answer is None else answer)]
 
 
-_KINDS: dict[str, Any] = {"system": "system", "user": "user", "assistant": "model", "tool": "result"}
+_KINDS: dict[str, Any] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "model",
+    "tool": "result",
+}
 
 
 def _example(line: str, before: Sequence[Message]) -> Message:
@@ -74,8 +81,16 @@ def _example(line: str, before: Sequence[Message]) -> Message:
     if not colon:
         call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})
         return Message(role="assistant", text="", kind="model", step=step, tool_calls=(call,))
-    latest = next((call.id for message in reversed(before) for call in message.tool_calls), f"call {step}")
-    return Message(role=role, text=text, kind=_KINDS[role], step=step, call_id=latest if role == "tool" else None)
+    latest = next(
+        (call.id for message in reversed(before) for call in message.tool_calls), f"call {step}"
+    )
+    return Message(
+        role=role,
+        text=text,
+        kind=_KINDS[role],
+        step=step,
+        call_id=latest if role == "tool" else None,
+    )
 
 
 def _example_line(message: Message) -> str:
@@ -95,7 +110,9 @@ class AtShare(Compactor):
 
     def limit(self, window: Window, share: float | None = None) -> float:
         """The prompt tokens of a share, by default of the threshold."""
-        return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
+        return (share or self.threshold) * (
+            window.max_tokens if self.max_tokens is None else self.max_tokens
+        )
 
 
 # ---------------------------------------------------------------- what it does

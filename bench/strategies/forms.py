@@ -57,7 +57,11 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
     >>> raw_mapping(ToolResult(index=0, call_id="c", function="f", seen="done"))["output"]
     'done'
     """
-    script = {"is_success": result.success, "output": result.text, "error_message": result.error or ""}
+    script = {
+        "is_success": result.success,
+        "output": result.text,
+        "error_message": result.error or "",
+    }
     script |= {"error_details": [], "structured_output": []}
     listed = result.data if isinstance(result.data, Mapping) else script
 
@@ -173,10 +177,13 @@ _STORE_004: tuple[Build, ...] = (
     lambda call: {"function_name": call.first.function, "parameters": call.first.arguments},
     *map(attrgetter, ("first.value", "first.success", "first.function")),
 )
-"""The parameters of document 004's store: a step, its result, its success and the function's name."""
+"""The parameters of document 004's store: a step, its result, its success and the function's name.
+"""
 
 
-def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> tuple[str, tuple[Build, ...]]:
+def form_of(
+    kind: str, function: Callable[..., Any], name: str, written: Any = None
+) -> tuple[str, tuple[Build, ...]]:
     """The form of a function in a slot, and what builds each value that it is given by position.
 
     That is one value; a store of three or four gets those of document 004, and an evaluator of two
@@ -229,7 +236,9 @@ def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [item for item in parameters if item.kind in by_position]
 
 
-_DIALECT = re.compile(r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\.")
+_DIALECT = re.compile(
+    r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\."
+)
 """The package of the classes in a list's annotation, as Python writes that."""
 
 
@@ -256,7 +265,9 @@ def _form_named(kind: str, annotation: Any) -> str | None:
 
 
 def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
-    """The form that a list names: messages of what it holds, where the slot has any; else the value."""
+    """The form that a list names: messages of what it holds, where the slot has any; else the
+    value.
+    """
     if "openai" not in known:
         return "value" if "value" in known else None
     if Message in typing.get_args(annotation) and "Message" in known:

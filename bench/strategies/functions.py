@@ -162,12 +162,19 @@ def request_of(kind: str, given: tuple[Any, ...]) -> dict[str, Any]:
     request: dict[str, Any]
     if kind == "compactor":
         request = {"messages": Bridge(OpenAIMessages(), first.messages).given}
-        request |= {name: getattr(first, name) for name in ("step", "thread", "tokens", "max_tokens")}
+        request |= {
+            name: getattr(first, name) for name in ("step", "thread", "tokens", "max_tokens")
+        }
     elif kind == "evaluator":
         request = {"record": execution_mapping(first), "history": list(rest[0])}
     elif kind == "router":
         prompt = Bridge(OpenAIMessages(), first.get("prompt", ())).given
-        request = {"state": {**{key: value for key, value in first.items() if key != "prompt"}, "messages": prompt}}
+        request = {
+            "state": {
+                **{key: value for key, value in first.items() if key != "prompt"},
+                "messages": prompt,
+            }
+        }
     elif isinstance(first, Execution):
         request = {"result": _result(first.result), "summary": first.summary}
     else:
@@ -192,7 +199,9 @@ def _json_data(value: Any) -> Any:
         return value
     if isinstance(value, Message):
         return {"role": value.role, "content": value.text}
-    return _json_data(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else str(value)
+    return (
+        _json_data(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else str(value)
+    )
 
 
 # ---------------------------------------------------------------- errors

@@ -40,10 +40,14 @@ def older(items: list[Any], keep_last: int) -> list[Any]:
 
 def system_count(messages: Sequence[Message]) -> int:
     """The number of system messages at the start of a history."""
-    return next((place for place, message in enumerate(messages) if message.kind != "system"), len(messages))
+    return next(
+        (place for place, message in enumerate(messages) if message.kind != "system"), len(messages)
+    )
 
 
-def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message], list[Message], list[Message]]:
+def split_old(
+    messages: Sequence[Message], keep_last: int
+) -> tuple[list[Message], list[Message], list[Message]]:
     """A history as (system messages at its start, old messages, the last `keep_last`).
 
     A call can be cut from its result.
@@ -58,7 +62,9 @@ def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message
 
 
 def worth_summarising(old: Sequence[Message]) -> bool:
-    """True if anything old is more than an earlier summary: a summary alone is not summarised again."""
+    """True if anything old is more than an earlier summary: a summary alone is not summarised
+    again.
+    """
     return any(message.kind != "made" for message in old)
 
 
@@ -87,9 +93,13 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
-    """A model's message with empty arguments in these calls; a call that is written in its text stays."""
+    """A model's message with empty arguments in these calls; a call that is written in its text
+    stays.
+    """
     calls = (
-        msgspec.structs.replace(call, arguments={}) if call.id in cleared and not call.in_text else call
+        msgspec.structs.replace(call, arguments={})
+        if call.id in cleared and not call.in_text
+        else call
         for call in message.tool_calls
     )
     return msgspec.structs.replace(message, tool_calls=tuple(calls))

@@ -48,7 +48,9 @@ def text_in(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, Sequence):
-        raise TypeError(f"its content is {type(content).__name__}, expected text or a list of parts")
+        raise TypeError(
+            f"its content is {type(content).__name__}, expected text or a list of parts"
+        )
     parts = [part if isinstance(part, str) else part.get("text") for part in content]
     return "\n".join(part for part in parts if isinstance(part, str))
 
@@ -77,7 +79,11 @@ class OpenAIMessages:
         written: dict[str, Any] = {"role": role, "content": one.text}
         if calls:
             written["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _json_text(call)}}
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": _json_text(call)},
+                }
                 for call in calls
             ]
         return {**written, "tool_call_id": one.call_id} if role == "tool" else written
@@ -85,23 +91,33 @@ class OpenAIMessages:
     def read(self, item: Any) -> list[Message]:
         """The messages in an item, as new ones. Raises TypeError, ValueError or KeyError."""
         given = _mapping(item)
-        role = {"developer": "system", "function": "tool"}.get(given.get("role", ""), given.get("role"))
+        role = {"developer": "system", "function": "tool"}.get(
+            given.get("role", ""), given.get("role")
+        )
         if role not in ("system", "user", "assistant", "tool"):
             raise ValueError(
                 f"its role is {given.get('role')!r}, expected system, developer, user, assistant, tool or function"
             )
         calls = tuple(
-            ToolCall(id=call["id"], name=call["function"]["name"], arguments=decoded(call["function"].get("arguments")))
+            ToolCall(
+                id=call["id"],
+                name=call["function"]["name"],
+                arguments=decoded(call["function"].get("arguments")),
+            )
             for call in given.get("tool_calls") or ()
         )
         return [_written(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in an answer: the list itself, or `{"messages": […]}`."""
-        return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
+        return (
+            answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
+        )
 
 
-def _written(role: str, text: str, calls: tuple[ToolCall, ...] = (), call_id: str | None = None) -> Message:
+def _written(
+    role: str, text: str, calls: tuple[ToolCall, ...] = (), call_id: str | None = None
+) -> Message:
     return Message(role=role, kind="made", text=text, tool_calls=calls, call_id=call_id)
 
 
@@ -134,13 +150,17 @@ class AnthropicMessages(OpenAIMessages):
         first = group[0]
         role, calls = role_of(first), own_calls(first)
         if role == "tool":
-            blocks = [{"type": "tool_result", "tool_use_id": one.call_id, "content": one.text} for one in group]
+            blocks = [
+                {"type": "tool_result", "tool_use_id": one.call_id, "content": one.text}
+                for one in group
+            ]
             return {"role": "user", "content": blocks}
         if not calls:
             return {"role": role, "content": first.text}
         text = [{"type": "text", "text": first.text}] if first.text else []
         used = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)} for call in calls
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)}
+            for call in calls
         ]
         return {"role": "assistant", "content": [*text, *used]}
 
@@ -155,11 +175,20 @@ class AnthropicMessages(OpenAIMessages):
         if content is None or isinstance(content, str):
             return [_written(role, content or "")]
         results, used, texts = (
-            [block for block in content if block["type"] == kind] for kind in ("tool_result", "tool_use", "text")
+            [block for block in content if block["type"] == kind]
+            for kind in ("tool_result", "tool_use", "text")
         )
-        messages = [_written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results]
-        calls = tuple(ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used)
-        return messages if messages and not (calls or texts) else [*messages, _written(role, text_in(texts), calls)]
+        messages = [
+            _written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results
+        ]
+        calls = tuple(
+            ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used
+        )
+        return (
+            messages
+            if messages and not (calls or texts)
+            else [*messages, _written(role, text_in(texts), calls)]
+        )
 
 
 class LangChainMessages(OpenAIMessages):
@@ -183,7 +212,10 @@ class LangChainMessages(OpenAIMessages):
 
     def write(self, group: Sequence[Message], number: int) -> Any:
         (one,) = group
-        calls = tuple(msgspec.structs.replace(call, arguments=arguments_mapping(call)) for call in own_calls(one))
+        calls = tuple(
+            msgspec.structs.replace(call, arguments=arguments_mapping(call))
+            for call in own_calls(one)
+        )
         written = super().write([msgspec.structs.replace(one, tool_calls=calls)], number)
         (message,) = self._library.convert_to_messages([written])
         message.id = f"message-{number}"
@@ -284,7 +316,9 @@ class Bridge:
         In an answer as long as the list that was handed out a new item belongs to the place where
         it stands.
         """
-        groups = {id(item): group for item, group in zip(self._handed_out, self._groups, strict=True)}
+        groups = {
+            id(item): group for item, group in zip(self._handed_out, self._groups, strict=True)
+        }
         is_same_length = len(items) == len(self._groups)
         for number, item in enumerate(items):
             group = groups.get(id(item), self._groups[number] if is_same_length else ())
@@ -308,7 +342,9 @@ class Bridge:
             before, own = unchanged.get(call.id, (None, call))
             calls.append(own if call == before else call)
         call_id = original.call_id if one.call_id is None else one.call_id
-        return msgspec.structs.replace(original, text=one.text, tool_calls=tuple(calls), call_id=call_id)
+        return msgspec.structs.replace(
+            original, text=one.text, tool_calls=tuple(calls), call_id=call_id
+        )
 
 
 class _Matching:

@@ -57,7 +57,11 @@ def state_of(
 
 
 def decides_here(
-    name: str, at: str, point: str, recorded: RouteDecision | None, recorded_points: Set[tuple[str, str | None]]
+    name: str,
+    at: str,
+    point: str,
+    recorded: RouteDecision | None,
+    recorded_points: Set[tuple[str, str | None]],
 ) -> bool:
     """True if a router decides at a point: where its decisions were recorded, else at its own.
 
@@ -85,13 +89,24 @@ def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
     """A router's answer, a name or (name, detail), as (route, detail). Raises StrategyError."""
     if isinstance(answer, str):
         return answer, {}
-    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
+    if (
+        isinstance(answer, tuple)
+        and len(answer) == 2
+        and isinstance(answer[0], str)
+        and isinstance(answer[1], Mapping)
+    ):
         return answer[0], dict(answer[1])
-    raise StrategyError(f"a router gives a route's name or (name, detail), the detail a mapping, got {answer!r:.80}")
+    raise StrategyError(
+        f"a router gives a route's name or (name, detail), the detail a mapping, got {answer!r:.80}"
+    )
 
 
 def labelled_route(
-    labels: Mapping[str, Any], scripts: Mapping[str, Sequence[str]], step: str, route: str, detail: Mapping[str, Any]
+    labels: Mapping[str, Any],
+    scripts: Mapping[str, Sequence[str]],
+    step: str,
+    route: str,
+    detail: Mapping[str, Any],
 ) -> str | None:
     """The route that a trace's labels ask for at a step; None for no label.
 

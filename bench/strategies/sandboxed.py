@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
-from ..plugins.loader import FinderElsewhere, NeedsChild, compile_from_source, is_installed, not_here
+from ..plugins.loader import (
+    FinderElsewhere,
+    NeedsChild,
+    compile_from_source,
+    is_installed,
+    not_here,
+)
 from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
@@ -109,7 +115,11 @@ class _Description(msgspec.Struct, frozen=True):
 
 
 def put_together(
-    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place | None = None, *, debug: bool = False
+    given: Sequence[tuple[str | None, Any]],
+    limits: Limits,
+    place: Place | None = None,
+    *,
+    debug: bool = False,
 ) -> list[Strategy]:
     """The strategies of names (None: what is given has its own) and what `strategy_of` takes.
 
@@ -146,7 +156,9 @@ def _here(item: Any, name: str | None, base: Path, debug: bool) -> Strategy | st
     return f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
 
 
-def _in_child(given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place) -> list[Strategy]:
+def _in_child(
+    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place
+) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
     items = [(_sent(item), name) for name, item in given]
     child = Child(functools.partial(_prepare, items, place), limits, _EACH_REPLAY)
@@ -186,7 +198,9 @@ def described(sandbox: Sandbox) -> Strategy:
     if facts.error:
         raise (EndedError if facts.ended else SpecError)(facts.error)
     base = sandbox.place.base
-    plugins = {slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()}
+    plugins = {
+        slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()
+    }
     # by another name it would slip past its gates
     return Strategy(sandbox.name or facts.name, plugins, sandbox=sandbox, imported=facts.files)
 
@@ -198,7 +212,9 @@ def _broken(name: str | None, item: Any, problem: str) -> Strategy:
         text = "+".join(f"{slot}={spec}" for slot, spec in item.items())
     if name is None:
         name, _, text = text.partition("=")
-    return Strategy(name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}="))
+    return Strategy(
+        name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}=")
+    )
 
 
 # ---------------------------------------------------------------- functions that are passed
@@ -259,9 +275,15 @@ def prepared(ready: Ready, item: bytes, name: str | None, place: Place) -> Strat
 
 def imported_files() -> tuple[str, ...]:
     """The files of somebody's own code that this process has imported, resolved."""
-    files = {name: getattr(module, "__file__", None) or "" for name, module in [*sys.modules.items()]}
+    files = {
+        name: getattr(module, "__file__", None) or "" for name, module in [*sys.modules.items()]
+    }
     return tuple(
-        sorted(os.path.realpath(f) for name, f in files.items() if f and name != "__main__" and not is_installed(f))
+        sorted(
+            os.path.realpath(f)
+            for name, f in files.items()
+            if f and name != "__main__" and not is_installed(f)
+        )
     )
 
 
@@ -271,13 +293,17 @@ def _facts_of(plugin: Plugin) -> _PluginFacts:
     return _PluginFacts(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, texts)
 
 
-def _open_description(link: Link, ready: Ready, item: bytes, name: str | None, place: Place) -> Answer:
+def _open_description(
+    link: Link, ready: Ready, item: bytes, name: str | None, place: Place
+) -> Answer:
     """A function that answers any request with the description of a strategy."""
 
     def answer(request: bytes) -> bytes:
         try:
             strategy = prepared(ready, item, name, place)
-            plugins = {slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()}
+            plugins = {
+                slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()
+            }
             facts = _Description(strategy.name, plugins, imported_files())
         except BenchError as error:
             facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))

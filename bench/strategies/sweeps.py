@@ -62,7 +62,9 @@ def _pieces(spec: str) -> list[list[Setting]]:
     return [*pieces, [((), spec[start:])]]
 
 
-def _combined(parts: Sequence[Sequence[Setting]], item: object) -> list[tuple[tuple[str, ...], list[Any]]]:
+def _combined(
+    parts: Sequence[Sequence[Setting]], item: object
+) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Every combination of one setting of each part: all of their values, and the parts."""
     count = math.prod(map(len, parts))
     if count > MOST_SETTINGS:

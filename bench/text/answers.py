@@ -1,4 +1,6 @@
-"""Answers to questions: when a value is the answer and when texts say it, by the type that the answer has."""
+"""Answers to questions: when a value is the answer and when texts say it, by the type that the
+answer has.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,15 @@ def is_answer(value: Any, answer: Any, type: AnswerType) -> bool:
     (False, True, True)
     """
     if type == "number":
-        return same(value, answer, lambda one, other: _number(one) is not None and _number(one) == _number(other))
+        return same(
+            value,
+            answer,
+            lambda one, other: _number(one) is not None and _number(one) == _number(other),
+        )
     if type == "text":
-        return same(value, answer, lambda one, other: isinstance(one, str) and flat(one) == flat(other))
+        return same(
+            value, answer, lambda one, other: isinstance(one, str) and flat(one) == flat(other)
+        )
     return same(value, answer)
 
 
@@ -71,16 +79,21 @@ def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) 
     (True, False, False, True)
     """
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(item, other[key], equal) for key, item in one.items())
+        return one.keys() == other.keys() and all(
+            same(item, other[key], equal) for key, item in one.items()
+        )
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(same(*pair, equal) for pair in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            same(*pair, equal) for pair in zip(one, other, strict=True)
+        )
     if equal:
         return equal(one, other)
     return type(one) is type(other) and (one == other or one != one)
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """Yield the scalars and empty containers of a value in order; strings that are JSON containers are decoded.
+    """Yield the scalars and empty containers of a value in order; strings that are JSON containers
+    are decoded.
 
     >>> [*scalars({"n": 2, "table": '[{"id": 1}, {"id": []}]'})]
     [2, 1, []]

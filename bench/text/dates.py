@@ -29,7 +29,8 @@ Place = tuple[int, int]
 
 
 def dates_in(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield each date of a text as `month-day`, with its place; the year alone does not tell dates of a run apart.
+    """Yield each date of a text as `month-day`, with its place; the year alone does not tell dates
+    of a run apart.
 
     >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024 and 05/22/2024")]
     ['5-22', '5-22', '5-22', '5-22']
@@ -50,7 +51,11 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
     ['23:30', '23:30', '9:00']
     """
     for match in _TIME.finditer(text):
-        hour, minute, half = match[1] or match[4], match[2] or "00", (match[3] or match[5] or "").casefold()
+        hour, minute, half = (
+            match[1] or match[4],
+            match[2] or "00",
+            (match[3] or match[5] or "").casefold(),
+        )
         hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
         yield f"{hours}:{minute}", match.span()
 
@@ -68,4 +73,6 @@ def moment_of(text: str) -> str:
     years = re.findall(r"\b\d{4}\b", text)
     dates = (f"{years[0]}-{date}" for date, place in dates_in(text) if place == whole and years)
     exact = not re.search(r":\d\d:(?!00)", text)
-    return next(dates, next((time for time, place in times_in(text) if place == whole and exact), ""))
+    return next(
+        dates, next((time for time, place in times_in(text) if place == whole and exact), "")
+    )

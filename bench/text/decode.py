@@ -22,7 +22,9 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
 _BARE = re.compile(r"[^\s,:;{}\[\]\"'](?:[^\n,:;{}\[\]]|:(?=\S))*+")
 _BLANK = re.compile(r"\s*")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL
+)
 _HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _COMMON_ESCAPES = (
@@ -58,7 +60,10 @@ def parse_json(text: str) -> Any:
         value = msgspec.json.decode(stripped)
     except RecursionError:
         raise NothingParsed from None
-    except (msgspec.DecodeError, UnicodeEncodeError):  # the second: a lone surrogate, which UTF-8 cannot hold
+    except (
+        msgspec.DecodeError,
+        UnicodeEncodeError,
+    ):  # the second: a lone surrogate, which UTF-8 cannot hold
         try:
             value = json.loads(stripped)  # accepts NaN and lone surrogates, which msgspec does not
         except (ValueError, RecursionError):
@@ -259,7 +264,10 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
         except NothingParsed:
             return value
     if isinstance(value, dict):
-        return {key: decode_strings(item, levels - 1) if _is_nested(item) else item for key, item in value.items()}
+        return {
+            key: decode_strings(item, levels - 1) if _is_nested(item) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [decode_strings(item, levels - 1) if _is_nested(item) else item for item in value]
     return value
@@ -267,7 +275,9 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 def _is_nested(value: Any) -> bool:
     """True for what may hold other values: a mapping, a list, a string that begins as data do."""
-    return _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
+    return (
+        _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
+    )
 
 
 def _begins_as_data(text: str) -> bool:
@@ -320,7 +330,9 @@ _ESCAPED = re.compile(  # begins with a set of characters, so that all others ar
     r"""|(?<=[=(]")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|\\?\Z)|(?<=[=(]')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|\\?\Z))"""
 )
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
-"""A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
+"""A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a
+backslash is one.
+"""
 
 
 def _unescaped_inside(text: str) -> str:
@@ -373,14 +385,17 @@ def containers_in(text: str) -> Iterator[Any]:
 
 
 def _begins_line(text: str, low: int, place: int) -> bool:
-    """True if only blanks stand in the line of a text before a place, as far as that is seen from `low` on."""
+    """True if only blanks stand in the line of a text before a place, as far as that is seen from
+    `low` on.
+    """
     before = text[low:place]
     breaks = "\n" in before or low == 0 or text[low - 1] == "\n"
     return breaks and not before.rpartition("\n")[2].strip(" \t")
 
 
 def plain_lines(value: Any) -> str:
-    """A value as plain text: `key: leaf` a line, a row of a table a line, long texts below their key.
+    """A value as plain text: `key: leaf` a line, a row of a table a line, long texts below their
+    key.
 
     A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path
     or name of its own).

@@ -1,4 +1,5 @@
-"""Excerpts: texts that show parts of another one in their order, with words of their own in between.
+"""Excerpts: texts that show parts of another one in their order, with words of their own in
+between.
 
 Whoever knows the gaps of a text exactly need not read it: what it shows is right, and each of its
 own words stands beside what is missing there.
@@ -22,7 +23,9 @@ from .field_list import is_prose
 from .reading import expanded, without_numbers
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
-"""The most that stands in a gap, what is looked for behind it, the least that is no accident, and where it is looked for."""
+"""The most that stands in a gap, what is looked for behind it, the least that is no accident, and
+where it is looked for.
+"""
 
 _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
@@ -53,7 +56,10 @@ class _Place(NamedTuple):
 
     def between(self, shown: str, full: str) -> Gap:
         """The gap without the blanks in which both of its texts end."""
-        words, missing = shown[self.begin : self.end], full[self.begin_of_missing : self.end_of_missing]
+        words, missing = (
+            shown[self.begin : self.end],
+            full[self.begin_of_missing : self.end_of_missing],
+        )
         blanks = missing[len(missing.rstrip()) :]
         shared = len(blanks) if words.endswith(blanks) else 0
         return Gap(words[: len(words) - shared], missing[: len(missing) - shared])
@@ -64,7 +70,8 @@ IsNotice: TypeAlias = Callable[[Gap], bool]
 
 
 def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
-    """The gaps of a text in another one, or of the texts in a value in those of another; None if it shows anything else.
+    """The gaps of a text in another one, or of the texts in a value in those of another; None if it
+    shows anything else.
 
     Each gap is a notice, or at an end of the text and silent. Mappings have the same keys in any
     order. Blanks, line numbers in front of all lines, entities and short names with a legend make
@@ -90,11 +97,16 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
         return _of_all(((shown[key], item) for key, item in full.items()), is_notice)
     if isinstance(full, list) and isinstance(shown, list) and len(shown) == len(full):
         return _of_all(zip(shown, full, strict=True), is_notice)
-    return [] if type(shown) is type(full) and shown == full and not isinstance(full, dict | list) else None
+    return (
+        []
+        if type(shown) is type(full) and shown == full and not isinstance(full, dict | list)
+        else None
+    )
 
 
 def without_halves(kept: str, full: str) -> str:
-    """A text without the half of a word or number that a cut left beside a gap: it says nothing of what stood there.
+    """A text without the half of a word or number that a cut left beside a gap: it says nothing of
+    what stood there.
 
     `12` is not what `[3, 1250]` has, though it stands in `[3, 12`. A text that shows anything else
     comes back as it is, and so do complete data.
@@ -107,7 +119,9 @@ def without_halves(kept: str, full: str) -> str:
     ("['a', 12]", '…', '… ')
     """
     parts, done = [], 0
-    for begin, end, place, goes_on in (None if _is_data(kept) else _places(kept, full, lambda _: True)) or ():
+    for begin, end, place, goes_on in (
+        None if _is_data(kept) else _places(kept, full, lambda _: True)
+    ) or ():
         parts += [kept[done : begin - place + token_around(full, place)[0]], kept[begin:end]]
         done = end - goes_on + token_around(full, goes_on)[1]
     return "".join([*parts, kept[done:]])
@@ -129,7 +143,9 @@ def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] 
     gaps: list[Gap] = []
     for shown, full in pairs:
         of_pair = gaps_of(shown, full, is_notice)
-        if of_pair is None or (isinstance(full, str) and not is_prose(full) and _is_silent(of_pair)):
+        if of_pair is None or (
+            isinstance(full, str) and not is_prose(full) and _is_silent(of_pair)
+        ):
             return None  # the beginning of a field is another value
         gaps += of_pair
     return gaps
@@ -140,7 +156,8 @@ def _is_silent(gaps: list[Gap]) -> bool:
 
 
 def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the ways in which two texts are compared: as they are written, then without what makes no difference.
+    """Yield the ways in which two texts are compared: as they are written, then without what makes
+    no difference.
 
     Beside each stands whether a line break is a blank.
     """
@@ -159,7 +176,9 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
 
 @lru_cache(maxsize=64)
 def _folded(text: str) -> str:
-    """A text with one blank or line break for any run of them, none beside the signs of JSON, and each sign as it is typed."""
+    """A text with one blank or line break for any run of them, none beside the signs of JSON, and
+    each sign as it is typed.
+    """
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
     text = _BLANKS.sub(" ", _BREAKS.sub("\n", text.strip()))
@@ -169,8 +188,12 @@ def _folded(text: str) -> str:
     return text
 
 
-def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -> list[_Place] | None:
-    """The places of the gaps of a text in another one, as both are written; `flat`: a line break is a blank."""
+def _places(
+    shown: str, full: str, is_notice: IsNotice, *, flat: bool = False
+) -> list[_Place] | None:
+    """The places of the gaps of a text in another one, as both are written; `flat`: a line break is
+    a blank.
+    """
     one, other = (shown.replace("\n", " "), full.replace("\n", " ")) if flat else (shown, full)
     places: list[_Place] = []
     at = place = 0
@@ -184,7 +207,9 @@ def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -
         if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
             return None
         gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
-        if gap.end - at > NOTICE_CHARS or (gap.end > at and not is_notice(gap.between(shown, full))):
+        if gap.end - at > NOTICE_CHARS or (
+            gap.end > at and not is_notice(gap.between(shown, full))
+        ):
             return None
         places.append(gap)
         if gap.end == len(one):
@@ -195,15 +220,22 @@ def _places(shown: str, full: str, is_notice: IsNotice, *, flat: bool = False) -
 def _shared(one: str, at: int, other: str, place: int) -> int:
     """The number of characters that two texts share from a place of each."""
     size, done, step = min(len(one) - at, len(other) - place), 0, 64
-    while done < size and one[at + done : at + done + step] == other[place + done : place + done + step]:
+    while (
+        done < size
+        and one[at + done : at + done + step] == other[place + done : place + done + step]
+    ):
         done, step = done + step, 2 * step
     start, part = at + done, other[place + done : place + min(done + step, size)]
-    differs = bisect_left(range(len(part)), True, key=lambda number: not one.startswith(part[: number + 1], start))
+    differs = bisect_left(
+        range(len(part)), True, key=lambda number: not one.startswith(part[: number + 1], start)
+    )
     return min(done, size) + differs
 
 
 def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the ends of the gap that begins at two places, if there the one text goes on with the other one."""
+    """Yield the ends of the gap that begins at two places, if there the one text goes on with the
+    other one.
+    """
     silent = [0] if at == 0 else []
     for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + NOTICE_CHARS))):
         rest = one[end:]
@@ -211,7 +243,11 @@ def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, i
         part = rest[:_SOUGHT_CHARS]
         if (mark := _MARK_BEGINS.search(part, _SURE_CHARS)) and part not in other:
             part = part[: mark.start()]
-        starts = [len(other) - len(rest)] if is_end else [*islice(_places_of(part, other, place), _MOST_PLACES)]
+        starts = (
+            [len(other) - len(rest)]
+            if is_end
+            else [*islice(_places_of(part, other, place), _MOST_PLACES)]
+        )
         if part and starts:
             start = max(starts, key=lambda start: _shared(one, end, other, start))
             if end or (len(one) >= _SURE_CHARS and (is_end or other[:start].endswith("\n"))):

@@ -6,11 +6,15 @@ where it occurs there whole, not inside a longer word or number; a number, where
 number, however it is written.
 
 - A URL ends before a bracket that it does not open.
-- Thousands separators, currency signs, a sign and trailing zeros do not change which number it is: `$1,250.50` and `1250.5` are one.
-- A name is a word that holds a digit, an underscore, an inner capital, a dot or an @; a word all in capitals, and a single capitalised word in
+- Thousands separators, currency signs, a sign and trailing zeros do not change which number it is:
+  `$1,250.50` and `1250.5` are one.
+- A name is a word that holds a digit, an underscore, an inner capital, a dot or an @; a word all in
+  capitals, and a single capitalised word in
   prose, only where the same word does not stand in small letters in what was read so far (`lower`).
-- A fact of several words is present where they stand in a row within a paragraph, whatever their case and what is between them.
-- A quoted string counts where it holds nothing finer; a quoted number follows the rule for numbers, so that `'22'` is no fact.
+- A fact of several words is present where they stand in a row within a paragraph, whatever their
+  case and what is between them.
+- A quoted string counts where it holds nothing finer; a quoted number follows the rule for numbers,
+  so that `'22'` is no fact.
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ FACTS_VERSION = "2"
 """Version of the pattern below; part of every signature, because it changes every recall."""
 
 _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)")
-# Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being scanned more than once. What may fail after a scan is
-# bounded: a scheme to 64 characters, a part of a path to 256, the way to what makes a word a name to 128, so that every text takes linear time.
+# Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being
+# scanned more than once. What may fail after a scan is
+# bounded: a scheme to 64 characters, a part of a path to 256, the way to what makes a word a name
+# to 128, so that every text takes linear time.
 _PATTERN = re.compile(
     rf"""
     (?<!\w)(?:
@@ -48,7 +54,9 @@ _PATTERN = re.compile(
 )
 # The next ones look behind their first character, so that all others are passed quickly.
 _CAPITAL, _SMALL = r"[A-Z](?<![\w.'/-][A-Z])", "[a-zà-öø-ÿ]+(?:[-'’][A-Za-zà-öø-ÿ]+)*"
-_PROPER = re.compile(rf"{_CAPITAL}{_SMALL}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?[A-Z]{_SMALL})*(?![\w/])")
+_PROPER = re.compile(
+    rf"{_CAPITAL}{_SMALL}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?[A-Z]{_SMALL})*(?![\w/])"
+)
 _NUMBERING = "Step Figure Option Note Part Line Task Phase Section Round Table Question Answer"
 _COUNTED = frozenset(_NUMBERING.split())
 """Words that reports number themselves."""
@@ -73,7 +81,8 @@ KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 
 
 def find_facts(text: str) -> list[tuple[str, str]]:
-    """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty text.
+    """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty
+    text.
 
     >>> find_facts("see src/a.py:12, total 36.50 of 1,471 by Pietro Murano")
     [('path', 'src/a.py'), ('number', '36.5'), ('number', '1471'), ('proper', 'Pietro Murano')]
@@ -99,7 +108,9 @@ def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
-    """The facts of a line but for an error message: word by word where no quote goes on in the next one."""
+    """The facts of a line but for an error message: word by word where no quote goes on in the next
+    one.
+    """
     facts: list[tuple[str, str]] = []
     pieces = line.split()
     if ('"' in line or "'" in line) and not all(map(_WORD_ALONE.fullmatch, pieces)):
@@ -185,12 +196,16 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     for match in _PROPER.finditer(line):
         words = match.group().split()
         first, opens = 0, _opens_sentence(line, match.start())
-        while first < len(words) and (words[first] in _OPENERS or (opens and words[first].casefold() in lower)):
+        while first < len(words) and (
+            words[first] in _OPENERS or (opens and words[first].casefold() in lower)
+        ):
             first, opens = first + 1, False
         while first < len(words) and words[first].islower():
             first += 1
         words = words[first:]
-        if len(words) == 1 and (opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS):
+        if len(words) == 1 and (
+            opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS
+        ):
             continue
         if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
             yield " ".join(words), "proper"
@@ -203,7 +218,9 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _opens_sentence(line: str, start: int) -> bool:
-    """True if a sentence begins at a place of a line; list marks and brackets before it do not count."""
+    """True if a sentence begins at a place of a line; list marks and brackets before it do not
+    count.
+    """
     while start and line[start - 1] in " \t*#>-•\"'([":
         start -= 1
     return start == 0 or line[start - 1] in ".!?:\n"
@@ -220,7 +237,8 @@ _OPENERS = frozenset(_OPENING.split())
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Return (start, end) of the number, word or JSON escape around a place in a text; (place, place) where none is.
+    """Return (start, end) of the number, word or JSON escape around a place in a text; (place,
+    place) where none is.
 
     >>> token_around("of 12.50 m", 5), token_around("of 12.50 m", 8), token_around("of walls", 7), token_around("x" * 1000, 500)
     ((3, 8), (8, 8), (3, 8), (200, 800))
@@ -243,12 +261,15 @@ _TOKEN_CHARS = 300
 
 
 def words_of(plain: str) -> frozenset[str]:
-    """The runs of word characters of a decoded text: what decides quickly that a fact cannot be there."""
+    """The runs of word characters of a decoded text: what decides quickly that a fact cannot be
+    there.
+    """
     return frozenset(_RUN.findall(plain))
 
 
 def small_words_of(plain: str) -> frozenset[str]:
-    """The words of a text that are nothing but small letters; read line by line, as most of a large text comes again and again.
+    """The words of a text that are nothing but small letters; read line by line, as most of a large
+    text comes again and again.
 
     >>> sorted(small_words_of("wall W1 of Ann's user_1"))
     ['of', 's', 'wall']
@@ -257,7 +278,8 @@ def small_words_of(plain: str) -> frozenset[str]:
 
 
 def anchor(fact: str) -> str:
-    """The longest run of word characters in a fact; wherever the fact is present, that run stands as a whole word.
+    """The longest run of word characters in a fact; wherever the fact is present, that run stands
+    as a whole word.
 
     >>> anchor("/data/run_7.csv")
     'run_7'
@@ -267,7 +289,8 @@ def anchor(fact: str) -> str:
 
 
 def flat(plain: str) -> str:
-    """The words of a text in small letters, one blank between, before and after: where a run of words is looked for.
+    """The words of a text in small letters, one blank between, before and after: where a run of
+    words is looked for.
 
     >>> flat("Bottom of the\\nMarianas Trench!")
     ' bottom of the marianas trench '
@@ -285,7 +308,9 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
         yield from dict.fromkeys(span for value, span in numbers_at(plain) if value == fact)
     elif " " in fact:
         words = map(re.escape, _RUN.findall(fact))
-        for match in re.finditer(r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE):
+        for match in re.finditer(
+            r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE
+        ):
             yield match.span()
     else:
         start = plain.find(fact)
@@ -296,7 +321,9 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
 
 
 def occurs(plain: str, fact: str) -> bool:
-    """True if a fact of one word, or a part of a text, occurs as written, not inside a longer word or number."""
+    """True if a fact of one word, or a part of a text, occurs as written, not inside a longer word
+    or number.
+    """
     start = plain.find(fact)
     while start >= 0 and not is_free(plain, start, start + len(fact)):
         start = plain.find(fact, start + 1)
@@ -308,19 +335,25 @@ def is_free(plain: str, start: int, end: int) -> bool:
     # most facts stand between two of these, which never belong to a word or number
     if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
         return True
-    return _ends(plain[start], plain[max(0, start - 2) : start][::-1]) and _ends(plain[end - 1], plain[end : end + 2])
+    return _ends(plain[start], plain[max(0, start - 2) : start][::-1]) and _ends(
+        plain[end - 1], plain[end : end + 2]
+    )
 
 
 _BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
 
 
 def _ends(edge: str, beyond: str) -> bool:
-    """True if a string ends at its edge; `beyond` are the two characters behind it, the nearer one first."""
+    """True if a string ends at its edge; `beyond` are the two characters behind it, the nearer one
+    first.
+    """
     if not beyond or not _is_word(edge):
         return True
     if _is_word(beyond[0]):
         return False
-    return not (edge.isdigit() and beyond[0] == "." and beyond[1:].isdigit())  # .5 of 0.5 is half a number
+    return not (
+        edge.isdigit() and beyond[0] == "." and beyond[1:].isdigit()
+    )  # .5 of 0.5 is half a number
 
 
 def _is_word(char: str) -> bool:

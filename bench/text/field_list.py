@@ -1,4 +1,6 @@
-"""The fields of a structured value by number, and numbers by text, in little room for a value of many MB."""
+"""The fields of a structured value by number, and numbers by text, in little room for a value of
+many MB.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from .numbers import is_number, is_spelled, number_value
 from .scripts import FUNCTION_WORDS
 from .text_records import Pair, Record, word_of
 
-_IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
+_IDENTITY_KEY = re.compile(
+    r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$"
+)
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
 """A longer value, or one of more words that reads like a sentence, is prose and no field."""
 
 
 class Field(NamedTuple):
-    """A scalar of a structured value: its last key, its text, the number of its record, and its own number."""
+    """A scalar of a structured value: its last key, its text, the number of its record, and its own
+    number.
+    """
 
     key: str
     text: str
@@ -68,14 +74,18 @@ class Fields:
         """Those of one record."""
         pairs, start = self._records[record].pairs, self._starts[record]
         if not self._all_fields(record):
-            pairs = ((key, text) for key, text in pairs if key and text.strip() and not is_prose(text))
+            pairs = (
+                (key, text) for key, text in pairs if key and text.strip() and not is_prose(text)
+            )
         return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
 
     def texts(self) -> Iterator[tuple[str, int]]:
         """Yield the text of each with its number."""
         for number, record in enumerate(self._records):
             if self._all_fields(number):
-                yield from zip(record.texts, range(self._starts[number], self._starts[number + 1]), strict=True)
+                yield from zip(
+                    record.texts, range(self._starts[number], self._starts[number + 1]), strict=True
+                )
             else:
                 yield from ((item.text, item.number) for item in self.of_record(number))
 
@@ -98,7 +108,9 @@ def is_prose(text: str) -> bool:
 
 
 Numbers = dict[str, int | list[int]]
-"""Numbers by text, in order. One alone stands as itself: most do, and a list takes three times the room."""
+"""Numbers by text, in order. One alone stands as itself: most do, and a list takes three times the
+room.
+"""
 
 
 def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
@@ -158,11 +170,15 @@ def word_of_field(text: str) -> str:
 
 
 def identifies(pair: Pair, *, alone: bool) -> bool:
-    """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
+    """True if a value tells its record from the others: under a key of that kind, or a word that
+    stands nowhere else.
+    """
     key, text = pair
     if not 2 <= len(text) <= 80:
         return False
-    return _is_identity_key(key) or (alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+    return _is_identity_key(key) or (
+        alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+    )
 
 
 @lru_cache(maxsize=4096)

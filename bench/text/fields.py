@@ -46,7 +46,9 @@ from .text_records import (
 
 _STEM_CHARS = 5
 _LARGE, _FEW_QUESTIONS = 50_000, 30
-"""Of so many fields, so many facts are looked for in each one; who asks more often is worth an index of all words."""
+"""Of so many fields, so many facts are looked for in each one; who asks more often is worth an
+index of all words.
+"""
 
 _TOKEN = re.compile(r"\w+")
 
@@ -58,7 +60,8 @@ class FactFields:
         self.fields = fields
         by_key = grouped((item.key, item) for item in fields)
         self.by_key: dict[str, FactFields] = {
-            key: self if len(by_key) == 1 else FactFields(table, items) for key, items in by_key.items()
+            key: self if len(by_key) == 1 else FactFields(table, items)
+            for key, items in by_key.items()
         }
         """Those under each key."""
 
@@ -74,7 +77,8 @@ class FactFields:
 
 
 class FieldTable:
-    """The fields of one structured value; a text is read as JSON, and one that is none has no fields.
+    """The fields of one structured value; a text is read as JSON, and one that is none has no
+    fields.
 
     >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
     >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
@@ -92,7 +96,9 @@ class FieldTable:
                 value = None
         value = decode_strings(value)
         self._records = list(records_of(value))
-        self.containers = frozenset(plain_key(key) for _, inner in container_keys(value) for key in inner)
+        self.containers = frozenset(
+            plain_key(key) for _, inner in container_keys(value) for key in inner
+        )
         self.names = frozenset().union(*{record.keys for record in self._records}) - {""}
         """Every key that has a scalar."""
 
@@ -116,36 +122,49 @@ class FieldTable:
         return {pair for pair, count in counts.items() if count > 1}
 
     def _own_identity(self, number: int) -> set[str]:
-        """The values that tell a record from the others, without those of the records around it. The name of a key is none."""
+        """The values that tell a record from the others, without those of the records around it.
+        The name of a key is none.
+        """
         shared, names = self._shared_pairs, self._plain_keys
         return {
             plain
             for pair in self._records[number].pairs
-            if identifies(pair, alone=pair not in shared) and (plain := pair[1].casefold()) not in names
+            if identifies(pair, alone=pair not in shared)
+            and (plain := pair[1].casefold()) not in names
         }
 
     def identity(self, record: int) -> set[str]:
-        """The values that tell a record from the others, those of the records around it too, in small letters."""
+        """The values that tell a record from the others, those of the records around it too, in
+        small letters.
+        """
         if record not in self._identities:
             around = self._records[record].around
-            self._identities[record] = self._own_identity(record).union(*map(self._own_identity, around))
+            self._identities[record] = self._own_identity(record).union(
+                *map(self._own_identity, around)
+            )
         return self._identities[record]
 
     @cached_property
     def records_of_identity(self) -> Numbers:
-        """The numbers of the records that each identity tells from the others, or that stand in one of these."""
+        """The numbers of the records that each identity tells from the others, or that stand in one
+        of these.
+        """
         outer = {*chain.from_iterable({record.around for record in self._records})}
         of_outer = {number: self._own_identity(number) for number in outer}
         return numbers_by_text(
             (identity, number)
             for number, record in enumerate(self._records)
-            for identity in self._own_identity(number).union(*map(of_outer.__getitem__, record.around))
+            for identity in self._own_identity(number).union(
+                *map(of_outer.__getitem__, record.around)
+            )
         )
 
     @cached_property
     def _by_word(self) -> Numbers:
         """The numbers of the fields by the words and numbers in them."""
-        return numbers_by_text((word, number) for text, number in self.fields.texts() for word in words_in(text))
+        return numbers_by_text(
+            (word, number) for text, number in self.fields.texts() for word in words_in(text)
+        )
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact, in order."""
@@ -155,9 +174,17 @@ class FieldTable:
             fields = map(self.fields.__getitem__, listed(self._by_word.get(word)))
             return [item for item in fields if says(item.text, fact)]
         part = sure_part(word)
-        texts = {text for record in self._records for text in record.texts if part in text.casefold()}
-        saying = {text for text in texts | self._odd_numbers if word in words_in(text) and says(text, fact)}
-        records = (at for at, record in enumerate(self._records) if not saying.isdisjoint(record.texts))
+        texts = {
+            text for record in self._records for text in record.texts if part in text.casefold()
+        }
+        saying = {
+            text
+            for text in texts | self._odd_numbers
+            if word in words_in(text) and says(text, fact)
+        }
+        records = (
+            at for at, record in enumerate(self._records) if not saying.isdisjoint(record.texts)
+        )
         return [item for at in records for item in self.fields.of_record(at) if item.text in saying]
 
     @cached_property
@@ -165,7 +192,9 @@ class FieldTable:
         return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
     def key_of(self, fact: str) -> str:
-        """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
+        """The key under which the value says a fact first; `""` where it says it as prose, as a
+        key, or not at all.
+        """
         if fact in self.names or any(says(text, fact) for text in self.prose):
             return ""
         fields = self.of(fact)
@@ -180,9 +209,13 @@ class FieldTable:
     def kept_in(self, reading: TextReading) -> frozenset[int]:
         """The numbers of the fields that a text says as those fields."""
         facts = (
-            item for word in self._fields_of_word.keys() & reading.words for item in self._facts_of_word(word).items()
+            item
+            for word in self._fields_of_word.keys() & reading.words
+            for item in self._facts_of_word(word).items()
         )
-        return frozenset(item.number for fact, sources in facts for item in self._kept(reading, fact, sources))
+        return frozenset(
+            item.number for fact, sources in facts for item in self._kept(reading, fact, sources)
+        )
 
     @property
     def record_count(self) -> int:
@@ -200,7 +233,9 @@ class FieldTable:
         return RowLists(self._records)
 
     def is_shared(self, field: Field) -> bool:
-        """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
+        """True if another record has the same value under the same key, so that the value alone
+        does not say whose it is.
+        """
         return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
 
     def is_nameless(self, field: Field) -> bool:
@@ -232,7 +267,11 @@ class FieldTable:
 
     @cached_property
     def _first_keys(self) -> frozenset[str]:
-        return frozenset(plain_key(keys[0]) for keys in {record.keys for record in self._records} if len(keys) > 1)
+        return frozenset(
+            plain_key(keys[0])
+            for keys in {record.keys for record in self._records}
+            if len(keys) > 1
+        )
 
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
@@ -251,12 +290,20 @@ class FieldTable:
         return text.casefold() in self._values
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
-        """The numbers of the records that agree with most of some pairs, of those alone that they name if they name any."""
+        """The numbers of the records that agree with most of some pairs, of those alone that they
+        name if they name any.
+        """
         distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in distinct)
         identities = texts & self.records_of_identity.keys()
-        named = {number for identity in identities for number in listed(self.records_of_identity.get(identity))}
-        agreeing = Counter({number: len(distinct & self._pairs_compared(number)) for number in named})
+        named = {
+            number
+            for identity in identities
+            for number in listed(self.records_of_identity.get(identity))
+        }
+        agreeing = Counter(
+            {number: len(distinct & self._pairs_compared(number)) for number in named}
+        )
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
         most = max(agreeing.values(), default=0)
@@ -265,11 +312,15 @@ class FieldTable:
     @cached_property
     def _plain_keys(self) -> frozenset[str]:
         """Every key as keys are compared, the empty one too."""
-        return frozenset(plain_key(key) for keys in {record.keys for record in self._records} for key in keys)
+        return frozenset(
+            plain_key(key) for keys in {record.keys for record in self._records} for key in keys
+        )
 
     @cached_property
     def _columns(self) -> dict[str, list[str]]:
-        return grouped((plain_key(key), text) for record in self._records for key, text in record.pairs)
+        return grouped(
+            (plain_key(key), text) for record in self._records for key, text in record.pairs
+        )
 
     @cached_property
     def _values(self) -> frozenset[str]:
@@ -279,18 +330,24 @@ class FieldTable:
         """The keys and values of a record as they are compared."""
         if number not in self._plain_pairs:
             pairs = self._records[number].pairs
-            self._plain_pairs[number] = frozenset((plain_key(key), text.casefold()) for key, text in pairs)
+            self._plain_pairs[number] = frozenset(
+                (plain_key(key), text.casefold()) for key, text in pairs
+            )
         return self._plain_pairs[number]
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:
         numbers = range(len(self._records))
-        return grouped((pair, number) for number in numbers for pair in self._pairs_compared(number))
+        return grouped(
+            (pair, number) for number in numbers for pair in self._pairs_compared(number)
+        )
 
     @cached_property
     def _fields_of_word(self) -> Numbers:
         """The numbers of the fields by the word under which what they say is looked up."""
-        return numbers_by_text((word_of_field(text), number) for text, number in self.fields.texts())
+        return numbers_by_text(
+            (word_of_field(text), number) for text, number in self.fields.texts()
+        )
 
     def _facts_of_word(self, word: str) -> dict[str, FactFields]:
         """The fields that are looked up under a word, by the fact that each is."""
@@ -311,14 +368,21 @@ class FieldTable:
         for line in reading.lines_with(fact) if len(kept) < len(sources.fields) else ():
             yield from self._in_line(line, fact, sources)
 
-    def _in_records(self, reading: TextReading, saying: Collection[int], sources: FactFields) -> Iterator[Field]:
-        """Yield the fields of one key that are those of some records of a text, which say their fact under it."""
+    def _in_records(
+        self, reading: TextReading, saying: Collection[int], sources: FactFields
+    ) -> Iterator[Field]:
+        """Yield the fields of one key that are those of some records of a text, which say their
+        fact under it.
+        """
         yield from sources.nameless
         values = frozenset[str]().union(*(reading.all_records[number].values for number in saying))
         for identity in values & self.records_of_identity.keys():
             of_records = sources.of_records(listed(self.records_of_identity.get(identity)))
             yield from (item for item in of_records if item.text.casefold() != identity)
-        named = [reading.all_records[number].values & self.records_of_identity.keys() for number in saying]
+        named = [
+            reading.all_records[number].values & self.records_of_identity.keys()
+            for number in saying
+        ]
         for item in sources.alone:
             if any(identities <= self.identity(item.record) for identities in named):
                 yield item
@@ -343,7 +407,9 @@ class FieldTable:
 
     def _goes_on(self, item: Field, text: str) -> bool:
         """True if what follows an identity states another value of its record."""
-        values = (value.casefold() for value in self._records[item.record].texts if value != item.text)
+        values = (
+            value.casefold() for value in self._records[item.record].texts if value != item.text
+        )
         return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     def _identities_in(self, text: str) -> list[tuple[int, str]]:
@@ -352,7 +418,9 @@ class FieldTable:
             words = {match.group() for match in _TOKEN.finditer(text)}
             known = {item for word in words for item in self._identities_by_word.get(word, ())}
             known |= words & self.records_of_identity.keys()
-            places = ((text.find(item), item) for item in known if item in text and occurs(text, item))
+            places = (
+                (text.find(item), item) for item in known if item in text and occurs(text, item)
+            )
             self._identities_of_line[text] = sorted(places)
         return self._identities_of_line[text]
 
@@ -392,4 +460,11 @@ def _stems(text: str) -> frozenset[str]:
 def _place(text: str, fact: str) -> int:
     if not is_number(fact):
         return text.find(fact.casefold())
-    return next((match.start() for match in re.finditer(r"[\d][\d.,]*", text) if fact in numbers_in(match.group())), 0)
+    return next(
+        (
+            match.start()
+            for match in re.finditer(r"[\d][\d.,]*", text)
+            if fact in numbers_in(match.group())
+        ),
+        0,
+    )

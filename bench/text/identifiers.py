@@ -1,4 +1,6 @@
-"""Identifiers of a text that another one shows cut or taken apart: then they name nothing, or something else."""
+"""Identifiers of a text that another one shows cut or taken apart: then they name nothing, or
+something else.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,11 @@ def identifiers_of(text: str) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(matches), _MOST))
 
 
-def broken_identifiers(text: str, original: str, identifiers: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what a text shows of some identifiers of another one, which end earlier or stand in separate words without a mark.
+def broken_identifiers(
+    text: str, original: str, identifiers: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what a text shows of some identifiers of another one, which end earlier or stand in
+    separate words without a mark.
 
     Beside each stands the whole one. One that ends at a slash may be a heading, one that ends with
     the text is cut for all to see.
@@ -48,7 +53,9 @@ def broken_identifiers(text: str, original: str, identifiers: Iterable[str]) -> 
 
 
 def _beginning(text: str, whole: str) -> str:
-    """The beginning of an identifier that stands alone in a text, and no mark behind it; "" for none."""
+    """The beginning of an identifier that stands alone in a text, and no mark behind it; "" for
+    none.
+    """
     head = _HEAD.match(whole)
     place = text.find(head[0]) if head else -1
     if place < 0 or (place and (text[place - 1].isalnum() or text[place - 1] in "./-_")):
@@ -57,4 +64,11 @@ def _beginning(text: str, whole: str) -> str:
     size = next((at for at, (one, other) in enumerate(pairs) if one != other), len(text) - place)
     begun, behind = whole[:size], text[place + size :]
     at_slash = "/" in whole[size - 1 : size + 1]
-    return "" if at_slash or _MORE.match(behind) or not behind.strip() or behind.lstrip().startswith(_MARKS) else begun
+    return (
+        ""
+        if at_slash
+        or _MORE.match(behind)
+        or not behind.strip()
+        or behind.lstrip().startswith(_MARKS)
+        else begun
+    )

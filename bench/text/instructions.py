@@ -1,4 +1,6 @@
-"""Instructions in prose: sentences that tell an agent what to do or not to do, and texts that repeat them."""
+"""Instructions in prose: sentences that tell an agent what to do or not to do, and texts that
+repeat them.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ _OF_A_THING = re.compile(
     r"|`[^`]+`(?:\s+\w+)?\W+must\b",
     re.IGNORECASE,
 )
-"""What a thing does or code needs is a statement: `folders always show it`, `the key must match`."""
+"""What a thing does or code needs is a statement: `folders always show it`, `the key must match`.
+"""
 _AUXILIARY = re.compile(
     r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
     re.IGNORECASE,
@@ -95,7 +98,8 @@ def _vocabulary(name: str) -> frozenset[str]:
 
 
 def is_command(sentence: str) -> bool:
-    """True if a sentence tells whoever acts, in words of command, what always holds: never, always, must, do not.
+    """True if a sentence tells whoever acts, in words of command, what always holds: never, always,
+    must, do not.
 
     >>> texts = "Never cancel twice.", "Basic flights cannot be changed.", "Folders always show a dash."
     >>> [is_command(text) for text in texts]
@@ -107,13 +111,16 @@ def is_command(sentence: str) -> bool:
 
 
 def is_rule(sentence: str) -> bool:
-    """True if a sentence is a standing instruction: a command, or a statement of what can, may or needs to be done.
+    """True if a sentence is a standing instruction: a command, or a statement of what can, may or
+    needs to be done.
 
     >>> texts = "Never cancel twice.", "My parents told me to always have a backup.", "don't sweat it", "Open the file."
     >>> [is_rule(text) for text in texts]
     [True, False, False, False]
     """
-    return is_command(sentence) or _by_adverb(text := _bare(sentence)) or bool(_STATUTES.search(text))
+    return (
+        is_command(sentence) or _by_adverb(text := _bare(sentence)) or bool(_STATUTES.search(text))
+    )
 
 
 def _by_adverb(text: str) -> bool:
@@ -132,7 +139,9 @@ def is_consent(sentence: str) -> bool:
 
 
 def is_notice_word(word: str) -> bool:
-    """True for a word in small letters with which a text speaks of what it shows, and not of what that says."""
+    """True for a word in small letters with which a text speaks of what it shows, and not of what
+    that says.
+    """
     return word in _vocabulary("notices")
 
 
@@ -149,7 +158,9 @@ def is_order(sentence: str) -> bool:
 
 
 def _bare(sentence: str) -> str:
-    """A sentence without its bullet and label; "" for what is too short, too long, a question, or talk of oneself."""
+    """A sentence without its bullet and label; "" for what is too short, too long, a question, or
+    talk of oneself.
+    """
     text = _BULLET.sub("", " ".join(sentence.split()))
     bare = _REPORTED.sub("", _LABEL.sub("", text))
     long_enough = text.count(" ") + 1 >= _FEWEST_WORDS and len(text) <= _MOST_CHARS
@@ -180,7 +191,8 @@ def text_lines(*texts: str) -> TextLines:
 class Repetition:
     """One instruction, to ask which texts repeat it. Each distinct line of them is read once.
 
-    It is repeated by a text that has it, or a sentence with `share` of its words that denies as it does.
+    It is repeated by a text that has it, or a sentence with `share` of its words that denies as it
+    does.
 
     >>> rule = Repetition("Never push to main")
     >>> rule.is_in(text_lines("The user said: never push to main.")), rule.is_in(text_lines("Push to main."))
@@ -224,7 +236,9 @@ class Repetition:
         if self._folded in text.folded:
             return True
         for line in text.lines - self._common.keys():
-            self._common[line] = frozenset().union(*(self._words & words for words, _ in _words_by_sentence(line)))
+            self._common[line] = frozenset().union(
+                *(self._words & words for words, _ in _words_by_sentence(line))
+            )
         covered = frozenset[str]().union(*map(self._common.__getitem__, text.lines))
         return bool(self._words) and len(covered) >= COVERED * len(self._words)
 
@@ -245,7 +259,9 @@ def repeats(text: str, instruction: str) -> bool:
 
 
 _Words = tuple[frozenset[str], bool]
-"""The words of a sentence but for function words, six letters of each, and True if it denies something."""
+"""The words of a sentence but for function words, six letters of each, and True if it denies
+something.
+"""
 
 _KEPT_CHARS = 1000  # longer lines seldom come again, and what is kept outlives their trace
 
@@ -260,5 +276,7 @@ def _read_line(line: str) -> tuple[_Words, ...]:
 
 
 def _words_of(sentence: str) -> _Words:
-    words = frozenset(word[:6] for word in flat(sentence).split() if word not in FUNCTION_WORDS and len(word) > 2)
+    words = frozenset(
+        word[:6] for word in flat(sentence).split() if word not in FUNCTION_WORDS and len(word) > 2
+    )
     return words, bool(_NEGATION.search(sentence))

@@ -1,4 +1,6 @@
-"""Known keys with the values behind each, wherever they stand: what is read of a layout that nobody knows."""
+"""Known keys with the values behind each, wherever they stand: what is read of a layout that nobody
+knows.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,17 @@ _NEXT = re.compile(r"\s*+(?:,\s*+|(</\w+>)\s*+(<\w+>)\s*+)?(?=[\"'<>\w])")
 
 
 class KeyedRecord(NamedTuple):
-    """Pairs that stand behind each other, and the numbers of the records before it that it may belong to."""
+    """Pairs that stand behind each other, and the numbers of the records before it that it may
+    belong to.
+    """
 
     pairs: list[tuple[str, str]]
     around: tuple[int, ...]
 
 
 def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
-    """The pairs of a text whose key is one of some names, in records: one ends where a key comes again.
+    """The pairs of a text whose key is one of some names, in records: one ends where a key comes
+    again.
 
     A key stands at the start of a line, behind a bracket, comma or tag, or behind the pair before
     it: what has another word in front is not that key. A record that begins with a key which began

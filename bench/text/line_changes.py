@@ -1,4 +1,6 @@
-"""Lines of a text result shown with another word in them: another number, unit or name, a denial less or more."""
+"""Lines of a text result shown with another word in them: another number, unit or name, a denial
+less or more.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,31 @@ _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*0")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
-    {"not", "no", "never", "cannot", "without", "un", "isn't", "don't", "doesn't", "didn't", "won't", "can't"}
+    {
+        "not",
+        "no",
+        "never",
+        "cannot",
+        "without",
+        "un",
+        "isn't",
+        "don't",
+        "doesn't",
+        "didn't",
+        "won't",
+        "can't",
+    }
 )
 _PAIR = re.compile(
     r"(?:\s*\d+[\t:|→]\s*)?\s*[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*[\"']?(\S*\w\S*?)[\"']?[,;]?\s*"
 )
 _UNITS = frozenset("%‰°$€£¥")
-_CONDITIONS = frozenset({"if", "unless", "when", "only", "except", "until", "without", "before", "after"})
+_CONDITIONS = frozenset(
+    {"if", "unless", "when", "only", "except", "until", "without", "before", "after"}
+)
 _LEFT_OUT = re.compile(
-    r"\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b", re.IGNORECASE
+    r"\b(?:omitted|truncated|char\w*|lines?|more|left|removed|cut|elided|bytes|tokens)\b",
+    re.IGNORECASE,
 )
 _LONG_CHARS = 800
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
@@ -88,7 +106,11 @@ class ResultLines:
 
     @cached_property
     def _by_token(self) -> dict[str, list[int]]:
-        return grouped((token, number) for number in range(len(self._lines)) for token in set(self._tokens(number)))
+        return grouped(
+            (token, number)
+            for number in range(len(self._lines))
+            for token in set(self._tokens(number))
+        )
 
     def altered(self, line: str, *, cut: bool = False, begun: bool = False) -> str:
         """The line of the result that a line shows with another word in it; "" for none.
@@ -107,7 +129,10 @@ class ResultLines:
     def _in_pieces(self, line: str, cut: bool, begun: bool) -> str:
         pieces = _pieces(line)
         last = len(pieces) - 1
-        found = (self._find(piece, cut and at == last, begun and not at) for at, piece in enumerate(pieces))
+        found = (
+            self._find(piece, cut and at == last, begun and not at)
+            for at, piece in enumerate(pieces)
+        )
         return next(filter(None, found), "")
 
     def _find(self, line: str, cut: bool, begun: bool) -> str:
@@ -119,7 +144,8 @@ class ResultLines:
         if not begun and (was := self._altered_pair(line, cut)):
             return was
         if any(
-            len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS for tokens in readings
+            len(tokens) > _MOST_TOKENS or sum(t[0].isalnum() for t in tokens) < _FEWEST_WORDS
+            for tokens in readings
         ):
             return ""
         if any(f"\n{text.strip().casefold()}\n" in self._text for text in texts):
@@ -134,7 +160,9 @@ class ResultLines:
         return found
 
     def _altered_pair(self, line: str, cut: bool) -> str:
-        """The line with the same key of a short `key: value` line, where none has its value; "" for none."""
+        """The line with the same key of a short `key: value` line, where none has its value; "" for
+        none.
+        """
         pair = _PAIR.fullmatch(line)
         known = self._pairs.get(pair[1].casefold(), []) if pair else []
         goes_on = line.count('"') % 2 == 1  # in the next line
@@ -154,7 +182,9 @@ class ResultLines:
         return found
 
     def _candidates(self, tokens: list[str]) -> Iterator[int]:
-        """The numbers of the lines that share most words with others; words of very many lines do not count."""
+        """The numbers of the lines that share most words with others; words of very many lines do
+        not count.
+        """
         self._asked += 1
         find = self._by_token.get if self._asked > _FEW_QUESTIONS else self._search
         votes: Counter[int] = Counter()
@@ -171,8 +201,16 @@ class ResultLines:
         while place >= 0 and len(numbers) <= _MOST_LINES:
             number = bisect_right(self._starts, place) - 1
             numbers.append(number)
-            place = self._text.find(token, self._starts[number + 1]) if number + 1 < len(self._starts) else -1
-        return [number for number in numbers if token in self._tokens(number)] if place < 0 else numbers
+            place = (
+                self._text.find(token, self._starts[number + 1])
+                if number + 1 < len(self._starts)
+                else -1
+            )
+        return (
+            [number for number in numbers if token in self._tokens(number)]
+            if place < 0
+            else numbers
+        )
 
 
 def _has_mark(line: str) -> bool:
@@ -199,7 +237,9 @@ def _without_zeros(word: str) -> str:
 
 
 def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bool | None:
-    """True if one line is the other with another word in it, False if with none, None if they are different lines."""
+    """True if one line is the other with another word in it, False if with none, None if they are
+    different lines.
+    """
     if len(original) > _MOST_TOKENS:
         return None
     blocks = SequenceMatcher(None, original, shown, autojunk=False).get_opcodes()
@@ -218,10 +258,18 @@ def _alters(shown: list[str], original: list[str], cut: bool, begun: bool) -> bo
             at_end = stop == len(shown) or begin == 0
             at_cut = (cut and stop == len(shown)) or (begun and begin == 0)
             fewest = 0 if at_cut else _FEWEST_CHARS if at_end else None
-            replaced = replaced or not all(_same(*pair, fewest) for pair in zip(old, new, strict=False))
-        elif kind == "delete" and not (cut and begin == len(shown)) and (_UNITS.issuperset(old) or _is_condition(old)):
+            replaced = replaced or not all(
+                _same(*pair, fewest) for pair in zip(old, new, strict=False)
+            )
+        elif (
+            kind == "delete"
+            and not (cut and begin == len(shown))
+            and (_UNITS.issuperset(old) or _is_condition(old))
+        ):
             replaced = True
-        elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(shown) in (-1, 1):
+        elif _DENIALS.intersection(old if kind == "delete" else new) and len(original) - len(
+            shown
+        ) in (-1, 1):
             denied = True
         elif kind == "insert" and stop != len(shown) and begin != 0:
             return None
@@ -236,7 +284,9 @@ def _is_condition(words: list[str]) -> bool:
 
 
 def _same(old: str, new: str, fewest: int | None) -> bool:
-    """True if a word is the original, or what a cut left of it: so many characters at least (None: no cut)."""
+    """True if a word is the original, or what a cut left of it: so many characters at least (None:
+    no cut).
+    """
     if same_value(new, old):
         return True
     if fewest and _NUMBER.fullmatch(old):

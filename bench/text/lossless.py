@@ -19,12 +19,15 @@ from typing import Any
 from ..model import compact_json
 
 _REFERENCE = re.compile(r"@+table")
-_SCALAR = re.compile(r"null|true|false|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_SCALAR = re.compile(
+    r"null|true|false|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII
+)
 _NEEDS_QUOTES = re.compile(r'[,\n\r]|^["\[{\s]|\s$|^$')
 
 
 def exact_json(value: Any) -> str:
-    """A value as compact JSON that gives it back; NaN and infinities are written as JavaScript does.
+    """A value as compact JSON that gives it back; NaN and infinities are written as JavaScript
+    does.
 
     >>> exact_json([1e-9, None, "é"]), exact_json(["é", float("inf")])
     ('[1e-9,null,"é"]', '["é",Infinity]')
@@ -78,7 +81,9 @@ def _table(rows: Any, number: int) -> str | None:
         if places != sorted(places) or any(_holds_table(item) for item in row.values()):
             return None
     lines = [f"@table {number}: {len(rows)} rows", ",".join(map(_name, columns))]
-    lines += [",".join(_cell(row[column]) if column in row else "" for column in columns) for row in rows]
+    lines += [
+        ",".join(_cell(row[column]) if column in row else "" for column in columns) for row in rows
+    ]
     written = "\n".join(lines)
     return written if len(written) < len(exact_json(rows)) else None
 

@@ -27,7 +27,8 @@ _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNOREC
 
 
 def says_omission(kept: str, untruncated: str) -> str:
-    """The words with which a text says that it leaves something out of another; `""` where it does not.
+    """The words with which a text says that it leaves something out of another; `""` where it does
+    not.
 
     Words that the untruncated text has in the same line are not the strategy's. A total that is
     larger than the number of rows shown says so too.
@@ -73,5 +74,7 @@ _AROUND = 12
 def _rows(text: str) -> int:
     """The number of items of the longest list of a text, else of its lines."""
     with suppress(NothingParsed):
-        return max((len(node) for node in nested(parse_some(text)) if isinstance(node, list)), default=1)
+        return max(
+            (len(node) for node in nested(parse_some(text)) if isinstance(node, list)), default=1
+        )
     return sum(bool(line.strip()) for line in text.split("\n"))

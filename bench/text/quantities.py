@@ -93,7 +93,13 @@ def _quantity(text: str) -> _Parts | None:
         return None
     exponent = number.as_tuple().exponent
     decimals = -exponent if isinstance(exponent, int) else 0
-    return _Parts((-number if sign in ("-", "\u2212") else number, (currency + (unit or "")).strip(), decimals))
+    return _Parts(
+        (
+            -number if sign in ("-", "\u2212") else number,
+            (currency + (unit or "")).strip(),
+            decimals,
+        )
+    )
 
 
 def _same_quantity(parts: _Parts, original: _Parts) -> bool:

@@ -18,14 +18,18 @@ from typing import Any
 from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
 from .tables import find_tables, read_cell
 
-_LEGEND = re.compile(r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE)
+_LEGEND = re.compile(
+    r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE
+)
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
-_PAIR = re.compile(r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)")
+_PAIR = re.compile(
+    r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)"
+)
 _NEXT_PAIR = re.compile(
     r"[,;]\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
 )
@@ -68,7 +72,9 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         text = "\n".join(line for line in text.split("\n") if line not in set(paths))
     rest = text
     if text.lstrip()[:1] in ("{", "["):
-        ways = dict.fromkeys((text, text.replace("\n", " ")))  # the latter for lines that were wrapped
+        ways = dict.fromkeys(
+            (text, text.replace("\n", " "))
+        )  # the latter for lines that were wrapped
         for way, bare in product(ways, (False, True)):
             with suppress(NothingParsed):
                 value, end = parse_prefix(way, bare=bare)
@@ -110,7 +116,8 @@ def without_numbers(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def expanded(text: str, known: str = "") -> str:
-    """A text with the short names that its first or last lines explain written out, and without these lines.
+    """A text with the short names that its first or last lines explain written out, and without
+    these lines.
 
     A name that stands in a `known` text is none of these.
 
@@ -123,7 +130,11 @@ def expanded(text: str, known: str = "") -> str:
     meanings: dict[str, str] = {}
     for number in (*range(min(3, len(lines))), *range(len(lines) - 1, 2, -1)):
         of_line = _meanings(lines[number])
-        used = {name: meaning for name, meaning in of_line.items() if name not in known and text.count(name) > 1}
+        used = {
+            name: meaning
+            for name, meaning in of_line.items()
+            if name not in known and text.count(name) > 1
+        }
         if used:
             meanings.update(used)
             lines[number] = ""
@@ -143,7 +154,8 @@ def _as_word(name: str) -> str:
 
 
 def unfolded(text: str) -> str:
-    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text; none behind a line number.
+    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text;
+    none behind a line number.
 
     >>> unfolded('a: "one\\\\\\n  \\\\ two"')
     'a: "one two"'
@@ -183,9 +195,13 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
-    """The rows of a mapping that holds columns: lists of one length, or a header and lists as long as it."""
+    """The rows of a mapping that holds columns: lists of one length, or a header and lists as long
+    as it.
+    """
     lists = [item for item in value.values() if isinstance(item, list)]
-    flat = [item for item in lists if item and not any(isinstance(one, dict | list) for one in item)]
+    flat = [
+        item for item in lists if item and not any(isinstance(one, dict | list) for one in item)
+    ]
     if len(flat) == len(value) > 1 and len({len(item) for item in flat}) == 1 and len(flat[0]) > 1:
         return [dict(zip(value, row, strict=True)) for row in zip(*flat, strict=True)]
     for header in flat:
@@ -202,7 +218,13 @@ def _xml_values(text: str) -> Iterator[Any]:
         closing, name, rest = match.groups()
         if not closing:
             if len(stack) < _MOST_DEPTH:
-                stack.append((name, match.end(), {key: _cell(item) for key, item in _ATTRIBUTE.findall(rest or "")}))
+                stack.append(
+                    (
+                        name,
+                        match.end(),
+                        {key: _cell(item) for key, item in _ATTRIBUTE.findall(rest or "")},
+                    )
+                )
             if not (rest or "").endswith("/"):
                 continue
         if not any(name == opened for opened, _, _ in stack[-3:]):
@@ -211,7 +233,11 @@ def _xml_values(text: str) -> Iterator[Any]:
             stack.pop()
         _, begin, inner = stack.pop()
         value: Any = inner or _cell(text[begin : match.start()])
-        if len(inner) == 1 and isinstance(only := next(iter(inner.values())), list) and not _nested(only):
+        if (
+            len(inner) == 1
+            and isinstance(only := next(iter(inner.values())), list)
+            and not _nested(only)
+        ):
             value = only
         if not stack:
             if inner:
@@ -220,7 +246,11 @@ def _xml_values(text: str) -> Iterator[Any]:
         parent = stack[-1][2]
         if name in parent:
             kept = parent[name]
-            parent[name] = [*kept, value] if isinstance(kept, list) and not isinstance(value, list) else [kept, value]
+            parent[name] = (
+                [*kept, value]
+                if isinstance(kept, list) and not isinstance(value, list)
+                else [kept, value]
+            )
         else:
             parent[name] = value
 
@@ -244,9 +274,9 @@ def _cell(text: str) -> Any:
 def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
     """The mappings that lines of `key: value` write.
 
-    Deeper lines belong to the key above. A new one begins with a dash, unless each pair has one, with
-    a key that comes again, or with a heading (a line `key:` that is none of the `names`, with no
-    deeper line below it).
+    Deeper lines belong to the key above. A new one begins with a dash, unless each pair has one,
+    with a key that comes again, or with a heading (a line `key:` that is none of the `names`, with
+    no deeper line below it).
     """
     records: list[dict[str, Any]] = []
     by_path: dict[str, Any] = {}
@@ -270,9 +300,14 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         indent = len(line) - len(line.lstrip())
         item = _DASHES.match(bare)
         if item:
-            stack = [level for level in stack if level[0] <= indent + 1]  # a list may stand below its key as it is
+            stack = [
+                level for level in stack if level[0] <= indent + 1
+            ]  # a list may stand below its key as it is
             indent, bare = indent + item.end(), bare[item.end() :]
-        pairs = [_PAIR.fullmatch(part) for part in ([bare] if _FLOW.search(bare) else _NEXT_PAIR.split(bare))]
+        pairs = [
+            _PAIR.fullmatch(part)
+            for part in ([bare] if _FLOW.search(bare) else _NEXT_PAIR.split(bare))
+        ]
         if item:
             begun = [level for level in bullets if level[0] == indent]
             one = len(pairs) == 1 and pairs[0]
@@ -308,7 +343,9 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text, one that opens a bracket behind its key with those up to where it closes."""
+    """Yield the lines of a text, one that opens a bracket behind its key with those up to where it
+    closes.
+    """
     waiting, open_, joined = "", 0, 0
     for line in text.split("\n"):
         if waiting or _FLOW.search(line.lstrip()):
@@ -324,12 +361,16 @@ def _whole_lines(text: str) -> Iterator[str]:
 
 
 def _is_column(line: str, column: re.Match[str], names: frozenset[str]) -> bool:
-    """True if a line has one of the `names` and its value in columns: a path of them, or two blanks between."""
+    """True if a line has one of the `names` and its value in columns: a path of them, or two blanks
+    between.
+    """
     parts = re.findall(r"[\w /-]+", column[1])
     return parts[-1] in names and (len(parts) > 1 or line.startswith(column[1] + "  "))
 
 
-def _below(stack: list[tuple[int, dict[str, Any]]], records: list[dict[str, Any]], key: str) -> dict[str, Any]:
+def _below(
+    stack: list[tuple[int, dict[str, Any]]], records: list[dict[str, Any]], key: str
+) -> dict[str, Any]:
     """A new mapping in the innermost open one, or beside all."""
     new: dict[str, Any] = {}
     if stack:

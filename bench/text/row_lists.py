@@ -20,7 +20,11 @@ class RowLists:
 
     def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
-        begins = grouped(((record.around, record.keys[0]), at) for at, record in enumerate(records) if record.keys)
+        begins = grouped(
+            ((record.around, record.keys[0]), at)
+            for at, record in enumerate(records)
+            if record.keys
+        )
         self.lists: list[list[int]] = [rows for rows in begins.values() if len(rows) > 1]
         """The numbers of the rows of each list."""
 
@@ -29,11 +33,16 @@ class RowLists:
 
     @cached_property
     def distinctive(self) -> dict[int, frozenset[str]]:
-        """The words and numbers of each row, with all that is in it, that no other row of its list has."""
+        """The words and numbers of each row, with all that is in it, that no other row of its list
+        has.
+        """
         words: dict[int, set[str]] = {row: set() for row in self.number}
         for number, record in enumerate(self._records):
             of_record = frozenset[str]().union(*map(words_in, record.texts))
             for row in {number, *record.around} & words.keys():
                 words[row] |= of_record
         counts = [Counter(word for row in rows for word in words[row]) for rows in self.lists]
-        return {row: frozenset(w for w in words[row] if counts[at][w] == 1) for row, at in self.number.items()}
+        return {
+            row: frozenset(w for w in words[row] if counts[at][w] == 1)
+            for row, at in self.number.items()
+        }

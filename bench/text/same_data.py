@@ -1,4 +1,5 @@
-"""A proof that a text writes a structured value in another layout, with nothing changed, left out or added.
+"""A proof that a text writes a structured value in another layout, with nothing changed, left out
+or added.
 
 No layout is known here. The text is walked from left to right: words of keys, then the value that
 stands under these keys, and so on, until every scalar of the value was written once. Between two
@@ -35,7 +36,10 @@ _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
 _NONE = re.compile(r"null\b|none\b|nil\b", re.IGNORECASE)
-_TRUE, _FALSE = re.compile(r"true\b|yes\b", re.IGNORECASE), re.compile(r"false\b|no\b", re.IGNORECASE)
+_TRUE, _FALSE = (
+    re.compile(r"true\b|yes\b", re.IGNORECASE),
+    re.compile(r"false\b|no\b", re.IGNORECASE),
+)
 _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Dots or lines that lead from a key to its value."""
@@ -58,7 +62,11 @@ class Scalars:
 
     def __init__(self, value: Any) -> None:
         self._value = value if isinstance(value, dict | list) else None
-        self._leaves = [item for item in nested(self._value) if not (item and isinstance(item, dict | list | tuple))]
+        self._leaves = [
+            item
+            for item in nested(self._value)
+            if not (item and isinstance(item, dict | list | tuple))
+        ]
         middle = len(self._leaves) // 2  # what stands there is what a cut leaves out
         from_middle = self._leaves[middle:] + self._leaves[:middle]
         self._texts = [*dict.fromkeys(item for item in from_middle if isinstance(item, str))]
@@ -66,13 +74,17 @@ class Scalars:
     @cached_property
     def _least(self) -> int:
         """The fewest characters that write them."""
-        return sum(len(item) if isinstance(item, str) else isinstance(item, int | float) for item in self._leaves)
+        return sum(
+            len(item) if isinstance(item, str) else isinstance(item, int | float)
+            for item in self._leaves
+        )
 
     def proof(self, text: str) -> Proof | None:
-        """The words around a value that a text writes in some layout; None where that cannot be proved.
+        """The words around a value that a text writes in some layout; None where that cannot be
+        proved.
 
-        Records may stand in reversed order and keys in any; an empty value has no proof. Linear in the
-        text, but for values with many equal records.
+        Records may stand in reversed order and keys in any; an empty value has no proof. Linear in
+        the text, but for values with many equal records.
 
         >>> value = {"id": 7, "tags": ["a", "b"], "seat": {"row": 3, "price": -4.5}}
         >>> Scalars(value).proof("id=7 tags[0]=a tags[1]=b seat.price=-4.50 seat.row=3")
@@ -105,7 +117,9 @@ class Scalars:
 
 
 def _adds_data(proof: Proof) -> bool:
-    """True if the words around a value are more data: a key with its value, or the end of what holds it."""
+    """True if the words around a value are more data: a key with its value, or the end of what
+    holds it.
+    """
     after = proof.after
     closes = any(after.count(end) > after.count(start) for start, end in ("{}", "[]", "()"))
     return closes or bool(_ADDED.search(proof.before) or _ADDED.match(after))
@@ -127,7 +141,12 @@ class _Walk:
         self._tables = tables_of(self._root)
         self._most_words = max(map(len, self._tables), default=0) + _MOST_BETWEEN
         self._uprights: dict[Words, list[tuple[list[Words], Node]]] = {}
-        for table in (table for tables in self._tables.values() for table in tables if len(rows_of(table[1])) > 1):
+        for table in (
+            table
+            for tables in self._tables.values()
+            for table in tables
+            if len(rows_of(table[1])) > 1
+        ):
             for column in table[0]:
                 self._uprights.setdefault(column, []).append(table)
         self._header_sizes = sorted({len(words) for words in self._tables}, reverse=True)
@@ -151,12 +170,16 @@ class _Walk:
         while self._goes_on():  # what need not come
             end = self._at
         self._at = end
-        while self._word(closing=True) or (self._text[self._at : self._at + 1] not in "[({" and self._separator()):
+        while self._word(closing=True) or (
+            self._text[self._at : self._at + 1] not in "[({" and self._separator()
+        ):
             pass
         return self._at
 
     def _goes_on(self) -> bool:
-        """Go behind the next value or table, and the words before it; False if something else stands there."""
+        """Go behind the next value or table, and the words before it; False if something else
+        stands there.
+        """
         while True:
             if self._has_new_word and (self._table() or self._upright()):
                 return True
@@ -198,11 +221,17 @@ class _Walk:
         names: dict[Words, None] = {}
         words = self._words
         for size in range(len(words), -1, -1):
-            names.update(dict.fromkeys(name for name in _ends_of(words[:size]) if name in self._by_name))
+            names.update(
+                dict.fromkeys(name for name in _ends_of(words[:size]) if name in self._by_name)
+            )
             if size and not words[size - 1].isdigit() and not _is_part(words[size - 1]):
                 return list(names)
         before = self._before
-        return [*names, before.name if before else ()] if before is None or before.place >= 0 else list(names)
+        return (
+            [*names, before.name if before else ()]
+            if before is None or before.place >= 0
+            else list(names)
+        )
 
     def _may_follow(self, node: Node, words: Sequence[str]) -> bool:
         """True if a part of the value may come now, behind some words.
@@ -212,14 +241,21 @@ class _Walk:
         """
         before = self._before.path if self._before else [self._root]
         path = node.path
-        shared = next((at for at, (a, b) in enumerate(zip(before, path, strict=False)) if a is not b), len(before))
+        shared = next(
+            (at for at, (a, b) in enumerate(zip(before, path, strict=False)) if a is not b),
+            len(before),
+        )
         entered = path[shared:]
-        if any(other.left for other in before[shared:]) or any(new.left < new.size for new in entered):
+        if any(other.left for other in before[shared:]) or any(
+            new.left < new.size for new in entered
+        ):
             return False
         if entered and entered[0].follows_unwritten():
             return False
         named = entered if node.children else entered[: -2 if node.is_key else -1]
-        if not all(word in words or word.removesuffix("s") in words for new in named for word in new.key):
+        if not all(
+            word in words or word.removesuffix("s") in words for new in named for word in new.key
+        ):
             return False
         known = {word for other in (*before, *path) for word in other.key}
         numbers = {str(number) for other in (*before, *path) for number in other.numbers}
@@ -229,9 +265,15 @@ class _Walk:
         """Go behind a table whose columns were named last: a value for each column, row by row."""
         for words in (self._words, [word for word in self._words if word not in _OF_TABLES]):
             for size in self._header_sizes if words else ():
-                for table in self._tables.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ():
+                for table in (
+                    self._tables.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ()
+                ):
                     columns = in_order(table[0], words[-size:])
-                    if columns and self._may_follow(table[1], words[:-size]) and self._rows(table[1], columns):
+                    if (
+                        columns
+                        and self._may_follow(table[1], words[:-size])
+                        and self._rows(table[1], columns)
+                    ):
                         return True
         return False
 
@@ -239,7 +281,9 @@ class _Walk:
         """Go behind a table that has a line for each column: its name, then the value of each row."""
         for name in _ends_of(self._words):
             for columns, node in self._uprights.get(name, ()):
-                if self._may_follow(node, self._words[: -len(name)]) and self._lines(columns, node, name):
+                if self._may_follow(node, self._words[: -len(name)]) and self._lines(
+                    columns, node, name
+                ):
                     return True
         return False
 
@@ -304,7 +348,11 @@ class _Walk:
         if match is None or len(self._words) > self._most_words:
             return False
         words = words_of_key(match[0])
-        known = {word for node in self._before.path for word in node.key} if closing and self._before else self._keys
+        known = (
+            {word for node in self._before.path for word in node.key}
+            if closing and self._before
+            else self._keys
+        )
         if not all((word.isdigit() and not closing) or _is_known(word, known) for word in words):
             return False
         self._words += words
@@ -313,9 +361,15 @@ class _Walk:
         return True
 
     def _separator(self) -> bool:
-        """Go behind a sign that separates and says nothing: no sign of a number, comparison or omission."""
+        """Go behind a sign that separates and says nothing: no sign of a number, comparison or
+        omission.
+        """
         text, at = self._text, self._at
-        sign, following, behind = text[at : at + 1], text[at + 1 : at + 2], text[at - 1 : at] if at else ""
+        sign, following, behind = (
+            text[at : at + 1],
+            text[at + 1 : at + 2],
+            text[at - 1 : at] if at else "",
+        )
         if leader := _LEADER.match(text, at):
             self._at = leader.end()
             return True
@@ -378,13 +432,23 @@ def _end_of(text: str, at: int, value: Any) -> int | None:
 def _is_end(text: str, at: int) -> bool:
     """True if no word, number or unit goes on at a place."""
     after = text[at : at + 2]
-    return not (after[:1].isalnum() or after[:1] in ("_", "%", "°") or (after[:1] in ".," and after[1:].isdigit()))
+    return not (
+        after[:1].isalnum()
+        or after[:1] in ("_", "%", "°")
+        or (after[:1] in ".," and after[1:].isdigit())
+    )
 
 
 @lru_cache(maxsize=65536)
 def _forms(value: str) -> tuple[str, ...]:
-    """A text as layouts write it, its blanks single: as it is, and with the escapes of JSON, Python or XML."""
+    """A text as layouts write it, its blanks single: as it is, and with the escapes of JSON, Python
+    or XML.
+    """
     plain = " ".join(value.split())
-    written = (json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1], repr(value)[1:-1])
+    written = (
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        json.dumps(value)[1:-1],
+        repr(value)[1:-1],
+    )
     marked = (html.escape(plain), html.escape(plain, quote=False))
     return tuple(dict.fromkeys((plain, *(" ".join(form.split()) for form in written), *marked)))

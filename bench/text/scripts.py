@@ -1,4 +1,6 @@
-"""Choosing a script or function for a request: what a manifest says about each, and the words of a text."""
+"""Choosing a script or function for a request: what a manifest says about each, and the words of a
+text.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True)
 class Script:
-    """One entry of a manifest: the name it is asked for by, and its texts. `examples` are requests it is meant for.
+    """One entry of a manifest: the name it is asked for by, and its texts. `examples` are requests
+    it is meant for.
 
     `parameters` are the names, descriptions and permitted values of its parameters, `categories`
     what it is filed under.
@@ -39,7 +42,8 @@ class Script:
 
 
 def scripts_of(manifest: Any) -> tuple[Script, ...]:
-    """The scripts of a manifest, in order. An entry without a name is left out; anything but a list gives `()`.
+    """The scripts of a manifest, in order. An entry without a name is left out; anything but a list
+    gives `()`.
 
     An entry has a `name` (else its `id` is the name), its texts at the top (a function definition)
     or below `metadata`. Of two entries with one name the later goes by its id.
@@ -52,7 +56,11 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
     scripts: dict[str, Script] = {}
     for entry in manifest if isinstance(manifest, list | tuple) else ():
         if isinstance(entry, Mapping):
-            names = [name for name in (entry.get("name"), entry.get("id")) if isinstance(name, str) and name]
+            names = [
+                name
+                for name in (entry.get("name"), entry.get("id"))
+                if isinstance(name, str) and name
+            ]
             name = next((name for name in names if name not in scripts), None)
             if name is not None:
                 scripts[name] = _script(name, entry)
@@ -65,7 +73,11 @@ def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
     >>> expected_scripts({"3": "a/b.cs", "5": ["x", "y"]}, [{"name": "b.cs", "id": "a/b.cs"}])
     {'3': ['b.cs'], '5': ['x', 'y']}
     """
-    names = {str(script.entry["id"]): script.name for script in scripts_of(manifest) if "id" in script.entry}
+    names = {
+        str(script.entry["id"]): script.name
+        for script in scripts_of(manifest)
+        if "id" in script.entry
+    }
     expected_by_step = {}
     for step, label in labels.items() if isinstance(labels, Mapping) else ():
         names_given = label if isinstance(label, list) else [label]
@@ -89,7 +101,11 @@ def _script(name: str, entry: Mapping[str, Any]) -> Script:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+    return (
+        tuple(item for item in value if isinstance(item, str))
+        if isinstance(value, list | tuple)
+        else ()
+    )
 
 
 def _parameters(schema: Any) -> list[str]:

@@ -23,10 +23,13 @@ class Strings:
     def __init__(self, strings: Iterable[str]) -> None:
         self._strings = list(dict.fromkeys(filter(None, strings)))
         valid = list(map(encodable, self._strings))
-        self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
+        self._automaton = (
+            AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
+        )
 
     def in_each(self, texts: Iterable[str]) -> dict[int, set[str]]:
-        """The strings that each of some texts has, by its place, where it has any. They are read as one.
+        """The strings that each of some texts has, by its place, where it has any. They are read as
+        one.
 
         >>> Strings(["1", "el"]).in_each(["1 el", "", "el"]) == {0: {"1", "el"}, 2: {"el"}}
         True

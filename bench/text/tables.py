@@ -1,4 +1,5 @@
-"""Tables in text read back as rows: CSV, Markdown tables, aligned columns as pandas prints them, TOON.
+"""Tables in text read back as rows: CSV, Markdown tables, aligned columns as pandas prints them,
+TOON.
 
 A line is taken for the header of a table where at least half of its names are known keys; other
 lines stay text, so that prose with commas is no table. Rows follow until one does not fit; a last
@@ -33,7 +34,8 @@ _WORD = re.compile(r"\w+")
 
 
 def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
-    """The rows of every table in a text, as mappings, and the lines that belong to none. Linear in the text.
+    """The rows of every table in a text, as mappings, and the lines that belong to none. Linear in
+    the text.
 
     >>> names = {"id", "level"}
     >>> find_tables("two walls\\nid,level\\n1,L 1\\n2,\\"7\\"\\nthat is all", names)
@@ -50,7 +52,9 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     position = read_in_vain = 0
     while position < len(lines):
         table, line = None, lines[position]
-        if line.strip() and ("" in words or "|" in line or not words.isdisjoint(_WORD.findall(line))):
+        if line.strip() and (
+            "" in words or "|" in line or not words.isdisjoint(_WORD.findall(line))
+        ):
             table = _delimited(lines, position, names)
             if table is None and position >= read_in_vain:
                 table, read_in_vain = _aligned(lines, position, names)
@@ -84,7 +88,13 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
     toon = _TOON.fullmatch(header)
     if toon:
         columns = _fields(toon.group(1), ",")
-        return _take(lines, start, columns, names, lambda line: _fields(line.strip(), ",") if line[:1] == " " else None)
+        return _take(
+            lines,
+            start,
+            columns,
+            names,
+            lambda line: _fields(line.strip(), ",") if line[:1] == " " else None,
+        )
     if "|" in header:
         read_bars = lambda line: _bars(line) if "|" in line else None  # noqa: E731
         return _take(lines, start, _bars(header), names, read_bars) or _turned(lines, start, names)
@@ -97,7 +107,9 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
 
 
 def _turned(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
-    """The table between bars whose names stand in its first column; None where most of these are no names."""
+    """The table between bars whose names stand in its first column; None where most of these are no
+    names.
+    """
     end = next((at for at in range(start, len(lines)) if "|" not in lines[at]), len(lines))
     grid = [_bars(line) for line in lines[start:end] if not _RULE.fullmatch(line)]
     columns = [row[0] for row in grid[1:]]
@@ -107,7 +119,8 @@ def _turned(lines: Sequence[str], start: int, names: Collection[str]) -> _Table 
 
 
 def _known(columns: Sequence[str], names: Collection[str]) -> bool:
-    """True if these are the columns of a table: no two alike, and at least half of the named ones known, some by the end of their path.
+    """True if these are the columns of a table: no two alike, and at least half of the named ones
+    known, some by the end of their path.
 
     >>> [_known(columns, {"a"}) for columns in (["", "a", "", "b"], ["a", "a"], ["a", "b", "c"], [""], ["a", "x.a", "b"])]
     [True, False, False, False, True]
@@ -115,7 +128,9 @@ def _known(columns: Sequence[str], names: Collection[str]) -> bool:
     named = [column for column in columns if column]
     if not 0 < len(named) <= _MAX_COLUMNS or len(set(named)) < len(named):
         return False
-    return 2 * sum(name in names or name.rpartition(".")[2] in names for name in named) >= len(named)
+    return 2 * sum(name in names or name.rpartition(".")[2] in names for name in named) >= len(
+        named
+    )
 
 
 def _take(
@@ -125,7 +140,9 @@ def _take(
     names: Collection[str],
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
-    """The rows below a header of columns that are known; a row with half of their cells or fewer is the last one."""
+    """The rows below a header of columns that are known; a row with half of their cells or fewer is
+    the last one.
+    """
     columns = [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
         return None
@@ -150,7 +167,9 @@ def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
     row: Row = {}
     for column, cell in zip(columns, cells, strict=False):
         text = cell.strip()
-        if not text or text in _LEFT_OUT or (not column and text.isdigit()):  # the last: a plain row number
+        if (
+            not text or text in _LEFT_OUT or (not column and text.isdigit())
+        ):  # the last: a plain row number
             continue
         row[column] = read_cell(text)
         if text[0] in "{[":
@@ -173,7 +192,10 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return line.split(delimiter)
     if delimiter == "," and ("{" in line or "[" in line):
         with suppress(ValueError, RecursionError):
-            return [f'"{cell}"' if isinstance(cell, str) else json.dumps(cell) for cell in json.loads(f"[{line}]")]
+            return [
+                f'"{cell}"' if isinstance(cell, str) else json.dumps(cell)
+                for cell in json.loads(f"[{line}]")
+            ]
     cells: list[str] = []
     position = 0
     while position <= len(line):
@@ -212,7 +234,8 @@ def _bars(line: str) -> list[str]:
 
 
 def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[_Table | None, int]:
-    """The table at a line whose columns are told apart by blanks, and the line up to which was read.
+    """The table at a line whose columns are told apart by blanks, and the line up to which was
+    read.
 
     Two blanks in all of its lines part two columns, or one where that is how the header is written.
     Row numbers in front need no name.
@@ -220,10 +243,14 @@ def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[
     end = start
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
-        if not _known(named, names) or (len(named) == 2 and not _is_header(named, lines[start + 1 : start + 2], names)):
+        if not _known(named, names) or (
+            len(named) == 2 and not _is_header(named, lines[start + 1 : start + 2], names)
+        ):
             continue
         spans, end = _spans_at(lines, start, gap, len(named))
-        cells = [[line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]]
+        cells = [
+            [line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]
+        ]
         if len(cells) > 1 and cells[0][not cells[0][0] :] == named:
             rows = [_row(cells[0], line) for line in cells[1:]]
             return ([row for row in rows if row], end - start), end
@@ -236,8 +263,12 @@ def _is_header(named: Sequence[str], below: Sequence[str], names: Collection[str
     return all(name in names for name in named) and not (first and first[-1] in names)
 
 
-def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[list[tuple[int, int]], int]:
-    """The spans of the columns of a table, and where it ends; it goes on while each name has a column of its own."""
+def _spans_at(
+    lines: Sequence[str], start: int, gap: int, named: int
+) -> tuple[list[tuple[int, int]], int]:
+    """The spans of the columns of a table, and where it ends; it goes on while each name has a
+    column of its own.
+    """
     mask = _filled(lines[start])
     header = f"{mask:b}"[::-1]
     end = start + 1
@@ -259,4 +290,7 @@ def _spans(mask: int, gap: int) -> list[tuple[int, int]]:
     """The runs of filled places that at least `gap` blank ones keep apart; the last one has no end."""
     bits = bin(mask)[:1:-1]
     runs = [match.span() for match in re.finditer(rf"1(?:0{{0,{gap - 1}}}1)*", bits)]
-    return [(at, runs[place + 1][0] if place + 1 < len(runs) else 10**9) for place, (at, _) in enumerate(runs)]
+    return [
+        (at, runs[place + 1][0] if place + 1 < len(runs) else 10**9)
+        for place, (at, _) in enumerate(runs)
+    ]

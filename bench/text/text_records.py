@@ -64,7 +64,9 @@ class TextReading:
         for value in values:
             read_records = list(records_of(value))
             for record in read_records:
-                near = frozenset(text.casefold() for outer in record.around for text in read_records[outer].texts)
+                near = frozenset(
+                    text.casefold() for outer in record.around for text in read_records[outer].texts
+                )
                 own = near.union(map(str.casefold, record.texts))
                 own_pairs = tuple((_last_part(key, names), item) for key, item in record.pairs)
                 records.append(TextRecord(own_pairs, near, own))
@@ -103,20 +105,27 @@ class TextReading:
         return frozenset(self._lines).union(word for _, word in self._records)
 
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
-        """The numbers of the records of the text that say a fact under a key. Each is asked for once."""
+        """The numbers of the records of the text that say a fact under a key. Each is asked for
+        once.
+        """
         asked = plain_key(key), fact
         if asked not in self._saying:
             self._saying[asked] = frozenset(
                 number
                 for number in self._records.get((asked[0], word_of(fact)), ())
-                if any(plain_key(own) == asked[0] and says(text, fact) for own, text in self.all_records[number].pairs)
+                if any(
+                    plain_key(own) == asked[0] and says(text, fact)
+                    for own, text in self.all_records[number].pairs
+                )
             )
         return self._saying[asked]
 
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences of the text that say a fact."""
         if fact not in self._lines_with:
-            self._lines_with[fact] = [line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)]
+            self._lines_with[fact] = [
+                line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)
+            ]
         return self._lines_with[fact]
 
 
@@ -142,7 +151,8 @@ def has_odd_number(text: str) -> bool:
 
 
 def sure_part(word: str) -> str:
-    """The part of a word or number that stands, in small letters, in every text which has it and no odd number.
+    """The part of a word or number that stands, in small letters, in every text which has it and no
+    odd number.
 
     >>> [sure_part(word) for word in ("w104", "1250.5", "0.25", "1234567", "1e-9")]
     ['w104', '5', '25', '567', '']
@@ -158,7 +168,9 @@ def _numbers_of(text: str) -> frozenset[str]:
 
 
 class Record(NamedTuple):
-    """The scalars of one mapping as texts, with their keys; `around` are the numbers of the mappings around it."""
+    """The scalars of one mapping as texts, with their keys; `around` are the numbers of the
+    mappings around it.
+    """
 
     keys: tuple[str, ...]
     texts: tuple[str, ...]
@@ -177,7 +189,11 @@ def records_of(node: Any) -> Iterator[Record]:
     number = 0
     while waiting:
         value, name, around = waiting.pop()
-        items = list(value.items()) if isinstance(value, dict) else [(name, item) for item in _listed(value)]
+        items = (
+            list(value.items())
+            if isinstance(value, dict)
+            else [(name, item) for item in _listed(value)]
+        )
         keys: list[str] = []
         texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
@@ -198,13 +214,17 @@ def records_of(node: Any) -> Iterator[Record]:
 
 
 def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the keys of each mapping, and those of them that lead to mappings or lists, where it has any."""
+    """Yield the keys of each mapping, and those of them that lead to mappings or lists, where it
+    has any.
+    """
     waiting = [node]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             inner = [
-                str(key).removesuffix("[]") for key, item in value.items() if isinstance(item, dict | list | tuple)
+                str(key).removesuffix("[]")
+                for key, item in value.items()
+                if isinstance(item, dict | list | tuple)
             ]
             if any(inner):
                 yield [str(key).removesuffix("[]") for key in value], inner
@@ -231,7 +251,9 @@ def _sentences(plain: str) -> Iterator[Line]:
         for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
             for sentence in _SENTENCES.split(chunk):
                 stems = frozenset(
-                    w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit()
+                    w.casefold()[:_STEM_CHARS]
+                    for w in _TOKEN.findall(f"{heading} {sentence}")
+                    if not w.isdigit()
                 )
                 yield Line(sentence, heading.casefold(), stems)
         if line.rstrip().endswith(":") or line.lstrip().startswith("#"):

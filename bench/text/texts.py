@@ -68,11 +68,15 @@ class Texts:
         self.flat_paragraph = flat_paragraph = Remembered(lambda paragraph: _flat(words, paragraph))
         """The words of a paragraph in a row."""
 
-        self.flat = Remembered(lambda text: "\n".join(map(flat_paragraph, plain(text).split("\n\n"))))
-        """The words of each paragraph of a text, a line each: where a run of words is looked for."""
+        self.flat = Remembered(
+            lambda text: "\n".join(map(flat_paragraph, plain(text).split("\n\n")))
+        )
+        """The words of each paragraph of a text, a line each: where a run of words is looked for.
+        """
 
     def unescaped(self, text: str) -> str:
-        """The lines of a text that hold escapes though it was decoded, with these resolved: text within text. `""` where there is none.
+        """The lines of a text that hold escapes though it was decoded, with these resolved: text
+        within text. `""` where there is none.
 
         A fact is present in a text if it is in the one or in the other: nobody can tell which of
         them a backslash was meant for.
@@ -92,7 +96,9 @@ class Texts:
 
     def holds(self, text: str, fact: str) -> bool:
         """True if a fact is present in a text; the text is decoded first."""
-        return self._holds(text, fact) or (bool(other := self.unescaped(text)) and self.holds(other, fact))
+        return self._holds(text, fact) or (
+            bool(other := self.unescaped(text)) and self.holds(other, fact)
+        )
 
     def _holds(self, text: str, fact: str) -> bool:
         if is_number(fact):
@@ -125,7 +131,9 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
 def _flat(words: Remembered[str], paragraph: str) -> str:
     """The words of a paragraph in a row, from those of its lines."""
     words_of_line = words.find if len(paragraph) > LONG_CHARS else words
-    return " " + "".join(row for line in paragraph.split("\n") if (row := words_of_line(line)) != " ")
+    return " " + "".join(
+        row for line in paragraph.split("\n") if (row := words_of_line(line)) != " "
+    )
 
 
 class FactsHeld(Remembered[frozenset[str]]):
@@ -141,7 +149,9 @@ class FactsHeld(Remembered[frozenset[str]]):
         self._numbers = frozenset(filter(is_number, facts))
         self._rows = grouped((flat(fact), fact) for fact in facts if " " in fact)
         self._in_rows = Strings(self._rows)
-        self._words = Strings(fact for fact in facts if " " not in fact and fact not in self._numbers)
+        self._words = Strings(
+            fact for fact in facts if " " not in fact and fact not in self._numbers
+        )
         self._searched: set[str] = set()
         self._of_line: dict[str, set[str]] = {}
         self._of_paragraph: dict[str, set[str]] = {}
@@ -173,7 +183,9 @@ class FactsHeld(Remembered[frozenset[str]]):
         new = list(paragraphs.difference(self._of_paragraph))
         rows_of = self._in_rows.in_each(map(self.texts.flat_paragraph, new))
         for at, paragraph in enumerate(new):
-            self._of_paragraph[paragraph] = {fact for row in rows_of.get(at, ()) for fact in self._rows[row]}
+            self._of_paragraph[paragraph] = {
+                fact for row in rows_of.get(at, ()) for fact in self._rows[row]
+            }
         return set().union(*map(self._of_paragraph.__getitem__, paragraphs))
 
 

@@ -21,7 +21,12 @@ def lines_of(value: Any) -> list[str]:
 
 def _leaf(value: Any) -> str:
     if isinstance(value, str):
-        if 2 <= len(value) <= 80 and '"' not in value and "\n" not in value and not _HOLDS_FACT.search(value):
+        if (
+            2 <= len(value) <= 80
+            and '"' not in value
+            and "\n" not in value
+            and not _HOLDS_FACT.search(value)
+        ):
             return f'"{value}"'
         return value
     if value is None or isinstance(value, bool):
@@ -43,7 +48,9 @@ def _emit(value: Any, key: str, lines: list[str]) -> None:
         if key:
             lines.append(f"{key}:")
         for item in value:
-            if isinstance(item, dict) and not any(isinstance(leaf, dict | list) for leaf in item.values()):
+            if isinstance(item, dict) and not any(
+                isinstance(leaf, dict | list) for leaf in item.values()
+            ):
                 lines.append(", ".join(f"{name}: {_leaf(leaf)}" for name, leaf in item.items()))
             else:
                 _emit(item, "", lines)

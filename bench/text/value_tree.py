@@ -23,14 +23,18 @@ def words_of_key(key: str) -> Words:
 
 
 class Node:
-    """A mapping, list or scalar of the value: its place in the one around it, and how much of it is still to come.
+    """A mapping, list or scalar of the value: its place in the one around it, and how much of it is
+    still to come.
 
-    A scalar that is the key of its record too (`{"W1": {"id": "W1"}}`) need not come: one of the two says it.
+    A scalar that is the key of its record too (`{"W1": {"id": "W1"}}`) need not come: one of the
+    two says it.
     """
 
     __slots__ = "children", "is_key", "key", "left", "parent", "place", "size", "value"
 
-    def __init__(self, value: Any, parent: Node | None = None, name: str = "", place: int = -1) -> None:
+    def __init__(
+        self, value: Any, parent: Node | None = None, name: str = "", place: int = -1
+    ) -> None:
         self.value, self.parent, self.place = value, parent, place
         self.key = words_of_key(name)
         self.children: list[Node] = []
@@ -70,14 +74,22 @@ class Node:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers that may stand beside it: its place in a list from 0 or 1, and the length of a list."""
+        """The numbers that may stand beside it: its place in a list from 0 or 1, and the length of
+        a list.
+        """
         places = (self.place, self.place + 1) if self.place >= 0 else ()
         return (*places, len(self.children)) if isinstance(self.value, list) else places
 
     def follows_unwritten(self) -> bool:
-        """True for a scalar of a list the one before which is still to come: such texts keep their order."""
+        """True for a scalar of a list the one before which is still to come: such texts keep their
+        order.
+        """
         is_next = self.parent is None or self.place < 1 or bool(self.children)
-        return not is_next and self.parent is not None and self.parent.children[self.place - 1].left > 0
+        return (
+            not is_next
+            and self.parent is not None
+            and self.parent.children[self.place - 1].left > 0
+        )
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
@@ -88,7 +100,9 @@ def nodes_of(node: Node) -> Iterator[Node]:
 
 
 def tables_of(root: Node) -> dict[Words, list[tuple[list[Words], Node]]]:
-    """By the words of their columns, in order of the alphabet, the lists of rows with the same columns, and the whole as a row."""
+    """By the words of their columns, in order of the alphabet, the lists of rows with the same
+    columns, and the whole as a row.
+    """
     tables: dict[Words, list[tuple[list[Words], Node]]] = {}
     for node in nodes_of(root):
         rows = rows_of(node) or [node] * (node is root)
@@ -101,8 +115,12 @@ def tables_of(root: Node) -> dict[Words, list[tuple[list[Words], Node]]]:
 
 
 def rows_of(node: Node) -> list[Node]:
-    """The records of a list, or of a mapping in which each has its key as a value; none for any other."""
-    by_key = bool(node.children) and all(any(leaf.is_key for leaf in child.children) for child in node.children)
+    """The records of a list, or of a mapping in which each has its key as a value; none for any
+    other.
+    """
+    by_key = bool(node.children) and all(
+        any(leaf.is_key for leaf in child.children) for child in node.children
+    )
     return node.children if by_key or isinstance(node.value, list) else []
 
 
@@ -120,7 +138,11 @@ def in_order(columns: list[Words], header: Sequence[str]) -> list[int] | None:
     at = 0
     while at < len(header):
         left = [number for number in range(len(columns)) if number not in order]
-        named = [number for number in left if columns[number] == tuple(header[at : at + len(columns[number])])]
+        named = [
+            number
+            for number in left
+            if columns[number] == tuple(header[at : at + len(columns[number])])
+        ]
         if not named:
             return None
         order.append(max(named, key=lambda number: len(columns[number])))

@@ -77,5 +77,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
     ('a', 'a, b and c', 'a and 2 more')
     """
-    first_names = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    first_names = (
+        list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    )
     return " and ".join(filter(None, [", ".join(first_names[:-1]), *first_names[-1:]]))

@@ -11,7 +11,8 @@ _MOST_FACTOR = 20
 
 
 def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> bool:
-    """True if a number is the sum or difference of two others, the sum of all, or one times a small whole number.
+    """True if a number is the sum or difference of two others, the sum of all, or one times a small
+    whole number.
 
     `percent`: or the share of one in another. Rounded as it is written; the first twelve others are
     looked at.
@@ -40,7 +41,11 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
             if fits(one + other) or fits(abs(one - other)):
                 return True
             for a, b in ((one, other), (other, one)):
-                if a == a.to_integral_value() and 1 < a <= _MOST_FACTOR and (fits(a * b) or fits(b / a)):
+                if (
+                    a == a.to_integral_value()
+                    and 1 < a <= _MOST_FACTOR
+                    and (fits(a * b) or fits(b / a))
+                ):
                     return True
                 if percent and b and (fits(a / b * 100) or fits(abs(a - b) / b * 100)):
                     return True

@@ -19,7 +19,9 @@ class MarkedStarts:
     def __init__(self) -> None:
         self._next: dict[tuple[int | None, Hashable], int] = {}
         self._path: list[int] = []
-        """By number of messages the start of the prompt that has so many; equal starts have one number."""
+        """By number of messages the start of the prompt that has so many; equal starts have one
+        number.
+        """
 
         self._used: dict[int, int] = {}
         """By the number of a marked start the step of the prompt that last wrote or read it."""
@@ -34,7 +36,8 @@ class MarkedStarts:
         look_back: int,
         kept: Callable[[int], bool],
     ) -> tuple[int, int] | None:
-        """The number of messages read from the cache and the step of their last use; None for nothing.
+        """The number of messages read from the cache and the step of their last use; None for
+        nothing.
 
         The prompt becomes marked.
 
@@ -46,7 +49,12 @@ class MarkedStarts:
         self._follow(begins, keys, at)
         marks = len(keys), _system_count(keys, messages)
         cached = next(
-            (n for mark in marks if (n := self._back(mark, keys, messages, look_back, kept)) is not None), None
+            (
+                n
+                for mark in marks
+                if (n := self._back(mark, keys, messages, look_back, kept)) is not None
+            ),
+            None,
         )
         used = None if cached is None else (cached, self._used[self._path[cached]])
         for end in (*marks, *(() if cached is None else (cached,))):
@@ -92,7 +100,9 @@ def positions(message: Message, before: Message | None = None) -> int:
     if _is_result(message):
         return 0 if before is not None and _is_result(before) else 1
     calls = any(not call.in_text for call in message.tool_calls)
-    return max(1, bool(message.text.strip()) + calls + bool(message.reasoning_tokens) + message.non_text)
+    return max(
+        1, bool(message.text.strip()) + calls + bool(message.reasoning_tokens) + message.non_text
+    )
 
 
 def _is_result(message: Message) -> bool:
@@ -100,4 +110,7 @@ def _is_result(message: Message) -> bool:
 
 
 def _system_count(keys: Sequence[Hashable], messages: Any) -> int:
-    return next((n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")), len(keys))
+    return next(
+        (n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")),
+        len(keys),
+    )

@@ -40,7 +40,9 @@ class CacheRule:
     look_back: int | None = None
 
     def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
-        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken for recent)."""
+        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken
+        for recent).
+        """
         if prefix_tokens < self.minimum or self.expired(idle_s):
             return 0
         return prefix_tokens // self.step * self.step
@@ -63,7 +65,8 @@ _BEFORE_CACHING = re.compile(r"gpt-3|gpt-4(?![o.\d])")
 _NEVER = 2**62
 _LOOK_BACK = 20
 
-# The first that a model's name matches counts. Sonnet 4.6: the page says 1,024, but prefixes below 2,048 are not kept
+# The first that a model's name matches counts. Sonnet 4.6: the page says 1,024, but prefixes below
+# 2,048 are not kept
 # (github.com/anthropics/anthropic-sdk-python/issues/1194, and so in recorded runs).
 _CLAUDE_MINIMUM = (
     (re.compile(r"(opus|fable|mythos)-5"), 512),
@@ -101,8 +104,12 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
     if "claude" in name and provider in ("anthropic", "aws", "google"):
         name = name.replace(".", "-")
         source = _BEDROCK if provider == "aws" else _ANTHROPIC
-        minimum = 4096 if provider == "aws" and "opus-4-7" in name else _first(_CLAUDE_MINIMUM, name)
-        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, writes=True, look_back=_LOOK_BACK)
+        minimum = (
+            4096 if provider == "aws" and "opus-4-7" in name else _first(_CLAUDE_MINIMUM, name)
+        )
+        return CacheRule(
+            minimum, source, lifetime_s=5 * MINUTE_S, writes=True, look_back=_LOOK_BACK
+        )
     if provider == "google" and "gemini" in name:
         return CacheRule(_first(_GEMINI_MINIMUM, name), _GOOGLE, promised=False)
     return _RULES.get(provider or "")
@@ -171,7 +178,11 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
         promised = promised and (rule is None or rule.promised)
         any_reported = any_reported or usage.cached_prompt_tokens is not None
         touched = touched or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
-        if last is not None and last.usage is not None and (last.model or model) == (step.model or model):
+        if (
+            last is not None
+            and last.usage is not None
+            and (last.model or model) == (step.model or model)
+        ):
             readable = _readable(last, step, model)
             could += readable
             did += min(usage.cached_prompt_tokens or 0, readable) if readable else 0
@@ -181,7 +192,9 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
 
 
 def _readable(last: ModelTurn, turn: ModelTurn, model: str | None) -> int:
-    """Return the tokens that the cache could serve of a recorded prompt, by the provider's own counts."""
+    """Return the tokens that the cache could serve of a recorded prompt, by the provider's own
+    counts.
+    """
     named = turn.model or model
     rule = cache_rule(provider_of(named), named)
     if rule is None or last.usage is None or turn.usage is None:

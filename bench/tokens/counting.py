@@ -33,8 +33,10 @@ _ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _PATTERNS = {
     "o200k_base": "|".join(
         (
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _ENDINGS,
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _ENDINGS,
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+            + _ENDINGS,
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+            + _ENDINGS,
             r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         )
     ),
@@ -43,15 +45,21 @@ _PATTERNS = {
         r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
-"""By encoding how a text is split into pieces, each of which is tokens of its own. tiktoken's own patterns."""
+"""By encoding how a text is split into pieces, each of which is tokens of its own. tiktoken's own
+patterns.
+"""
 
-# Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
-# counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
+# Both encodings end a token before the first character after a blank line (unless it is a slash or
+# white space), so paragraphs may be
+# counted one by one. A history that is written anew for every prompt then costs its new paragraphs,
+# not all of them again.
 _LONG_CHARS = 1000
 _PARAGRAPH = re.compile(r"(?<=\n\n)(?=[^\s/])")
 
-# tiktoken panics (a BaseException, not an Exception) on some texts of about a million like characters, and takes more than linear time on long
-# words. A longer text is counted in parts, cut where a token ends anyhow: before the white space behind a word, or at the start of a line.
+# tiktoken panics (a BaseException, not an Exception) on some texts of about a million like
+# characters, and takes more than linear time on long
+# words. A longer text is counted in parts, cut where a token ends anyhow: before the white space
+# behind a word, or at the start of a line.
 _PART_CHARS = 100_000
 _TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
@@ -124,24 +132,34 @@ class TokenCounter:
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:
-            return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
+            return len(
+                self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            )
 
     def of(self, item: Message | str) -> int:
         """Tokens of a text, or of a message with its framing."""
         return self.text(item) if isinstance(item, str) else self.message(item)
 
     def message(self, message: Message) -> int:
-        """Tokens of one message: framing, text, calls that are not in the text, reasoning sent back."""
-        return self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
+        """Tokens of one message: framing, text, calls that are not in the text, reasoning sent
+        back.
+        """
+        return (
+            self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
+        )
 
     def framed(self, content_tokens: int) -> int:
         """Tokens of a message that says so many tokens of the encoding."""
         return round(self.counting.factor * content_tokens + self.counting.message_tokens)
 
     def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
-        """Tokens, in the encoding itself, of a text and of the tool calls that are not already written in it."""
+        """Tokens, in the encoding itself, of a text and of the tool calls that are not already
+        written in it.
+        """
         call_texts = [
-            self.encoded(call.name) + self.encoded(compact_json(call.arguments)) for call in calls if not call.in_text
+            self.encoded(call.name) + self.encoded(compact_json(call.arguments))
+            for call in calls
+            if not call.in_text
         ]
         return self.encoded(text) + sum(call_texts)
 
@@ -155,7 +173,9 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > _PART_CHARS:
         end = start + _PART_CHARS
-        places = [match.start() for match in _TOKEN_ENDS.finditer(text, start + _PART_CHARS // 2, end)]
+        places = [
+            match.start() for match in _TOKEN_ENDS.finditer(text, start + _PART_CHARS // 2, end)
+        ]
         end = places[-1] if places else end
         yield text[start:end]
         start = end
@@ -167,11 +187,15 @@ def _encoding(name: str) -> tiktoken.Encoding:
     import tiktoken
 
     ranks = dict(zip(vocabulary(name), itertools.count()))
-    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
+    return tiktoken.Encoding(
+        name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
+    )
 
 
 def vocabulary(name: str) -> list[bytes]:
-    """The tokens of an encoding by rank: 256 of one byte, then those with 0xff between them, which none has."""
+    """The tokens of an encoding by rank: 256 of one byte, then those with 0xff between them, which
+    none has.
+    """
     packed = resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes()
     tokens = lzma.decompress(packed)
     return [*(tokens[at : at + 1] for at in range(256)), *tokens[256:].split(b"\xff")]

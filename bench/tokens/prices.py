@@ -1,4 +1,5 @@
-"""Counts into money and windows: unit prices of a model, from the dated tables of genai-prices, offline.
+"""Counts into money and windows: unit prices of a model, from the dated tables of genai-prices,
+offline.
 
 Prices are those of the day a trace was recorded, or of `UNDATED` for a trace without times, so that
 the same input costs the same tomorrow.
@@ -18,11 +19,14 @@ UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 Rates = tuple[float, float, float, float, float]
-"""Dollars for a million tokens: new ones, cached ones, those written, the answer, those written for an hour."""
+"""Dollars for a million tokens: new ones, cached ones, those written, the answer, those written for
+an hour.
+"""
 
 
 class UnitPrices(Value, frozen=True, array_like=True):
-    """The prices of one model in US dollars a token. `rates` hold for prompts of more than so many tokens.
+    """The prices of one model in US dollars a token. `rates` hold for prompts of more than so many
+    tokens.
 
     Cached tokens and those written cost the plain input price where the provider lists none, writes
     for an hour what those for five minutes do.
@@ -32,8 +36,11 @@ class UnitPrices(Value, frozen=True, array_like=True):
     model: str
     rates: tuple[tuple[int, Rates], ...]
 
-    def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0) -> float:
-        """Dollars of one call. Of `prompt_tokens` the cache gave `cached`, and `written` went into it.
+    def cost_usd(
+        self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
+    ) -> float:
+        """Dollars of one call. Of `prompt_tokens` the cache gave `cached`, and `written` went into
+        it.
 
         `written_1h` are those of `written` that are kept an hour.
         """
@@ -52,13 +59,27 @@ class UnitPrices(Value, frozen=True, array_like=True):
         return plain * fresh, cached * read, writes, output_tokens * answer
 
 
-def rates_of(new: Any, output: Any, cached: Any, written: Any, hour: Any = None) -> tuple[tuple[int, Rates], ...]:
-    """The rates of a model by the size of its prompt; each price is a number, one with tiers, or None."""
+def rates_of(
+    new: Any, output: Any, cached: Any, written: Any, hour: Any = None
+) -> tuple[tuple[int, Rates], ...]:
+    """The rates of a model by the size of its prompt; each price is a number, one with tiers, or
+    None.
+    """
     write = written or new
-    starts = {tier.start for price in (new, output, cached, written, hour) for tier in getattr(price, "tiers", ())}
+    starts = {
+        tier.start
+        for price in (new, output, cached, written, hour)
+        for tier in getattr(price, "tiers", ())
+    }
 
     def at(size: int) -> Rates:
-        return _at(new, size), _at(cached or new, size), _at(write, size), _at(output, size), _at(hour or write, size)
+        return (
+            _at(new, size),
+            _at(cached or new, size),
+            _at(write, size),
+            _at(output, size),
+            _at(hour or write, size),
+        )
 
     return (0, at(0)), *((start, at(start + 1)) for start in sorted(starts))
 
@@ -103,7 +124,13 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
     if prices.input_mtok is None or prices.output_mtok is None:
         return None
     hour = getattr(prices, "cache_write_1h_mtok", None)
-    listed = prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok, hour
+    listed = (
+        prices.input_mtok,
+        prices.output_mtok,
+        prices.cache_read_mtok,
+        prices.cache_write_mtok,
+        hour,
+    )
     return UnitPrices(provider.id, info.id, rates_of(*listed))
 
 
@@ -128,5 +155,7 @@ def provider_of(model: str | None) -> str | None:
 
 
 def prices_date() -> str:
-    """Return what fixes every price: the version of the price tables and the day used for undated traces."""
+    """Return what fixes every price: the version of the price tables and the day used for undated
+    traces.
+    """
     return f"genai-prices {importlib.metadata.version('genai-prices')}, undated traces at {UNDATED.date().isoformat()}"

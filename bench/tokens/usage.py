@@ -1,4 +1,5 @@
-"""Counting as a recording's own usage shows: the framing of its prompts, its vocabulary, and the reasoning sent back.
+"""Counting as a recording's own usage shows: the framing of its prompts, its vocabulary, and the
+reasoning sent back.
 
 Three numbers are medians over the turns of one trace and hold for that trace alone. Where the
 model's vocabulary is known a token is a token, and a message may cost more framing; where it is
@@ -14,7 +15,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..model import ContextEdit, ContextReset, Counting, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, text_of
+from ..model import (
+    ContextEdit,
+    ContextReset,
+    Counting,
+    ModelTurn,
+    SystemTurn,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    text_of,
+)
 from ..model.messages import Speaking
 from .caching import cache_use
 from .counting import TokenCounter
@@ -35,7 +46,8 @@ _BETTER = 0.95
 
 
 class SentPrompt(NamedTuple):
-    """A prompt as the recorded model was sent it, in tokens of the encoding: messages without framing.
+    """A prompt as the recorded model was sent it, in tokens of the encoding: messages without
+    framing.
 
     `reported` is the provider's count (0: none). `reasoning` is that of its model turns, `answered`
     the provider's counts of these turns, in place of `answered_text` of the text.
@@ -53,7 +65,8 @@ class SentPrompt(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The counting of a trace. `reasoning_tokens` are those sent back with a model turn, by its step.
+    """The counting of a trace. `reasoning_tokens` are those sent back with a model turn, by its
+    step.
 
     `error` is the mean share by which the counts miss the reported prompts, `plain_error` that of
     the plain rule; both are 0 where nothing is reported.
@@ -68,7 +81,8 @@ class Calibration(NamedTuple):
 def calibration_of(
     trace: Trace, count: TokenCounter, model: str | None, *, assumed: bool, calibrate: bool = True
 ) -> Calibration:
-    """The counting of a trace's provider. `count` is plain, `assumed` says that its vocabulary is not the model's.
+    """The counting of a trace's provider. `count` is plain, `assumed` says that its vocabulary is
+    not the model's.
 
     `model` is that of turns which name none. With fewer than two reported prompts, or without
     `calibrate`, the plain rule stays, with reasoning where the recording says that it was sent
@@ -85,7 +99,9 @@ def calibration_of(
     use = cache_use(trace, model)
     share = use.share if calibrate else 1.0
     base = Counting(cache_used=use.used, cache_share=share, cache_known=use.known)
-    flagged = {turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent}
+    flagged = {
+        turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent
+    }
     sent = [prompt for prompt in sent_prompts(trace, count) if prompt.reported > 0]
     plain = Calibration(base, {step: size for step, size in flagged.items() if size})
     if not calibrate or len(sent) < 2:
@@ -93,7 +109,11 @@ def calibration_of(
     best = _Fit.of("", sent, assumed)
     plain_error = _error(sent, "", Counting())
     for way in ("reasoning", "answered"):
-        enough = len(sent) >= FEWEST_TURNS if way == "answered" else not assumed or len(sent) >= FEWEST_TURNS
+        enough = (
+            len(sent) >= FEWEST_TURNS
+            if way == "answered"
+            else not assumed or len(sent) >= FEWEST_TURNS
+        )
         if enough and any(getattr(prompt, way) for prompt in sent):
             other = _Fit.of(way, sent, assumed)
             if other.error < best.error * (1.0 if way == "reasoning" and flagged else _BETTER):
@@ -102,7 +122,9 @@ def calibration_of(
         return plain._replace(error=plain_error, plain_error=plain_error)
     counting = msgspec.structs.replace(best.counting, **_cache(base), calibrated=True)
     sizes = {turn.index: best.size(turn, count) for turn in trace.model_turns}
-    return Calibration(counting, {step: size for step, size in sizes.items() if size > 0}, best.error, plain_error)
+    return Calibration(
+        counting, {step: size for step, size in sizes.items() if size > 0}, best.error, plain_error
+    )
 
 
 def _cache(base: Counting) -> dict[str, object]:
@@ -110,7 +132,9 @@ def _cache(base: Counting) -> dict[str, object]:
 
 
 class _Fit(NamedTuple):
-    """One way to treat reasoning ("": not sent back; as reported; whole answers as reported), with what suits it."""
+    """One way to treat reasoning ("": not sent back; as reported; whole answers as reported), with
+    what suits it.
+    """
 
     way: str
     counting: Counting
@@ -128,8 +152,12 @@ class _Fit(NamedTuple):
             slopes = [(d - x - s) / n for d, s, n, x in pairs if n]
             framing = round(_within(median(slopes), _MESSAGE_TOKENS), 2) if slopes else framing
         rest = median(d - x - factor * s - framing * n for d, s, n, x in parts)
-        lowest = -factor * min(prompt.tools for prompt in sent)  # a prompt never costs less than nothing
-        counting = Counting(prompt_tokens=round(max(rest, lowest)), message_tokens=framing, factor=factor)
+        lowest = -factor * min(
+            prompt.tools for prompt in sent
+        )  # a prompt never costs less than nothing
+        counting = Counting(
+            prompt_tokens=round(max(rest, lowest)), message_tokens=framing, factor=factor
+        )
         return cls(way, counting, _error(sent, way, counting))
 
     def size(self, turn: ModelTurn, count: TokenCounter) -> int:
@@ -137,13 +165,17 @@ class _Fit(NamedTuple):
         if self.way == "reasoning":
             return _reasoning(turn, count)
         if self.way == "answered" and turn.usage is not None:
-            content_tokens = self.counting.factor * count.contents(text_of(turn.content), turn.tool_calls)
+            content_tokens = self.counting.factor * count.contents(
+                text_of(turn.content), turn.tool_calls
+            )
             return turn.usage.completion_tokens - round(content_tokens)
         return 0
 
 
 _Parts = tuple[float, float, float, float]
-"""Of a prompt, or of the difference of two: reported tokens, text, messages, and what the provider counted."""
+"""Of a prompt, or of the difference of two: reported tokens, text, messages, and what the provider
+counted.
+"""
 
 
 def _parts(prompt: SentPrompt, way: str) -> _Parts:
@@ -176,7 +208,12 @@ def _error(sent: Sequence[SentPrompt], way: str, counting: Counting) -> float:
     off = 0.0
     for prompt in sent:
         reported, text, messages, counted = _parts(prompt, way)
-        ours = counting.prompt_tokens + counting.factor * text + counting.message_tokens * messages + counted
+        ours = (
+            counting.prompt_tokens
+            + counting.factor * text
+            + counting.message_tokens * messages
+            + counted
+        )
         off += abs(ours - reported) / reported
     return off / len(sent)
 
@@ -216,7 +253,9 @@ class _Thread:
 
 
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
-    """Yield each model turn's prompt as it was recorded: seen texts, tool definitions, the recorder's own resets."""
+    """Yield each model turn's prompt as it was recorded: seen texts, tool definitions, the
+    recorder's own resets.
+    """
     threads: dict[str, _Thread] = {}
     for step in trace.steps:
         thread = threads.setdefault(step.thread, _Thread())
@@ -226,12 +265,22 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
             thread.set(_after_reset(step, thread.messages, count))
         elif isinstance(step, ContextEdit):
             edits = {at: _plain(count.encoded(text)) for at, text in step.shown.items()}
-            thread.set([item._replace(size=edits.get(item.step, item.size)) for item in thread.messages])
+            thread.set(
+                [item._replace(size=edits.get(item.step, item.size)) for item in thread.messages]
+            )
         elif isinstance(step, ModelTurn):
             reported = step.usage.prompt_tokens if step.usage is not None else 0
             messages, content, reasoning, answered, answered_text = thread.total
             yield SentPrompt(
-                step.index, step.thread, reported, thread.tools, messages, content, reasoning, answered, answered_text
+                step.index,
+                step.thread,
+                reported,
+                thread.tools,
+                messages,
+                content,
+                reasoning,
+                answered,
+                answered_text,
             )
             content = count.contents(text_of(step.content), step.tool_calls)
             answer = step.usage.completion_tokens if step.usage is not None else 0
@@ -239,15 +288,27 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
             thread.add(_Sized(step.index, False, size))
         elif isinstance(step, Speaking):
             text = step.recorded_text if isinstance(step, ToolResult) else text_of(step.content)
-            thread.add(_Sized(step.index, isinstance(step, SystemTurn), _plain(count.encoded(text))))
+            thread.add(
+                _Sized(step.index, isinstance(step, SystemTurn), _plain(count.encoded(text)))
+            )
 
 
 def _plain(tokens: int) -> tuple[int, ...]:
     return 1, tokens, 0, 0, 0
 
 
-def _after_reset(reset: ContextReset, before: Sequence[_Sized], count: TokenCounter) -> list[_Sized]:
-    """The prompt that a recorded reset leaves: the system turns at the start, the summary, and what it kept."""
+def _after_reset(
+    reset: ContextReset, before: Sequence[_Sized], count: TokenCounter
+) -> list[_Sized]:
+    """The prompt that a recorded reset leaves: the system turns at the start, the summary, and what
+    it kept.
+    """
     start = next((at for at, item in enumerate(before) if not item.is_system), len(before))
-    summary = [] if reset.summary is None else [_Sized(-1, False, _plain(count.encoded(reset.summary)))]
-    return [*before[:start], *summary, *(item for item in before[start:] if item.step in reset.kept)]
+    summary = (
+        [] if reset.summary is None else [_Sized(-1, False, _plain(count.encoded(reset.summary)))]
+    )
+    return [
+        *before[:start],
+        *summary,
+        *(item for item in before[start:] if item.step in reset.kept),
+    ]

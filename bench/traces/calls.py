@@ -12,7 +12,15 @@ import msgspec
 from ..model import ContextReset, Trace, grouped
 from .decoded import as_dict
 from .documents import Document
-from .exchange import answer_in, answers_of, conversation_in, instructions_in, request_in, session_in, tools_in
+from .exchange import (
+    answer_in,
+    answers_of,
+    conversation_in,
+    instructions_in,
+    request_in,
+    session_in,
+    tools_in,
+)
 from .parts import Unread
 from .prompts import Prompts
 from .records import text, time_of
@@ -70,7 +78,9 @@ class Calls:
         self.document, self.reader = document, reader
         self.runs: dict[str, Prompts] = {}  # by session
         self.skipped = Unread()
-        self._kept: dict[str, list[ReadMessage]] = {}  # by an answer's name: the conversation that the server keeps
+        self._kept: dict[
+            str, list[ReadMessage]
+        ] = {}  # by an answer's name: the conversation that the server keeps
         self._unread: dict[str, Counter[str]] = {}  # by session
         self._usd: dict[tuple[str, str], float] = {}  # by session and thread
 
@@ -118,12 +128,20 @@ class Calls:
         for session, run in self.runs.items():
             for what, count in self._unread.get(session, {}).items():
                 run.unread.add(what, count)
-            trace = run.trace(self.document, self.reader, meta={"session": session} if session else {})
-            usd = {thread: cost for (of, thread), cost in self._usd.items() if of == session and cost}
+            trace = run.trace(
+                self.document, self.reader, meta={"session": session} if session else {}
+            )
+            usd = {
+                thread: cost for (of, thread), cost in self._usd.items() if of == session and cost
+            }
             traces += [_with_cost(trace, sum(usd.values()))] if session else _apart(trace, usd)
         if not traces:
-            raise self.document.fail("expected a call with its answer, got none — log requests and responses whole")
-        first = msgspec.structs.replace(traces[0], left_out={**traces[0].left_out, **self.skipped.counts})
+            raise self.document.fail(
+                "expected a call with its answer, got none — log requests and responses whole"
+            )
+        first = msgspec.structs.replace(
+            traces[0], left_out={**traces[0].left_out, **self.skipped.counts}
+        )
         return [first, *traces[1:]]
 
 
@@ -135,9 +153,14 @@ def _call_in(record: dict[str, Any]) -> Call | None:
     call = call_of(request, answer)
     offered, usd = as_dict(record.get("model_parameters")).get("tools"), record.get("response_cost")
     call.tools = call.tools or (offered if isinstance(offered, list) else None)
-    call.asked, call.answered = _first_time(record, _STARTS, call.unread), _first_time(record, _ENDS, call.unread)
+    call.asked, call.answered = (
+        _first_time(record, _STARTS, call.unread),
+        _first_time(record, _ENDS, call.unread),
+    )
     seconds = record.get("latency_sec")
-    if call.asked is not None and isinstance(seconds, int | float):  # OpenHands states when it was answered
+    if call.asked is not None and isinstance(
+        seconds, int | float
+    ):  # OpenHands states when it was answered
         call.asked, call.answered = call.asked - seconds, call.asked
     call.model = call.model or text(record.get("model"))
     call.usd = usd if isinstance(usd, int | float) else 0.0
@@ -146,7 +169,9 @@ def _call_in(record: dict[str, Any]) -> Call | None:
 
 def _first_time(record: dict[str, Any], keys: tuple[str, ...], unread: Unread) -> float | None:
     """The first of some times that can be read, in seconds."""
-    return next((time for key in keys if (time := time_of(record.get(key), unread)) is not None), None)
+    return next(
+        (time for key in keys if (time := time_of(record.get(key), unread)) is not None), None
+    )
 
 
 def _apart(trace: Trace, usd: dict[str, float]) -> list[Trace]:
@@ -160,10 +185,16 @@ def _apart(trace: Trace, usd: dict[str, float]) -> list[Trace]:
             if isinstance(step, ContextReset):
                 changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)
             steps.append(msgspec.structs.replace(step, **changes))
-        part = msgspec.structs.replace(trace, steps=tuple(steps), left_out={} if traces else trace.left_out)
+        part = msgspec.structs.replace(
+            trace, steps=tuple(steps), left_out={} if traces else trace.left_out
+        )
         traces.append(_with_cost(part, usd.get(thread, 0.0)))
     return traces
 
 
 def _with_cost(trace: Trace, usd: float) -> Trace:
-    return msgspec.structs.replace(trace, meta={**trace.meta, "cost_usd": round(usd, 9)}) if usd else trace
+    return (
+        msgspec.structs.replace(trace, meta={**trace.meta, "cost_usd": round(usd, 9)})
+        if usd
+        else trace
+    )

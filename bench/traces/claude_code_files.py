@@ -42,11 +42,19 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
     if session is None:
         return
     folder = document.path.parent
-    for path in sorted([*folder.glob("agent-*.jsonl"), *(folder / session / "subagents").glob("agent-*.jsonl")]):
-        name = (PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()).as_posix()
+    for path in sorted(
+        [*folder.glob("agent-*.jsonl"), *(folder / session / "subagents").glob("agent-*.jsonl")]
+    ):
+        name = (
+            PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
+        ).as_posix()
         agent = Document(path, name)
         first = agent.first
-        if path != document.path and first.get("isSidechain") is True and session_id([first]) == session:
+        if (
+            path != document.path
+            and first.get("isSidechain") is True
+            and session_id([first]) == session
+        ):
             yield agent
 
 
@@ -58,7 +66,9 @@ def refuse_part(document: Document, session: str | None) -> None:
     given = document.path.parents[len(PurePosixPath(document.below).parts) - 1]
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
         if main != document.path and main.is_relative_to(given) and main.is_file():
-            raise PartOf(f"{document.name}: is a sub-agent of {main.name}, which is read with it — name that file")
+            raise PartOf(
+                f"{document.name}: is a sub-agent of {main.name}, which is read with it — name that file"
+            )
 
 
 def tool_run(result: Any, seen: str) -> Ran:

@@ -60,7 +60,10 @@ def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
         commands = (first.group(1).strip(),) if first else (commands or (text.strip(),))[:1]
     ids = [f"text{index}.{at}" if at else f"text{index}" for at in range(len(commands))]
     pairs = zip(ids, commands, strict=True)
-    return tuple(ToolCall(id=own, name="bash", arguments={"command": command}, in_text=True) for own, command in pairs)
+    return tuple(
+        ToolCall(id=own, name="bash", arguments={"command": command}, in_text=True)
+        for own, command in pairs
+    )
 
 
 def is_observation(text: str) -> bool:
@@ -77,7 +80,12 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Rea
     full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
     error = (match.group("error") or None) if match else None
     return ReadMessage(
-        "tool", text, call_id=call.id, failed=int(code) != 0, error=error, ran=Ran(full=full, prose=True)
+        "tool",
+        text,
+        call_id=call.id,
+        failed=int(code) != 0,
+        error=error,
+        ran=Ran(full=full, prose=True),
     )
 
 

@@ -16,7 +16,13 @@ from .parts import Unread, picture
 from .records import arguments, text
 from .steps import ReadMessage
 
-_TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}
+_TEXTS = {
+    "text": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "summary_text": "text",
+    "refusal": "refusal",
+}
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "toolCall", "function_call",
           "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
@@ -64,7 +70,9 @@ class Blocks:
 
     def add_all(self, content: Any, unread: Unread) -> Blocks:
         """Sort a content: a text, a list of texts and blocks, or one block. Gives itself."""
-        for block in content if isinstance(content, list) else () if content is None else (content,):
+        for block in (
+            content if isinstance(content, list) else () if content is None else (content,)
+        ):
             if isinstance(block, str):
                 self.parts.append(TextPart(text=block))
             elif isinstance(block, dict):
@@ -95,7 +103,10 @@ class Blocks:
 
     def _think(self, block: dict[str, Any], unread: Unread) -> None:
         redacted = block.get("redacted") is True
-        listed = [*_items(block.get("summary")), *_items(None if redacted else block.get("content"))]
+        listed = [
+            *_items(block.get("summary")),
+            *_items(None if redacted else block.get("content")),
+        ]
         texts = [text(as_dict(part).get("text")) or "" for part in listed]
         keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
         own = next((value for key in keys if (value := text(block.get(key)))), "")
@@ -107,7 +118,10 @@ class Blocks:
         """Sort a call of a tool that the server runs: its result stands in the same item."""
         call = call_in(item, unread, kind)
         self.calls.append(call)
-        given = next((key for key in (*_GAVE, "error") if item.get(key) is not None and key != "content"), None)
+        given = next(
+            (key for key in (*_GAVE, "error") if item.get(key) is not None and key != "content"),
+            None,
+        )
         if given is not None:
             self.results.append(result_of({**item, "id": call.id, "name": call.name}))
         elif item.get("call_id") is None:
@@ -126,17 +140,33 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
     value = as_dict(part.get(key))
     match key:
         case "functionCall" | "function_call" | "toolUse":
-            return {**value, "type": "tool_call", "arguments": value.get("args", value.get("input", {}))}
+            return {
+                **value,
+                "type": "tool_call",
+                "arguments": value.get("args", value.get("input", {})),
+            }
         case "functionResponse" | "function_response":
             content, failed = _unwrapped(value.get("response"))
-            return {**value, "type": "tool_call_response", "output": as_text(content), "is_error": failed}
+            return {
+                **value,
+                "type": "tool_call_response",
+                "output": as_text(content),
+                "is_error": failed,
+            }
         case "toolResult":
-            texts = [item.get("text", item.get("json", item)) for item in dicts(value.get("content")) if item]
+            texts = [
+                item.get("text", item.get("json", item))
+                for item in dicts(value.get("content"))
+                if item
+            ]
             return {**value, "type": "tool_call_response", "output": "\n".join(map(as_text, texts))}
         case "reasoningContent":
             return {"type": "thinking", "thinking": as_dict(value.get("reasoningText")).get("text")}
         case "inlineData" | "inline_data" | "image":
-            media = text(first_of(value, ("mimeType", "mime_type"))) or f"image/{value.get('format') or '*'}"
+            media = (
+                text(first_of(value, ("mimeType", "mime_type")))
+                or f"image/{value.get('format') or '*'}"
+            )
             data = text(value.get("data") or as_dict(value.get("source")).get("bytes"))
             if data is None or not media.startswith("image"):
                 return {"type": key, key: part[key]}
@@ -190,10 +220,18 @@ def _address(block: dict[str, Any], kind: str, source: dict[str, Any]) -> str | 
     modal = str(block.get("modality") or media).startswith("image")
     if kind != "image" and not (kind in ("blob", "uri", "file") and modal):
         return None
-    given = (source.get("url"), source.get("path"), block.get("url"), block.get("uri"), block.get("image"))
+    given = (
+        source.get("url"),
+        source.get("path"),
+        block.get("url"),
+        block.get("uri"),
+        block.get("image"),
+    )
     held = (source.get("data"), block.get("base64"), block.get("data"), block.get("content"))
     data = next(filter(None, map(text, held)), None)
-    return next(filter(None, map(text, given)), None) or (f"data:{media};base64,{data}" if data else None)
+    return next(filter(None, map(text, given)), None) or (
+        f"data:{media};base64,{data}" if data else None
+    )
 
 
 def _items(value: Any) -> list[Any]:
@@ -214,7 +252,9 @@ def _id(block: dict[str, Any]) -> str:
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
     """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
     the server runs is named by its kind."""
-    inner = next((block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block)
+    inner = next(
+        (block[key] for key in ("custom", "function") if isinstance(block.get(key), dict)), block
+    )
     name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     unread.add("call without a name", name is None and kind in _CALLS)
     name = name or ("unknown" if kind in _CALLS else kind.removesuffix("_call"))
@@ -229,20 +269,46 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
     value = as_dict(output)
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
         output = value["value"]
-    failed = block.get("is_error") is True or block.get("isError") is True or error not in (None, False, "")
+    failed = (
+        block.get("is_error") is True
+        or block.get("isError") is True
+        or error not in (None, False, "")
+    )
     failed = failed or block.get("status") in ("failed", "incomplete", "error")
-    failed = failed or str(value.get("type")).startswith("error-") or str(value.get("type")).endswith("_error")
-    seen = (picture(f"data:image/png;base64,{output}"),) if kind == "image_generation_call" else output_of(output)
+    failed = (
+        failed
+        or str(value.get("type")).startswith("error-")
+        or str(value.get("type")).endswith("_error")
+    )
+    seen = (
+        (picture(f"data:image/png;base64,{output}"),)
+        if kind == "image_generation_call"
+        else output_of(output)
+    )
     stated = None if error in (None, False, "") else as_text(error)
     if kind == "tool_result":  # Anthropic's errors are texts of many lines
         stated = stated or next(iter(text_of(seen).strip().splitlines()), None)
     why = (stated or text_of(seen) or None) if failed else None
     return ReadMessage(
-        "tool", seen, call_id=_id(block), name=text(first_of(block, _NAMES)) or "", failed=failed, error=why
+        "tool",
+        seen,
+        call_id=_id(block),
+        name=text(first_of(block, _NAMES)) or "",
+        failed=failed,
+        error=why,
     )
 
 
-_CONTENT_TYPES = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}
+_CONTENT_TYPES = {
+    *_TEXTS,
+    "image",
+    "image_url",
+    "input_image",
+    "document",
+    "audio",
+    "container_upload",
+    "input_file",
+}
 
 
 def output_of(value: Any) -> Content:
@@ -250,9 +316,17 @@ def output_of(value: Any) -> Content:
     as compact JSON."""
     if value is None or isinstance(value, str):
         return value or ""
-    if isinstance(value, dict) and value.get("type") == "computer_screenshot" and text(value.get("image_url")):
+    if (
+        isinstance(value, dict)
+        and value.get("type") == "computer_screenshot"
+        and text(value.get("image_url"))
+    ):
         return (picture(value["image_url"]),)
-    if isinstance(value, list) and value and all(isinstance(part, str) or _is_visible(part) for part in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(part, str) or _is_visible(part) for part in value)
+    ):
         return Blocks(list(map(part_of, value))).content
     return "" if value == [] else compact_json(value)
 

@@ -87,7 +87,9 @@ class Document:
             data = unpacked(self.disk_bytes, self.name).removeprefix(_BOM)
         except TraceError as error:
             return error
-        return data if data.strip() else self.fail("is empty — nothing was recorded; record it again")
+        return (
+            data if data.strip() else self.fail("is empty — nothing was recorded; record it again")
+        )
 
     @property
     def text(self) -> str:
@@ -213,7 +215,11 @@ class Document:
             return False
         raw, unread = self.disk_bytes.removeprefix(_BOM), isinstance(self._expanded, TraceError)
         named = not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
-        return named or (unread and is_packed(raw)) or bool(_OBJECTS.match(raw if unread else self.data))
+        return (
+            named
+            or (unread and is_packed(raw))
+            or bool(_OBJECTS.match(raw if unread else self.data))
+        )
 
     @property
     def yaml(self) -> Any:

@@ -34,7 +34,9 @@ def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage
     config = as_dict(request.get("config"))
     system: list[ReadMessage] = []
     for value in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
-        value = value.get("parts", value.get("content", value)) if isinstance(value, dict) else value
+        value = (
+            value.get("parts", value.get("content", value)) if isinstance(value, dict) else value
+        )
         content = Blocks().add_all(value, unread).content
         system += [ReadMessage("system", content)] if content else []
     return system
@@ -83,7 +85,9 @@ def tools_in(request: Any) -> list[Any] | None:
     definitions: list[Any] = []
     for tool in listed if isinstance(listed, list) else []:
         declared = first_of(as_dict(tool), ("functionDeclarations", "function_declarations"))
-        definitions += declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
+        definitions += (
+            declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
+        )
     return definitions or None
 
 
@@ -128,7 +132,9 @@ def _joined(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     """A turn of which some libraries write each call, or text, as a message of its own."""
     contents = [one.content for one in (turn, more) if one.content]
     parts = [
-        part for content in contents for part in ([TextPart(text=content)] if isinstance(content, str) else content)
+        part
+        for content in contents
+        for part in ([TextPart(text=content)] if isinstance(content, str) else content)
     ]
     return replace(
         turn,
@@ -141,10 +147,15 @@ def _joined(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
 
 
 def _usage(response: dict[str, Any], unread: Unread) -> Usage | None:
-    reported = [as_dict(response.get("llm_output")).get("token_usage"), as_dict(response.get("usage")).get("tokens")]
+    reported = [
+        as_dict(response.get("llm_output")).get("token_usage"),
+        as_dict(response.get("usage")).get("tokens"),
+    ]
     reported += [response.get(key) for key in _USAGES]
     reported += [response] * (_COUNTED in response)
-    return next((usage for value in reported if (usage := usage_in(value, unread)) is not None), None)
+    return next(
+        (usage for value in reported if (usage := usage_in(value, unread)) is not None), None
+    )
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
@@ -156,7 +167,9 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
-    alone = {key: value for key, value in response.items() if key not in _USAGES}  # which are read once
+    alone = {
+        key: value for key, value in response.items() if key not in _USAGES
+    }  # which are read once
     for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), alone)):
         if "role" in value or is_langchain(value) or "parts" in value:
             read = message(value, unread, "assistant")
@@ -170,27 +183,43 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
 def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
     have a list a prompt."""
-    lists = [item if isinstance(item, list) else [item] for item in listed] if isinstance(listed, list) else []
+    lists = (
+        [item if isinstance(item, list) else [item] for item in listed]
+        if isinstance(listed, list)
+        else []
+    )
     several = [item for inner in lists for item in dicts(inner)]
     unread.add("further answer of one model call", max(len(several) - 1, 0))
     for answer in several[:1]:
-        value, gemini = first_of(answer, ("message", "content")), isinstance(answer.get("content"), dict)
+        value, gemini = (
+            first_of(answer, ("message", "content")),
+            isinstance(answer.get("content"), dict),
+        )
         if isinstance(value, dict):
-            read = [without_ids(item) if gemini else item for item in message(value, unread, "assistant")]
+            read = [
+                without_ids(item) if gemini else item
+                for item in message(value, unread, "assistant")
+            ]
         else:
             read = [ReadMessage("assistant", text(answer.get("text")) or "")]
-        return _ended(read, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS)))
+        return _ended(
+            read, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS))
+        )
     return []
 
 
 def _ended(answers: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
-    return [replace(turn, finish_reason=reason or turn.finish_reason) for turn in answers[:1]] + answers[1:]
+    return [
+        replace(turn, finish_reason=reason or turn.finish_reason) for turn in answers[:1]
+    ] + answers[1:]
 
 
 def end_of_items(response: dict[str, Any]) -> str | None:
     """The reason why an answer of the Responses interface ended: that of an incomplete one, else
     its status."""
-    return text(as_dict(response.get("incomplete_details")).get("reason")) or text(response.get("status"))
+    return text(as_dict(response.get("incomplete_details")).get("reason")) or text(
+        response.get("status")
+    )
 
 
 # ---------------------------------------------------------------- what is a request, what an answer
@@ -202,7 +231,11 @@ def is_request(value: Any) -> bool:
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))
-    lists = (body.get("messages"), ("role",)), (asked, ("role", "type")), (body.get("contents"), ("parts",))
+    lists = (
+        (body.get("messages"), ("role",)),
+        (asked, ("role", "type")),
+        (body.get("contents"), ("parts",)),
+    )
     return any(_objects(listed, *keys) for listed, keys in lists)
 
 
@@ -234,7 +267,9 @@ _MEANT = ("fncall_messages", "raw_messages")
 """Messages as the agent meant them, where OpenHands sent calls and results as text."""
 _ALONE = (("response",), ("completion",), ("output",))
 """Keys below which an answer may be its text alone."""
-_SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
+_SESSIONS = _places(
+    "session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id"
+)
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
@@ -256,7 +291,10 @@ def answer_in(record: Any) -> Any:
     that can be read."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
-        if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":
+        if (
+            keys[-1:] in (("text",), ("data",))
+            and _inside(record, (*keys[:-1], "encoding")) == "base64"
+        ):
             value = unpacked(value)
         if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
@@ -277,7 +315,9 @@ def _inside(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    return strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
+    return (
+        strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
+    )
 
 
 def session_in(record: Any) -> str:

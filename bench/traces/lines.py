@@ -41,13 +41,17 @@ def encode_trace(trace: Trace) -> bytes:
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
     """
-    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _FIELDS})
+    header = Header(
+        bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _FIELDS}
+    )
     lines = [_line(trace, "header", header, HEADER)]
     lines += [_line(trace, f"step {step.index}", step, STEP) for step in trace.steps]
     return b"".join(line + b"\n" for line in lines)
 
 
-def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
+def _line(
+    trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]
+) -> bytes:
     """A header or a step as a line that reads back as it was; TraceError where it would not."""
     try:
         try:
@@ -60,7 +64,9 @@ def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.jso
             )
             line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
-        raise TraceError(f"trace {trace.id!r}, {name}: cannot be written: {one_line(error)}") from None
+        raise TraceError(
+            f"trace {trace.id!r}, {name}: cannot be written: {one_line(error)}"
+        ) from None
     if read_back != value:
         raise TraceError(
             f"trace {trace.id!r}, {name}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
@@ -71,7 +77,9 @@ def _line(trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.jso
 
 def decode_trace(data: bytes) -> Trace:
     """The trace that `encode_trace` wrote."""
-    header, *steps = (typed(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines()))
+    header, *steps = (
+        typed(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines())
+    )
     return trace_of(header, steps)
 
 
@@ -81,7 +89,11 @@ def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         return decoder.decode(line)
     except msgspec.ValidationError:
         raise
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # merely rare: a lone surrogate
+    except (
+        msgspec.DecodeError,
+        UnicodeDecodeError,
+        RecursionError,
+    ):  # merely rare: a lone surrogate
         return msgspec.convert(json.loads(line), decoder.type)
 
 

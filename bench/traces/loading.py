@@ -32,7 +32,11 @@ class Loaded:
 
 
 def load(
-    paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
+    paths: Sequence[str],
+    base: Path | None = None,
+    *,
+    strict: bool = False,
+    limits: Limits | None = None,
 ) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
     names.
@@ -57,9 +61,9 @@ class TraceSource:
     file.
 
     `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow as
-    the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
-    unknown format before anything is read. With `still` a file that changes before it is read is an
-    error.
+    the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of
+    `load`, raised when met; a missing file or an unknown format before anything is read. With
+    `still` a file that changes before it is read is an error.
     """
 
     def __init__(
@@ -108,7 +112,9 @@ class TraceSource:
         if self.paths and not known.count:
             raise TraceError(": ".join(self.skipped[0]))
 
-    def _read(self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool) -> list[Trace]:
+    def _read(
+        self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool
+    ) -> list[Trace]:
         """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged
         file gives no trace."""
         try:
@@ -118,10 +124,19 @@ class TraceSource:
             raise
         except TraceError as error:
             left_out = isinstance(error, PartOf | _NotRecognised)
-            if given.named and given.format is not None and not left_out and (meant := readers.surest(document)):
+            if (
+                given.named
+                and given.format is not None
+                and not left_out
+                and (meant := readers.surest(document))
+            ):
                 short = str(error).partition(" — ")[0]
-                raise TraceError(f"{short} — recognised as {meant[0]}: write {meant[0]}:{document.name}") from None
-            if (given.named and (alone or not isinstance(error, PartOf))) or (self.strict and not left_out):
+                raise TraceError(
+                    f"{short} — recognised as {meant[0]}: write {meant[0]}:{document.name}"
+                ) from None
+            if (given.named and (alone or not isinstance(error, PartOf))) or (
+                self.strict and not left_out
+            ):
                 raise
             if not left_out:
                 self.damaged.append(document.name)
@@ -190,7 +205,9 @@ class _Readers:
         surest = self.surest(document, given.format)
         if len(surest) > 1:
             named = f"{surest[0]}:{document.name}"
-            raise _Ambiguous(f"{document.name}: could be {' or '.join(surest)} — name the format: {named}")
+            raise _Ambiguous(
+                f"{document.name}: could be {' or '.join(surest)} — name the format: {named}"
+            )
         if surest:
             return surest[0]
         raise _not_recognised(document, given)
@@ -231,7 +248,9 @@ class _Known:
         """A trace under the id that it has among the others, and why it is to be left out (`""`: it
         is not). TraceError for an id taken twice."""
         session, outline = trace.meta.get("session_id"), _outline(trace)
-        if isinstance(session, str):  # before the bytes: it says more. Two formats may record one session.
+        if isinstance(
+            session, str
+        ):  # before the bytes: it says more. Two formats may record one session.
             first = self._first.setdefault(("session", session), file)
             if first.path != file.path:
                 return trace, f"holds session {session!r}, which {first.name} has given already"
@@ -247,7 +266,9 @@ class _Known:
         if trace.id in self._outlines:
             first, own = self._first["id", trace.id], repr(trace.id[:200])
             if first.path == file.path:
-                raise TraceError(f"{file.name}: two of its runs have the id {own} — give each its own id")
+                raise TraceError(
+                    f"{file.name}: two of its runs have the id {own} — give each its own id"
+                )
             both = f"by {first.name} and by {file.name}"
             raise TraceError(f"run id {own} is taken twice: {both} — leave one of the two out")
         self._first["id", trace.id], self._outlines[trace.id] = file, outline
@@ -257,8 +278,12 @@ class _Known:
 def _outline(trace: Trace) -> int:
     """A number that two recordings of one run share: the kinds of its steps and the sizes of their
     texts."""
-    texts = (getattr(step, "content", None) or getattr(step, "seen", None) or "" for step in trace.steps)
-    return hash(tuple((type(step), len(str(text))) for step, text in zip(trace.steps, texts, strict=True)))
+    texts = (
+        getattr(step, "content", None) or getattr(step, "seen", None) or "" for step in trace.steps
+    )
+    return hash(
+        tuple((type(step), len(str(text))) for step, text in zip(trace.steps, texts, strict=True))
+    )
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -288,13 +313,17 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
     with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
-        raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
+        raise document.fail(
+            f"holds no trace that {name} can read — record it again, or leave the file out"
+        )
     stem = case_id(document.below)
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
         clean, left_out = encodable(own), dict(trace.left_out)
         if clean != own:
-            left_out["lone surrogate of its id"] = sum(a != b for a, b in zip(own, clean, strict=True))
+            left_out["lone surrogate of its id"] = sum(
+                a != b for a, b in zip(own, clean, strict=True)
+            )
         if trace.source.format != "native":  # what is written there states itself what was cut
             trace = with_marked_cuts(trace)
         changed = clean != trace.id or left_out != trace.left_out
@@ -302,8 +331,14 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))  # the nearest to a trace
-    files = f"none of {len(given.files)} files is a trace (" if len(given.files) > 1 else "is no trace ("
+    first, reason = min(
+        skipped, key=lambda item: item[1].startswith("not recognised:")
+    )  # the nearest to a trace
+    files = (
+        f"none of {len(given.files)} files is a trace ("
+        if len(given.files) > 1
+        else "is no trace ("
+    )
     return f"{given.text}: {files}{first}: {reason}) — check the folder or name the format"
 
 

@@ -41,7 +41,16 @@ _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _FINISHED = ("finish_reason", "stop_reason")
 
 
-_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS, *_REASONING}
+_CONTENTS = {
+    "content",
+    "parts",
+    "text",
+    "message",
+    "refusal",
+    "function_call",
+    *_BESIDE_CALLS,
+    *_REASONING,
+}
 
 
 def is_langchain(value: Any) -> bool:
@@ -54,7 +63,11 @@ def is_langchain(value: Any) -> bool:
         return ending.endswith(_ENDINGS) and isinstance(value.get("kwargs"), dict)
     kind = value.get("type")
     known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
-    return known and ("content" in value or isinstance(value.get("data"), dict)) and "event" not in value
+    return (
+        known
+        and ("content" in value or isinstance(value.get("data"), dict))
+        and "event" not in value
+    )
 
 
 def is_item(value: Any) -> bool:
@@ -78,7 +91,11 @@ def is_message(value: Any) -> bool:
     LangChain's, or an item."""
     if not isinstance(value, dict):
         return False
-    known = isinstance(value.get("role"), str) and value["role"] in ROLES and not _CONTENTS.isdisjoint(value)
+    known = (
+        isinstance(value.get("role"), str)
+        and value["role"] in ROLES
+        and not _CONTENTS.isdisjoint(value)
+    )
     return known or is_langchain(value) or is_item(value)
 
 
@@ -100,7 +117,10 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
         elif is_item(value) and is_answers(value):
             _add_item(answer, value, unread)
         else:
-            read += [*_answer_of(answer), *(_other_item if is_item(value) else message)(value, unread)]
+            read += [
+                *_answer_of(answer),
+                *(_other_item if is_item(value) else message)(value, unread),
+            ]
             answer = Blocks()
     return read + _answer_of(answer)
 
@@ -116,7 +136,10 @@ def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     """The turn that blocks make up, if any, and the results among them."""
     if not (blocks.parts or blocks.calls or blocks.thoughts):
         return blocks.results
-    return [ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning), *blocks.results]
+    return [
+        ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
+        *blocks.results,
+    ]
 
 
 def is_answers(item: dict[str, Any]) -> bool:
@@ -158,10 +181,16 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     elif isinstance(value.get("data"), dict) and "content" in value["data"] and "role" not in value:
         value = value["data"]
     inner = value.get("message")
-    if "role" in value and isinstance(inner, dict) and "content" not in value:  # as Cursor keeps them
+    if (
+        "role" in value and isinstance(inner, dict) and "content" not in value
+    ):  # as Cursor keeps them
         value = {**inner, **{key: member for key, member in value.items() if key != "message"}}
     role = value.get("role")
-    if isinstance(role, str) and role and (not isinstance(kind, str) or kind == "message" or role.lower() in ROLES):
+    if (
+        isinstance(role, str)
+        and role
+        and (not isinstance(kind, str) or kind == "message" or role.lower() in ROLES)
+    ):
         return role, value
     named = kind if isinstance(kind, str) else ""
     for ending in _ENDINGS:
@@ -169,7 +198,9 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return named.lower() or ("" if role is None else as_text(role)), value
 
 
-def message(value: dict[str, Any], unread: Unread, default: Role | None = None) -> list[ReadMessage]:
+def message(
+    value: dict[str, Any], unread: Unread, default: Role | None = None
+) -> list[ReadMessage]:
     """One message: results of tools one by one, then the rest. `default` is the role of a message
     that names none."""
     named, fields = unwrapped(value)
@@ -189,7 +220,9 @@ def message(value: dict[str, Any], unread: Unread, default: Role | None = None) 
     if blocks.results and not blocks.parts:
         return blocks.results
     rest = (
-        _tool_message(fields, blocks.content, name) if role == "tool" else ReadMessage(role, blocks.content, name=name)
+        _tool_message(fields, blocks.content, name)
+        if role == "tool"
+        else ReadMessage(role, blocks.content, name=name)
     )
     return [*blocks.results, rest]
 
@@ -199,27 +232,39 @@ def _tool_message(fields: dict[str, Any], seen: Content, name: str) -> ReadMessa
     call_id = as_text(first_of(fields, ("tool_call_id", "toolCallId")) or "")
     error = (text_of(seen) or None) if failed else None
     ran = None if artifact is None else Ran(output=artifact)
-    return ReadMessage("tool", seen, call_id=call_id, name=name, failed=failed, error=error, ran=ran)
+    return ReadMessage(
+        "tool", seen, call_id=call_id, name=name, failed=failed, error=error, ran=ran
+    )
 
 
 def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> ReadMessage:
     """An answer out of its fields and blocks, with reasoning, calls, model and usage."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
     own = next((one for key in _REASONING if (one := text(fields.get(key)))), None)
-    signed = [text(as_dict(block).get("thinking")) or "" for block in dicts(fields.get("thinking_blocks"))]
-    unread.add("reasoning whose text is not recorded", sum(not one for one in signed) if not own else 0)
+    signed = [
+        text(as_dict(block).get("thinking")) or "" for block in dicts(fields.get("thinking_blocks"))
+    ]
+    unread.add(
+        "reasoning whose text is not recorded", sum(not one for one in signed) if not own else 0
+    )
     beside = [text(extra.get("reasoning_content"))]
-    beside += [text(part.get("text")) for part in dicts(as_dict(extra.get("reasoning")).get("summary"))]
+    beside += [
+        text(part.get("text")) for part in dicts(as_dict(extra.get("reasoning")).get("summary"))
+    ]
     thoughts = [*blocks.thoughts, *([own] if own else signed), *beside]
-    reported = first_of(fields, ("usage_metadata", "usage")) or first_of(meta, ("token_usage", "usage"))
+    reported = first_of(fields, ("usage_metadata", "usage")) or first_of(
+        meta, ("token_usage", "usage")
+    )
     return ReadMessage(
         "assistant",
         blocks.content,
         calls_beside(fields, unread) or calls_beside(extra, unread) or tuple(blocks.calls),
         "\n".join(filter(None, thoughts)) or None,
         name=name,
-        model=text(fields.get("model")) or text(first_of(meta, ("model_name", "model", "model_id"))),
-        finish_reason=text(first_of(fields, _FINISHED)) or text(first_of(meta, (*_FINISHED, "done_reason"))),
+        model=text(fields.get("model"))
+        or text(first_of(meta, ("model_name", "model", "model_id"))),
+        finish_reason=text(first_of(fields, _FINISHED))
+        or text(first_of(meta, (*_FINISHED, "done_reason"))),
         usage=usage_in(reported, unread),
     )
 

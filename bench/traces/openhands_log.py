@@ -41,7 +41,10 @@ _ENDS = {
 }
 """Ends of observations of the first agent, by their kinds."""
 _ANY_TOOL = 50_000  # characters of a text in a prompt
-_LIMITS = {"TerminalObservation": (30_000, "terminal"), "BrowserObservation": (_ANY_TOOL, "browser")}
+_LIMITS = {
+    "TerminalObservation": (30_000, "terminal"),
+    "BrowserObservation": (_ANY_TOOL, "browser"),
+}
 _NOTICE = "<response clipped><NOTE>Due to the max output limit, only part of the full response has been shown to you."
 _SAVED = (
     " The complete output has been saved to {path} - you can use other tools to view the full content"
@@ -61,7 +64,9 @@ class EventLog(Steps):
         self._usages: dict[str, dict[str, Any]] = {}  # by the same
         self._costs: dict[str, float] = {}  # so far, by what models were used for
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
-        self._asked: dict[str, float | None] = {}  # when a call was made, if its answer made no other
+        self._asked: dict[
+            str, float | None
+        ] = {}  # when a call was made, if its answer made no other
         self._last = ""  # the event before
 
     def event(self, event: Event) -> None:
@@ -85,7 +90,10 @@ class EventLog(Steps):
 
     def _first_agents(self, event: Event) -> Callable[[EventLog, Event, float | None], None] | None:
         """The method for an event of the first agent; None for one that is not read."""
-        is_agents, kind = event.get("source") == "agent", event.get("action") or event.get("observation")
+        is_agents, kind = (
+            event.get("source") == "agent",
+            event.get("action") or event.get("observation"),
+        )
         if kind in _SILENT or kind == "recall" or "kind" in event:
             return None
         if text(event.get("action")) and (is_agents or kind == "message"):
@@ -105,7 +113,12 @@ class EventLog(Steps):
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
         role = ROLES.get(str(message.get("role")), "user")
         pictures = {"image_urls": args["image_urls"]} if args.get("image_urls") else None
-        listed = (message.get("content"), event.get("extended_content"), args.get("content"), pictures)
+        listed = (
+            message.get("content"),
+            event.get("extended_content"),
+            args.get("content"),
+            pictures,
+        )
         reasoning = self._reasoning(message) if role == "assistant" else None
         said = ReadMessage(role, self._blocks(*listed).content, reasoning=reasoning)
         if role == "assistant":
@@ -116,14 +129,20 @@ class EventLog(Steps):
     def _action(self, event: Event, t: float | None) -> None:
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
         call_id, name = text(event.get("tool_call_id")) or "", text(event.get("tool_name"))
-        call = ToolCall(id=call_id, name=name or "unknown", arguments=arguments(written.get("arguments")))
+        call = ToolCall(
+            id=call_id, name=name or "unknown", arguments=arguments(written.get("arguments"))
+        )
         thought = self._blocks(event.get("thought")).content
         turn = ReadMessage("assistant", thought, (call,), self._reasoning(event))
         self._answer(str(event.get("llm_response_id")), event, turn, t)
 
     def _first_action(self, event: Event, t: float | None) -> None:
         """Add the answer that an action of the first agent came from."""
-        kind, args, own = str(event.get("action")), dict_in(event, "args"), f"event{event.get('id')}"
+        kind, args, own = (
+            str(event.get("action")),
+            dict_in(event, "args"),
+            f"event{event.get('id')}",
+        )
         metadata = dict_in(event, "tool_call_metadata")
         response = dict_in(metadata, "model_response")
         if answers := answers_of(response, self.unread):
@@ -148,7 +167,9 @@ class EventLog(Steps):
             calls = tuple(call for call in turn.calls if call.id not in known)
             self.called(calls)
             self._asked |= dict.fromkeys(known)  # several calls of one answer run side by side
-            self.steps[step.index] = msgspec.structs.replace(step, tool_calls=step.tool_calls + calls)
+            self.steps[step.index] = msgspec.structs.replace(
+                step, tool_calls=step.tool_calls + calls
+            )
         else:
             self._asked |= {call.id: t for call in turn.calls}
             self._answers[answer] = self.say(turn, t=t)
@@ -178,7 +199,9 @@ class EventLog(Steps):
         if screenshot := text(observation.get("screenshot_data")):
             pictures += self._blocks({"image_urls": [f"data:image/png;base64,{screenshot}"]}).parts
         ran = Ran(
-            data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),  # marks of pasting
+            data=data_of(
+                output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")
+            ),  # marks of pasting
             full="\n".join([*texts, *more]) if clips != texts else None,
             duration_s=seconds_between(self._asked.get(call_id), t),
             error=output if is_error else None,
@@ -196,7 +219,9 @@ class EventLog(Steps):
             error = f"Action rejected: {event.get('rejection_reason') or ''}"
             if event.get("rejection_source") != "hook":
                 self.approve(call_id, approved=False, t=t)
-        self.say(ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t)
+        self.say(
+            ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t
+        )
 
     def _first_observation(self, event: Event, t: float | None) -> None:
         """Add what an action gave; a message of the user where it answers none."""
@@ -236,7 +261,9 @@ class EventLog(Steps):
         for forgotten in listed if isinstance(listed, list) else ():
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
-        self.add(ContextReset(index=self.index, t=t, summary=text(fields.get("summary")), kept=kept))
+        self.add(
+            ContextReset(index=self.index, t=t, summary=text(fields.get("summary")), kept=kept)
+        )
 
     def _broke_off(self, event: Event, t: float | None) -> None:
         self.meta["error"] = {key: event.get(key) for key in ("code", "detail")}
@@ -283,7 +310,11 @@ class EventLog(Steps):
         for content in contents:
             for value in content if isinstance(content, list) else [content]:
                 urls = as_dict(value).get("image_urls")
-                listed = [{"type": "image_url", "image_url": url} for url in urls] if isinstance(urls, list) else value
+                listed = (
+                    [{"type": "image_url", "image_url": url} for url in urls]
+                    if isinstance(urls, list)
+                    else value
+                )
                 blocks.add_all(listed, self.unread)
         return blocks
 
@@ -293,7 +324,10 @@ class EventLog(Steps):
         if "function" in tool:
             return tool
         if given := dict_in(tool, "mcp_tool"):
-            described = {"description": given.get("description"), "parameters": given.get("inputSchema")}
+            described = {
+                "description": given.get("description"),
+                "parameters": given.get("inputSchema"),
+            }
             return {"name": given.get("name"), **described}
         self.unread.add("parameters of a tool's definition, which were not recorded")
         name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
@@ -304,7 +338,9 @@ class EventLog(Steps):
         if own := text(fields.get("reasoning_content")):
             return own
         item = dict_in(fields, "responses_reasoning_item")
-        lists = [listed for key in ("summary", "content") if isinstance(listed := item.get(key), list)]
+        lists = [
+            listed for key in ("summary", "content") if isinstance(listed := item.get(key), list)
+        ]
         thoughts = "\n".join(one for listed in lists for one in listed if text(one))
         return self._blocks(fields.get("thinking_blocks")).reasoning or thoughts or None
 

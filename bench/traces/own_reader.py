@@ -114,7 +114,9 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
         except MemoryError:
             raise
         except BaseException as error:
-            given = _Answer(error=_fault(error, act, document, spec), is_part=isinstance(error, PartOf))
+            given = _Answer(
+                error=_fault(error, act, document, spec), is_part=isinstance(error, PartOf)
+            )
         return msgspec.msgpack.encode(given)
 
     return answer
@@ -124,7 +126,9 @@ def _fault(error: BaseException, act: _Act, document: Document, spec: str) -> st
     """The line about an error: a reader's own, or one that it did not foresee."""
     if isinstance(error, BenchError):
         message = one_line(error)
-        return message if act == "open" or document.name in message else f"{document.name}: {message}"
+        return (
+            message if act == "open" or document.name in message else f"{document.name}: {message}"
+        )
     debugged(error)
     place = raised_at(error)
     what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
@@ -155,7 +159,9 @@ def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
         raise document.fail(f"reader {spec}: `read` gave a {type(given).__name__}, expected traces")
     for trace in given:
         if not isinstance(trace, Trace):
-            raise document.fail(f"reader {spec}: `read` gave a {type(trace).__name__}, expected a Trace")
+            raise document.fail(
+                f"reader {spec}: `read` gave a {type(trace).__name__}, expected a Trace"
+            )
         try:
             lines = encode_trace(trace)
             for line in lines.splitlines():
@@ -166,5 +172,7 @@ def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
         for one, other in itertools.pairwise(trace.steps):
             if other.index <= one.index:
                 order = "steps are in order, each index once"
-                raise document.fail(f"reader {spec}: step {other.index} follows step {one.index} — {order}")
+                raise document.fail(
+                    f"reader {spec}: step {other.index} follows step {one.index} — {order}"
+                )
         yield lines

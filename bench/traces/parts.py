@@ -65,4 +65,6 @@ def picture(url: str) -> ImagePart:
     except ValueError:  # no base64, or letters that no bytes are
         raw = body.encode("utf-8", "replace")
     media_type = head[5:].split(";")[0] or "image/*"
-    return ImagePart(media_type=media_type, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
+    return ImagePart(
+        media_type=media_type, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest()
+    )

@@ -84,22 +84,30 @@ def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
     >>> [path.files[0].below for path in with_distinct_names([GivenPath(file.name, None, (file,), True) for file in files])]
     ['x/a.json', 'y/a.json']
     """
-    named: dict[str, dict[str, str]] = {}  # by the name of a case: the places of its files, and the path that gave each
+    named: dict[
+        str, dict[str, str]
+    ] = {}  # by the name of a case: the places of its files, and the path that gave each
     for path in given:
         for file in path.files:
-            named.setdefault(case_id(file.below), {}).setdefault(os.path.abspath(file.path), path.text)
+            named.setdefault(case_id(file.below), {}).setdefault(
+                os.path.abspath(file.path), path.text
+            )
 
     def renamed(file: InputFile) -> InputFile:
         places = named[case_id(file.below)]
         if len(set(places.values())) == 1:
             return file
         shared = os.path.commonpath(map(os.path.dirname, places))
-        return file._replace(below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix())
+        return file._replace(
+            below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix()
+        )
 
     return [replace(path, files=tuple(map(renamed, path.files))) for path in given]
 
 
-def require_inside(texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside") -> None:
+def require_inside(
+    texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
+) -> None:
     """Raise TraceError for a path that leads out of the repository that `base` is in, links
     followed. Outside a repository every path is fine."""
     root = repository_of(base)
@@ -128,7 +136,12 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
         if not rest:
             raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
         return prefix, rest
-    if colon and prefix.isidentifier() and not os.path.exists(base / text) and not glob.has_magic(prefix):
+    if (
+        colon
+        and prefix.isidentifier()
+        and not os.path.exists(base / text)
+        and not glob.has_magic(prefix)
+    ):
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
         raise TraceError("an empty path was given — name a file, a folder or a pattern")
@@ -155,7 +168,9 @@ def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
 def _require_few(count: int, name: str) -> None:
     most = limit("files")
     if count > most:
-        raise TraceError(f"{name}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
+        raise TraceError(
+            f"{name}: holds more than {most:,} files — {raised('files')}, or give a smaller folder"
+        )
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:

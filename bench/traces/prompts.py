@@ -61,7 +61,9 @@ class Threads:
         self._all: list[Thread] = []
         self._names: set[str] = set()
         self._begun: Counter[str] = Counter()  # conversations but the first, by group
-        self._listed: dict[Hashable, dict[int, None]] = {}  # a mark that has changed since is no match
+        self._listed: dict[
+            Hashable, dict[int, None]
+        ] = {}  # a mark that has changed since is no match
 
     def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
@@ -96,12 +98,19 @@ class Threads:
                 if thread.keys == keys[:size]:
                     return thread
         answers = [thread for key in set(keys) for thread in self._marked("answer", group, key)]
-        handed = [thread for key in set(keys) if has_ids(key) for thread in self._marked("handed over", key)]
+        handed = [
+            thread
+            for key in set(keys)
+            if has_ids(key)
+            for thread in self._marked("handed over", key)
+        ]
         last = max(answers or handed, key=_number, default=None)
         if last is not None or prompt.task is None or prompt.task == len(keys):
             return last
         begun = self._marked("task", group, prompt.hashes[prompt.task])
-        return max((thread for thread in begun if goes_on(thread, prompt)), key=_number, default=None)
+        return max(
+            (thread for thread in begun if goes_on(thread, prompt)), key=_number, default=None
+        )
 
     def _marked(self, *mark: Hashable) -> Iterator[Thread]:
         threads = (self._all[number] for number in self._listed.get(mark, ()))
@@ -138,7 +147,9 @@ class Prompts(Steps):
     def __init__(self) -> None:
         super().__init__()
         self._threads = Threads()
-        self._answers: dict[str, ReadMessage] = {}  # those with several calls, by the id of each call
+        self._answers: dict[
+            str, ReadMessage
+        ] = {}  # those with several calls, by the id of each call
 
     def ask(
         self,
@@ -160,7 +171,11 @@ class Prompts(Steps):
         prompt = None if prompt is None else self._rejoined(prompt)
         known = _as_thread(prompt or (), group)
         added_to = self._added_to(known)
-        thread = self._threads.first(group) if prompt is None else added_to or self._threads.continued(known)
+        thread = (
+            self._threads.first(group)
+            if prompt is None
+            else added_to or self._threads.continued(known)
+        )
         thread = thread or self._threads.begin(group)
         if added_to is not None:
             for key, message in zip(known.keys, prompt or (), strict=True):
@@ -175,7 +190,9 @@ class Prompts(Steps):
         thread.answer = key_of(answer)
         thread.add(thread.answer, answer.text.strip(), step)
         for result in results:
-            thread.add(key_of(result), result.text.strip(), self.say(result, thread.name, who, answered))
+            thread.add(
+                key_of(result), result.text.strip(), self.say(result, thread.name, who, answered)
+            )
         self._threads.changed(thread)
         return thread.name
 
@@ -186,7 +203,9 @@ class Prompts(Steps):
         joined: list[ReadMessage] = []
         for message in prompt:
             answer = self._answers.get(message.calls[0].id, message) if message.calls else message
-            is_part = len(message.calls) < len(answer.calls) and sent.issuperset(call.id for call in answer.calls)
+            is_part = len(message.calls) < len(answer.calls) and sent.issuperset(
+                call.id for call in answer.calls
+            )
             if not is_part:
                 joined.append(message)
             elif message.calls[0].id == answer.calls[0].id:  # the first of its messages
@@ -201,11 +220,20 @@ class Prompts(Steps):
         if not isinstance(first, tuple) or first[0] != "tool" or len(first) != 2:
             return None
         name, _ = self.place_of(first[1])
-        thread = self._threads.named(name) if any(call.id == first[1] for call in self.waiting(name)) else None
+        thread = (
+            self._threads.named(name)
+            if any(call.id == first[1] for call in self.waiting(name))
+            else None
+        )
         return None if thread is None or set(prompt.keys) & set(thread.keys) else thread
 
     def hold(
-        self, messages: Sequence[ReadMessage], *, group: str = "agent", agent: str | None = None, t: float | None = None
+        self,
+        messages: Sequence[ReadMessage],
+        *,
+        group: str = "agent",
+        agent: str | None = None,
+        t: float | None = None,
     ) -> str:
         """Add what is new in the conversation of a group as it stands at some time, as messages of
         `agent`. Gives its thread."""
@@ -215,7 +243,12 @@ class Prompts(Steps):
         return thread.name
 
     def _update(
-        self, thread: Thread, messages: Sequence[ReadMessage], prompt: Thread, agent: str, t: float | None
+        self,
+        thread: Thread,
+        messages: Sequence[ReadMessage],
+        prompt: Thread,
+        agent: str,
+        t: float | None,
     ) -> None:
         """Add what is new in a prompt; where it holds less than the conversation, first a reset
         with what was kept."""
@@ -226,11 +259,18 @@ class Prompts(Steps):
             summary = _summary(messages, places, len(thread.keys))
             steps = tuple(step for place in kept if (step := thread.steps[place]) is not None)
             text, own = "\n".join(messages[at].text for at in summary) or None, thread.group
-            self.add(ContextReset(index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps))
+            self.add(
+                ContextReset(
+                    index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps
+                )
+            )
         for at, (message, place) in enumerate(zip(messages, places, strict=True)):
             if place is not None:
                 prompt.steps[at] = thread.steps[place]
-                self.unread.add(_REWORDED, message.role != "assistant" and prompt.texts[at] != thread.texts[place])
+                self.unread.add(
+                    _REWORDED,
+                    message.role != "assistant" and prompt.texts[at] != thread.texts[place],
+                )
             elif at not in summary:
                 prompt.steps[at] = self.say(message, thread.name, agent, t)
         thread.keys, thread.texts, thread.steps = prompt.keys, prompt.texts, prompt.steps

@@ -52,7 +52,9 @@ class Redactor:
         self._placeholders: dict[str, str] = {}  # by secret
         self._kinds: dict[str, str] = {}  # by placeholder
         self._numbers: Counter[str] = Counter()
-        self._alone: dict[str, str] = {}  # secrets that are removed wherever they stand, with placeholders
+        self._alone: dict[
+            str, str
+        ] = {}  # secrets that are removed wherever they stand, with placeholders
         self._automaton: AhoCorasick | None = None  # of these secrets
 
     def trace(self, trace: Trace) -> Trace:
@@ -72,7 +74,9 @@ class Redactor:
             return trace
         earlier = trace.meta.get("redacted")
         removed += Counter(earlier if isinstance(earlier, dict) else {})
-        return msgspec.structs.replace(clean, meta={**clean.meta, "redacted": dict(sorted(removed.items()))})
+        return msgspec.structs.replace(
+            clean, meta={**clean.meta, "redacted": dict(sorted(removed.items()))}
+        )
 
     def value(self, value: Any) -> Any:
         """The value with every text and key redacted; structs, tuples and lists keep their type."""
@@ -91,17 +95,26 @@ class Redactor:
         for start, end, kind in self._matches(head + text):
             span = (start - len(head), end - len(head), kind)
             at = bisect_left(spans, span)
-            free = (at == 0 or spans[at - 1][1] <= span[0]) and (at == len(spans) or span[1] <= spans[at][0])
+            free = (at == 0 or spans[at - 1][1] <= span[0]) and (
+                at == len(spans) or span[1] <= spans[at][0]
+            )
             if span[0] >= 0 and free:
                 spans.insert(at, span)
-        named = len(text) >= 4 and SECRET_NAMES.match(name) and is_password(text) and not re.search(r"\s", text)
+        named = (
+            len(text) >= 4
+            and SECRET_NAMES.match(name)
+            and is_password(text)
+            and not re.search(r"\s", text)
+        )
         return spans or ([(0, len(text), "assigned")] if named else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         """The matches of all rules."""
         lowered = text.lower()
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
-            yield from ((start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text))
+            yield from (
+                (start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text)
+            )
 
     def _placeholder(self, secret: str, kind: str) -> str:
         """The placeholder of a secret, which from now on is known wherever it stands."""
@@ -111,7 +124,9 @@ class Redactor:
             self._placeholders[secret], self._kinds[placeholder] = placeholder, kind
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
-                self._alone |= dict.fromkeys((secret, escaped, json.dumps(escaped)[1:-1]), placeholder)
+                self._alone |= dict.fromkeys(
+                    (secret, escaped, json.dumps(escaped)[1:-1]), placeholder
+                )
                 self._automaton = None
         return self._placeholders[secret]
 
@@ -120,12 +135,17 @@ class Redactor:
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
         """A text that stands under a name, without secrets; JSON and base64 in it are opened so
         often."""
-        spans = [(start, end, self._placeholder(text[start:end], kind)) for start, end, kind in self._spans(name, text)]
+        spans = [
+            (start, end, self._placeholder(text[start:end], kind))
+            for start, end, kind in self._spans(name, text)
+        ]
         text = self._replaced(text, spans)
         if self._alone:
             text = self._replaced(text, self._known_in(text))
         if depth and (value := _json_in(text)) is not None:
-            clean = _rewritten(value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1))
+            clean = _rewritten(
+                value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1)
+            )
             text = text if clean is value else compact_json(clean)
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
@@ -133,7 +153,9 @@ class Redactor:
         """The places of secrets that are removed wherever they stand, with their placeholders."""
         secrets = list(self._alone)
         if self._automaton is None:
-            self._automaton = AhoCorasick(list(map(encodable, secrets)), matchkind=MatchKind.LeftmostLongest)
+            self._automaton = AhoCorasick(
+                list(map(encodable, secrets)), matchkind=MatchKind.LeftmostLongest
+            )
         for number, start, end in self._automaton.find_matches_as_indexes(encodable(text)):
             yield start, end, self._alone[secrets[number]]
 
@@ -178,10 +200,16 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     if isinstance(value, dict):
         return _rewritten_dict(value, change)
     if isinstance(value, list | tuple):
-        pair = len(value) == 2 and all(isinstance(item, str) for item in value) and len(value[0]) < 60
-        names = [name, value[0]] if pair else [name] * len(value)  # of two texts the first may name the second
+        pair = (
+            len(value) == 2 and all(isinstance(item, str) for item in value) and len(value[0]) < 60
+        )
+        names = (
+            [name, value[0]] if pair else [name] * len(value)
+        )  # of two texts the first may name the second
         items = [_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True)]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+        return (
+            value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+        )
     return value
 
 

@@ -56,7 +56,9 @@ def is_random(text: str) -> bool:
     >>> is_random("hwOVQyKaZgPJyNPuWnff"), is_random("HTTPAuthenticationRequired")
     (True, False)
     """
-    scrambled = _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text) and not is_placeholder(text)
+    scrambled = (
+        _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text) and not is_placeholder(text)
+    )
     return (is_mixed(text) or bool(scrambled)) and entropy(text) >= 3.0
 
 
@@ -93,7 +95,8 @@ def is_login(text: str) -> bool:
 
 
 CHECKS: dict[str, Callable[[str], bool]] = {
-    check.__name__: check for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)
+    check.__name__: check
+    for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)
 }
 
 
@@ -119,11 +122,19 @@ class Rule(msgspec.Struct, frozen=True):
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The places of secrets of this kind in a text."""
         pattern = _pattern(self.regex)
-        group = self.group if self.group is not None else "secret" if "secret" in pattern.groupindex else 0
+        group = (
+            self.group
+            if self.group is not None
+            else "secret"
+            if "secret" in pattern.groupindex
+            else 0
+        )
         for match in pattern.finditer(text):
             spans = [match.span(group)]
             if self.each is not None:
-                spans = [inner.span("secret") for inner in _pattern(self.each).finditer(text, *spans[0])]
+                spans = [
+                    inner.span("secret") for inner in _pattern(self.each).finditer(text, *spans[0])
+                ]
             yield from (span for span in spans if self._accepts(text[slice(*span)]))
 
     def _accepts(self, text: str) -> bool:

@@ -45,7 +45,10 @@ class OtelSpan:
 
     def text(self, *keys: str) -> str:
         """The first of some attributes that is a text with something in it; `""` where none is."""
-        return next((value for key in keys if isinstance(value := self.attributes.get(key), str) and value), "")
+        return next(
+            (value for key in keys if isinstance(value := self.attributes.get(key), str) and value),
+            "",
+        )
 
     def below(self, prefix: str) -> Any:
         """The attributes `prefix.…` as one value: objects by name, lists where all names are
@@ -79,7 +82,9 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
             within = record["trace"] if isinstance(record.get("trace"), dict) else record
             printed = [span for span in (record, *dicts(record.get("spans"))) if _context(span)]
             jaegers = map(_of_jaeger, _inside(record, ("data",), ("spans",)))
-            spans += [_span(span, unread) for span in printed or [*jaegers, *_inside(within, *_LEVELS)]]
+            spans += [
+                _span(span, unread) for span in printed or [*jaegers, *_inside(within, *_LEVELS)]
+            ]
             unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
     return sorted(spans, key=lambda span: span.start or 0.0)
 
@@ -91,15 +96,24 @@ def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[st
 
 def _of_jaeger(span: dict[str, Any]) -> dict[str, Any]:
     """A span as Jaeger gives it, in the words of OTLP; its times are in microseconds."""
-    start, took = (span.get(key) if type(span.get(key)) is int else None for key in ("startTime", "duration"))
+    start, took = (
+        span.get(key) if type(span.get(key)) is int else None for key in ("startTime", "duration")
+    )
     tags = {str(tag.get("key")): tag.get("value") for tag in dicts(span.get("tags"))}
     above = next(iter(dicts(span.get("references"))), {})
     return {
-        **{"traceId": span.get("traceID"), "spanId": span.get("spanID"), "parentSpanId": above.get("spanID")},
+        **{
+            "traceId": span.get("traceID"),
+            "spanId": span.get("spanID"),
+            "parentSpanId": above.get("spanID"),
+        },
         **{"name": span.get("operationName"), "attributes": tags},
         "startTimeUnixNano": start and start * 1000,
         "endTimeUnixNano": start and took is not None and (start + took) * 1000,
-        "status": {"code": tags.get("otel.status_code"), "message": tags.get("otel.status_description")},
+        "status": {
+            "code": tags.get("otel.status_code"),
+            "message": tags.get("otel.status_description"),
+        },
     }
 
 
@@ -113,19 +127,33 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
     """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it,
     its attributes nested and the kind of OpenInference beside them."""
     ids, parent = {**span, **_context(span)}, _context(span, "parent", "parentSpanContext")
-    status, events = as_dict(span.get("status")), [_event(event) for event in dicts(span.get("events"))]
+    status, events = (
+        as_dict(span.get("status")),
+        [_event(event) for event in dicts(span.get("events"))],
+    )
     code = first_of(status, ("code", "status_code")) or span.get("status_code")
     reasons = [span.get("status_message"), status.get("message"), status.get("description")]
     reasons += [details.get("exception.message") for name, details in events if name == "exception"]
-    kind = {"openinference.span.kind": span["span_kind"]} if isinstance(span.get("span_kind"), str) else {}
+    kind = (
+        {"openinference.span.kind": span["span_kind"]}
+        if isinstance(span.get("span_kind"), str)
+        else {}
+    )
     above = first_of({**parent, **span}, ("parentSpanId", "parent_span_id", "parent_id"))
     return OtelSpan(
         trace=_id(first_of(ids, ("traceId", "trace_id"))),
         id=_id(first_of(ids, ("spanId", "span_id"))),
         parent=_id(above or first_of(parent, ("span_id", "spanId"))),
         name=text(span.get("name")) or "",
-        start=_time(first_of(span, ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")), unread),
-        end=_time(first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")), unread),
+        start=_time(
+            first_of(
+                span, ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
+            ),
+            unread,
+        ),
+        end=_time(
+            first_of(span, ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")), unread
+        ),
         attributes={**kind, **dict(_flat(_attributes(span.get("attributes"))))},
         error=next(filter(None, map(text, reasons)), "failed") if code in _FAILED else None,
         events=events,
@@ -135,8 +163,12 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """Attributes that are nested, under their whole names; lists of anything but objects, and what
     the GenAI conventions nest, stay as they are."""
-    listed = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-    if key.startswith("gen_ai.") or not (listed or (isinstance(value, dict) and (value or not key))):
+    listed = (
+        isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+    )
+    if key.startswith("gen_ai.") or not (
+        listed or (isinstance(value, dict) and (value or not key))
+    ):
         yield key, value
         return
     for name, inner in enumerate(value) if isinstance(value, list) else value.items():
@@ -147,7 +179,10 @@ def _event(event: dict[str, Any]) -> tuple[str, Attributes]:
     details = _attributes(event.get("attributes"))
     name = text(first_of(event, ("name", "eventName"))) or str(details.get("event.name", ""))
     body = _plain(event.get("body"))
-    return name, {**details, **(body if isinstance(body, dict) else {} if body is None else {"content": body})}
+    return name, {
+        **details,
+        **(body if isinstance(body, dict) else {} if body is None else {"content": body}),
+    }
 
 
 def _attributes(listed: Any) -> Attributes:

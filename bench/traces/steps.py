@@ -99,7 +99,9 @@ class Steps:
         self.outcome: Outcome | None = None
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
-        self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}  # by the tool's name: arguments and run
+        self._unnamed: dict[
+            str, list[tuple[Any, Ran]]
+        ] = {}  # by the tool's name: arguments and run
         # those of the last turn that used an id, the next to be answered first
         self._calls: dict[str, list[ToolCall]] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
@@ -127,7 +129,9 @@ class Steps:
         were ever given."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
-            self.add(ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions)))
+            self.add(
+                ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions))
+            )
 
     def say(
         self,
@@ -143,13 +147,17 @@ class Steps:
         self.unread.parts(message.content)
         if message.role in ("system", "user"):
             kind = SystemTurn if message.role == "system" else UserTurn
-            return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=message.content))
+            return self.add(
+                kind(index=index, agent=agent, thread=thread, t=t, content=message.content)
+            )
         if message.role == "tool":
             call = self.answered(message, thread)
             ran = self.ran.pop(call.id, message.ran or Ran())
             return self._add_result(call, ran, (thread, agent), t, message)
         calls = tuple(
-            call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
+            call
+            if call.id
+            else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
             for at, call in enumerate(message.calls)
         )
         self.called(calls, thread, agent)
@@ -169,7 +177,11 @@ class Steps:
         return self.add(turn)
 
     def tell(
-        self, messages: Iterable[ReadMessage], thread: str = "main", agent: str = "agent", t: float | None = None
+        self,
+        messages: Iterable[ReadMessage],
+        thread: str = "main",
+        agent: str = "agent",
+        t: float | None = None,
     ) -> None:
         """Append several messages, each as `say` does."""
         for message in messages:
@@ -189,12 +201,16 @@ class Steps:
         """A decision that was recorded: where the run goes next, after the last step if `at` names
         no other point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
-        decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
+        decided = RouteDecision(
+            index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router
+        )
         self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
 
     # ---- calls and their results
 
-    def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
+    def called(
+        self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent"
+    ) -> None:
         """Calls that results may answer from here on."""
         own: dict[str, list[ToolCall]] = {}
         for call in calls:
@@ -216,12 +232,19 @@ class Steps:
         if not runs:
             return None
         given = (call.arguments, str(call.arguments), as_text(call.arguments))
-        return runs.pop(next((at for at, (arguments, _) in enumerate(runs) if arguments in given), 0))[1]
+        return runs.pop(
+            next((at for at, (arguments, _) in enumerate(runs) if arguments in given), 0)
+        )[1]
 
     def waiting(self, thread: str | None = "main") -> list[ToolCall]:
         """The calls of a thread, or of all (None), that have no result yet, oldest first in
         each."""
-        return [call for name, calls in self._waiting.items() if thread in (None, name) for call in calls]
+        return [
+            call
+            for name, calls in self._waiting.items()
+            if thread in (None, name)
+            for call in calls
+        ]
 
     def place_of(self, call_id: str) -> tuple[str, str]:
         """The thread and the agent of a call."""
@@ -230,7 +253,16 @@ class Steps:
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
         thread, agent = self.place_of(call_id)
-        self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
+        self.add(
+            Approval(
+                index=self.index,
+                agent=agent,
+                thread=thread,
+                t=t,
+                call_id=call_id,
+                approved=approved,
+            )
+        )
 
     def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
         """The call that a result answers, which waits no longer; a new one, and counted, where
@@ -238,10 +270,14 @@ class Steps:
         waiting = self._waiting.get(thread, [])
         call = self._calls[message.call_id][0] if message.call_id in self._calls else None
         if call is None and not message.call_id:
-            call = next((call for call in waiting if not message.name or call.name == message.name), None)
+            call = next(
+                (call for call in waiting if not message.name or call.name == message.name), None
+            )
         if call is None:
             self.unread.add("call of a result: the result stands alone")
-            return ToolCall(id=message.call_id or f"result{self.index}", name=message.name or "unknown")
+            return ToolCall(
+                id=message.call_id or f"result{self.index}", name=message.name or "unknown"
+            )
         for known in self._waiting.values():
             if call in known:
                 known.remove(call)
@@ -261,11 +297,18 @@ class Steps:
                 continue
             self._waiting[place[0]].remove(call)
             self._add_result(call, ran, place, None)
-        self.unread.add("run of a tool that no call asked for", sum(map(len, self._unnamed.values())))
+        self.unread.add(
+            "run of a tool that no call asked for", sum(map(len, self._unnamed.values()))
+        )
         self.ran.clear()
 
     def _add_result(
-        self, call: ToolCall, ran: Ran, place: tuple[str, str], t: float | None, message: ReadMessage | None = None
+        self,
+        call: ToolCall,
+        ran: Ran,
+        place: tuple[str, str],
+        t: float | None,
+        message: ReadMessage | None = None,
     ) -> int:
         """Append the result of a call as a message shows it; None where no message does."""
         shown = message or ReadMessage("tool")
@@ -295,9 +338,16 @@ class Steps:
         """The run as a trace; `own` are id, labels, and meta and outcome in place of the run's.
         TraceError where nothing was recorded."""
         if not self.spoke:
-            raise document.fail("expected a message, a model call or a result, got none — nothing was recorded")
+            raise document.fail(
+                "expected a message, a model call or a result, got none — nothing was recorded"
+            )
         own = {"id": "", "meta": self.meta, "outcome": self.outcome, **own}
-        return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **own)
+        return Trace(
+            source=source_of(document, reader),
+            steps=tuple(self.steps),
+            left_out=self.unread.counts,
+            **own,
+        )
 
 
 def point_after(step: AnyStep | None) -> str:

@@ -51,7 +51,9 @@ def events_of_frames(data: bytes) -> list[Event]:
             break
         name = data[start + 12 : start + 12 + headers].partition(b":event-type\x07")[2]
         kind = name[2 : 2 + int.from_bytes(name[:2], "big")].decode("utf-8", "replace")
-        payload = as_dict(strict_json(data[start + 12 + headers : start + size - 4].decode("utf-8", "replace")))
+        payload = as_dict(
+            strict_json(data[start + 12 + headers : start + size - 4].decode("utf-8", "replace"))
+        )
         packed = unpacked(payload.get("bytes"))
         events.append({kind: payload} if packed is None else strict_json(packed))
         start += size
@@ -93,8 +95,16 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
     """
     if isinstance(before, dict) and isinstance(more, dict):
-        return {**before, **{name: grown(before.get(name), piece, name) for name, piece in more.items()}}
-    if isinstance(before, list) and isinstance(more, list) and dicts(before) == before and dicts(more) == more:
+        return {
+            **before,
+            **{name: grown(before.get(name), piece, name) for name, piece in more.items()},
+        }
+    if (
+        isinstance(before, list)
+        and isinstance(more, list)
+        and dicts(before) == before
+        and dicts(more) == more
+    ):
         members = {member.get("index", 0): member for member in before}
         for piece in more:
             members[piece.get("index", 0)] = grown(members.get(piece.get("index", 0)), piece)
@@ -107,8 +117,16 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
 def _chat(chunks: list[Event]) -> Iterator[Event]:
     for chunk in chunks:
         choices = chunk.get("choices") or ()
-        messages = [{"message": choice.get("delta") or {"content": choice.get("text")}} for choice in choices]
-        yield {**chunk, "choices": [{**choice, **message} for choice, message in zip(choices, messages, strict=True)]}
+        messages = [
+            {"message": choice.get("delta") or {"content": choice.get("text")}}
+            for choice in choices
+        ]
+        yield {
+            **chunk,
+            "choices": [
+                {**choice, **message} for choice, message in zip(choices, messages, strict=True)
+            ],
+        }
 
 
 def _responses(events: list[Event]) -> Iterator[Event]:
@@ -166,7 +184,9 @@ def _converse(events: list[Event]) -> Iterator[Event]:
 
 def _is_chunk(event: Event) -> bool:
     choices = event.get("choices")
-    return isinstance(choices, list) and any({"delta", "text"} & choice.keys() for choice in choices)
+    return isinstance(choices, list) and any(
+        {"delta", "text"} & choice.keys() for choice in choices
+    )
 
 
 _Form = tuple[Callable[[Event], bool], Event, Callable[[list[Event]], Iterator[Event]]]

@@ -41,7 +41,9 @@ class ReadSummary:
         """All of it in one line."""
         traces = f"{counted(self.traces, 'trace')}, " if self.traces > 1 else ""
         calls = f"({counted(self.model_calls, 'model call')}, {counted(self.results, 'result')})"
-        redacted = [f"{kind.replace('_', ' ')} ×{count}" for kind, count in sorted(self.redacted.items())]
+        redacted = [
+            f"{kind.replace('_', ' ')} ×{count}" for kind, count in sorted(self.redacted.items())
+        ]
         parts = [
             f"read {traces}{counted(self.steps, 'step')} {calls}",
             f"skipped {_listed(self.skipped)}",
@@ -53,13 +55,19 @@ class ReadSummary:
 
 
 def _listed(counts: Counter[str]) -> str:
-    return listed([f"{count} {visible(kind)}" for kind, count in sorted(counts.items())], 99) if counts else "nothing"
+    return (
+        listed([f"{count} {visible(kind)}" for kind, count in sorted(counts.items())], 99)
+        if counts
+        else "nothing"
+    )
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
     """The counts over traces and the files that were skipped while reading them (name and
     reason)."""
-    files = Counter({counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {})
+    files = Counter(
+        {counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {}
+    )
     return sum(map(_of_one, traces), ReadSummary(skipped=files))
 
 

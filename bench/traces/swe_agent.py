@@ -25,7 +25,13 @@ _BESIDE: Kinds = {"thought": object, "message_type": object, "tags": object, "ca
            "extra_info": object, "response": object, "messages": object}  # fmt: skip
 _MESSAGE = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
-_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list, **_BESIDE}
+_ACTION: Kinds = {
+    "action": str,
+    "observation": str,
+    "execution_time": float,
+    "query": list,
+    **_BESIDE,
+}
 Fields = dict[str, Any]
 
 
@@ -42,7 +48,9 @@ def trace_of(document: Document, run: Fields) -> Trace:
         success = None if status.startswith("submitted") else False
         outcome = Outcome(success=success, said_by=f"SWE-agent's exit status {status!r}")
     instance = _INSTANCE.match(case_id(document.path.name))
-    task = text(dict_in(steps.config, "problem_statement").get("id")) or (instance.group() if instance else None)
+    task = text(dict_in(steps.config, "problem_statement").get("id")) or (
+        instance.group() if instance else None
+    )
     labels = {} if task is None else {"task": task}
     if not steps.prompts_known:
         labels["prompts"] = "unknown"
@@ -59,12 +67,19 @@ class _History(Steps):
         self.config = strict_json(config) if isinstance(config, str) else config
         name = text(dict_in(self.config, "agent", "model").get("name"))
         self.model = None if name in _NO_MODELS else name
-        entries = [fields_of(entry, _MESSAGE, self.unread, "a message") for entry in dicts(run.get("history"))]
+        entries = [
+            fields_of(entry, _MESSAGE, self.unread, "a message")
+            for entry in dicts(run.get("history"))
+        ]
         listed = dicts(run.get("trajectory"))
-        self.actions = [fields_of(action, _ACTION, self.unread, "a trajectory step") for action in listed]
+        self.actions = [
+            fields_of(action, _ACTION, self.unread, "a trajectory step") for action in listed
+        ]
         self.first = entries[0].get("agent", "agent") if entries else ""
         queries = {len(query): query for action in self.actions if (query := action.get("query"))}
-        answers = {number for number, entry in enumerate(entries) if entry.get("role") == "assistant"}
+        answers = {
+            number for number, entry in enumerate(entries) if entry.get("role") == "assistant"
+        }
         sent = dict_in(run, "info", "model_stats").get("tokens_sent")
         self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
         self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
@@ -78,12 +93,18 @@ class _History(Steps):
         self.add_unseen_results()
         if not self.prompts_known:
             turns = sum(isinstance(step, ModelTurn) for step in self.steps)
-            self.unread.add("prompt of which the file does not tell what stood for old messages", turns)
+            self.unread.add(
+                "prompt of which the file does not tell what stood for old messages", turns
+            )
 
     def _edit(self, place: tuple[str, str], query: list[Any]) -> None:
         """Note which earlier messages a prompt words otherwise than the one before it."""
         texts = list(map(_text_of, query))
-        edits = {self.entry_steps[at]: text for at, text in enumerate(texts) if text != self.entry_texts[at]}
+        edits = {
+            self.entry_steps[at]: text
+            for at, text in enumerate(texts)
+            if text != self.entry_texts[at]
+        }
         self.entry_texts[: len(texts)] = texts
         if edits:
             self.add(ContextEdit(index=self.index, thread=place[0], shown=edits))
@@ -95,7 +116,10 @@ class _History(Steps):
 
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
-        role, content = ROLES.get(entry.get("role", "")), Blocks().add_all(entry.get("content"), self.unread).content
+        role, content = (
+            ROLES.get(entry.get("role", "")),
+            Blocks().add_all(entry.get("content"), self.unread).content,
+        )
         place = self._place(entry)
         if role is None:
             self.unread.kind("message", entry.get("role"))
@@ -115,11 +139,18 @@ class _History(Steps):
         if not calls and command.strip():
             in_text = command.strip() in text_of(content)
             arguments = {"command": command}
-            calls = (ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),)
+            calls = (
+                ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),
+            )
         reasoning = Blocks().add_all(entry.get("thinking_blocks"), self.unread).reasoning
-        turn = ReadMessage("assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry)
+        turn = ReadMessage(
+            "assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry
+        )
         self.say(turn, *place)
-        at = next((at for at, action in enumerate(self.actions) if action.get("action", "") == command), None)
+        at = next(
+            (at for at, action in enumerate(self.actions) if action.get("action", "") == command),
+            None,
+        )
         if at is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = Ran(output=action.get("observation", ""), duration_s=action.get("execution_time"))

@@ -34,18 +34,30 @@ def data_of(text: str) -> Any:
 def _comma_separated(text: str) -> list[dict[str, Any]] | None:
     """The rows of a table; None for a text that is none."""
     try:
-        header, *rows = [row for row in csv.reader(io.StringIO(text.strip(), newline=""), strict=True) if row]
+        header, *rows = [
+            row for row in csv.reader(io.StringIO(text.strip(), newline=""), strict=True) if row
+        ]
     except (csv.Error, ValueError):
         return None
-    named = len(set(header)) == len(header) > 1 and all(0 < len(name) <= _LONGEST_HEADER for name in header)
+    named = len(set(header)) == len(header) > 1 and all(
+        0 < len(name) <= _LONGEST_HEADER for name in header
+    )
     if not named or len(rows) < 2 or any(len(row) != len(header) for row in rows):
         return None
     table = [{name: _cell(text) for name, text in zip(header, row, strict=True)} for row in rows]
-    return table if any(all(type(row[name]) in (int, float) for row in table) for name in header) else None
+    return (
+        table
+        if any(all(type(row[name]) in (int, float) for row in table) for name in header)
+        else None
+    )
 
 
 def _cell(text: str) -> Any:
     """A cell's value. What JSON has no number for (NaN, infinity) stays text, and so does what is
     quoted within the cell."""
     value = read_cell(text)
-    return text if (isinstance(value, float) and value - value != 0) or isinstance(value, str) else value
+    return (
+        text
+        if (isinstance(value, float) and value - value != 0) or isinstance(value, str)
+        else value
+    )

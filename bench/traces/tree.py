@@ -19,7 +19,13 @@ from .records import arguments, seconds_between, text, time_of
 from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
-_PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id", "parent_span_id")
+_PARENTS = (
+    "parentObservationId",
+    "parent_observation_id",
+    "parent_run_id",
+    "parent_id",
+    "parent_span_id",
+)
 _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
@@ -27,7 +33,9 @@ _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.to
 _SAME = "model call recorded a second time, by another library's span"
 
 
-def inherited(parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]) -> dict[str, _T]:
+def inherited(
+    parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]
+) -> dict[str, _T]:
     """The value of each member of a tree, made of its parent's; the top's is made of None, and so
     is that of the member at which a circle of parents is met.
 
@@ -72,7 +80,9 @@ class Span:
     answers: list[ReadMessage] | None = None
 
 
-def span_of(record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any) -> Span:
+def span_of(
+    record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
+) -> Span:
     """A run whose id, name, parent and times are found by whichever of their usual names it has;
     `own` is what the service has elsewhere."""
     usual: dict[str, Any] = {
@@ -92,15 +102,27 @@ class Tree(Prompts):
     node, or of several, decided where the graph goes. Where calls record no prompt, they are one
     conversation of their agent, and runs of tools between them are its results."""
 
-    def __init__(self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None) -> None:
+    def __init__(
+        self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None
+    ) -> None:
         super().__init__()
         self.unread = self.unread if unread is None else unread
         self.nodes = {*map(str, nodes), "__end__"}
         tree = sorted(spans, key=lambda span: span.start or 0.0)
-        parents, named = {span.id: span.parent for span in tree}, {span.id: span.agent for span in tree}
-        self._agents: dict[str, str] = inherited(parents, lambda name, above: named[name] or above or "")
+        parents, named = (
+            {span.id: span.parent for span in tree},
+            {span.id: span.agent for span in tree},
+        )
+        self._agents: dict[str, str] = inherited(
+            parents, lambda name, above: named[name] or above or ""
+        )
         calls = {span.id: self._messages(span) for span in _read_calls(tree, parents)}
-        names = {call.name for _, answers in calls.values() for answer in answers for call in answer.calls}
+        names = {
+            call.name
+            for _, answers in calls.values()
+            for answer in answers
+            for call in answer.calls
+        }
         tools = {span.id: span for span in tree if span.kind == "tool" or _is_function(span, names)}
         silent = _ignored_prompts(list(calls.values()))
         for span in () if silent else tools.values():
@@ -131,7 +153,9 @@ class Tree(Prompts):
             self.unread.add(_SAME)
         elif span.kind == "chain":
             outputs = span.outputs
-            self._route(span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs)
+            self._route(
+                span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs
+            )
         elif span.kind == "other":
             self.unread.add("span of another instrumentation")
         elif span.kind:
@@ -143,15 +167,25 @@ class Tree(Prompts):
         chosen = [str(name) for name in (outputs if isinstance(outputs, list) else [outputs])]
         if chosen and isinstance(outputs, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
-            self.route("+".join(chosen), function_name(span.name) or None, self._agent(span), thread, span.end)
+            self.route(
+                "+".join(chosen),
+                function_name(span.name) or None,
+                self._agent(span),
+                thread,
+                span.end,
+            )
 
-    def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage], *, silent: bool) -> None:
+    def _call(
+        self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage], *, silent: bool
+    ) -> None:
         """Add a model call, with what is not known of it counted."""
         listed = span.prompt is not None or span.answers is not None
         if not answers and (not listed or span.error is not None):
             self.unread.add("model call without an answer")
             return
-        self.unread.add("model call whose messages were not captured", listed and not (answers and prompt))
+        self.unread.add(
+            "model call whose messages were not captured", listed and not (answers and prompt)
+        )
         unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
@@ -199,7 +233,9 @@ class Tree(Prompts):
             return
         output = "" if ran.output is None else as_text(ran.output)
         thread, agent = self.place_of(waiting[0].id)
-        self.say(ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end)
+        self.say(
+            ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end
+        )
 
 
 _Messages = tuple[list[ReadMessage], list[ReadMessage]]
@@ -216,14 +252,20 @@ def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
     else the outermost."""
     calls = {span.id for span in tree if span.kind == "call"}
     full = {span.id for span in tree if _has_messages(span)}
-    in_call: dict[str, bool] = inherited(parents, lambda name, above: above is True or name in calls)
+    in_call: dict[str, bool] = inherited(
+        parents, lambda name, above: above is True or name in calls
+    )
     in_full: dict[str, bool] = inherited(parents, lambda name, above: above is True or name in full)
     around: set[str] = set()
     for name in full:
         while (name := parents.get(name, "")) and name not in around:
             around.add(name)
     empty = {name for name in calls - full - around if not in_call.get(parents[name])}
-    return [span for span in tree if span.id in empty or (span.id in full and not in_full.get(span.parent))]
+    return [
+        span
+        for span in tree
+        if span.id in empty or (span.id in full and not in_full.get(span.parent))
+    ]
 
 
 def _ignored_prompts(calls: list[_Messages]) -> bool:
@@ -278,7 +320,9 @@ def as_id(value: Any) -> str:
 def decoded(value: Any) -> Any:
     """A value that services keep as JSON within a text, also twice over; any other as it is."""
     for _ in range(2):
-        inner = strict_json(value) if isinstance(value, str) and value[:1] in ("{", "[", '"') else None
+        inner = (
+            strict_json(value) if isinstance(value, str) and value[:1] in ("{", "[", '"') else None
+        )
         if inner is None:
             break
         value = inner

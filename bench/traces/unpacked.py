@@ -23,7 +23,15 @@ _FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
 _ZSTD_METHOD = 93  # of an entry of a zip file; Python knows it from 3.14 on
 _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry of a zip file
 _AGAIN = "copy or record it again"
-_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error, zipfile.BadZipFile)
+_DAMAGE = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 """All that is raised over packed data whose bytes are not what they were, or that has a
 password."""
 
@@ -38,7 +46,9 @@ def unpacked(raw: bytes, name: str) -> bytes:
     more than may be by the size of the packed, and for zstd where its package is not installed."""
     if not is_packed(raw):
         return raw
-    kind, pieces = ("gzip", _gunzipped(raw)) if raw.startswith(_GZIP) else ("zstd", _unzstd(raw, name))
+    kind, pieces = (
+        ("gzip", _gunzipped(raw)) if raw.startswith(_GZIP) else ("zstd", _unzstd(raw, name))
+    )
     most = limit("size")
     most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * len(raw)))
     try:
@@ -117,7 +127,9 @@ class ZipEntries:
     def _of_zstd(self, info: zipfile.ZipInfo) -> bytes:
         lengths = struct.unpack_from("<HH", self._raw, info.header_offset + _NAME_LENGTH)
         start = info.header_offset + _LOCAL_HEADER + sum(lengths)
-        data = joined(_unzstd(self._raw[start : start + info.compress_size], self._name), info.file_size)
+        data = joined(
+            _unzstd(self._raw[start : start + info.compress_size], self._name), info.file_size
+        )
         if data is None or zlib.crc32(data) != info.CRC:
             raise ValueError("its checksum is another")
         return data

@@ -53,9 +53,14 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
     if not inputs and (type(given) is not int or given < prompt):
         prompt += sum(count for key in _BESIDE if type(count := reported.get(key)) is int)
-    read, written = within.get("read", counts.get("read")), counts.get("written", within.get("written"))
+    read, written = (
+        within.get("read", counts.get("read")),
+        counts.get("written", within.get("written")),
+    )
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
-    cached, thought = _beside(counts.get("total", 0) - prompt - completion, read or 0, written or 0, reasoning or 0)
+    cached, thought = _beside(
+        counts.get("total", 0) - prompt - completion, read or 0, written or 0, reasoning or 0
+    )
     hour = as_dict(reported.get("cache_creation")).get("ephemeral_1h_input_tokens")
     return Usage(
         prompt_tokens=prompt + cached,
@@ -70,7 +75,11 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
 def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
     """The cached tokens beside a prompt and the reasoning beside a completion that add up to what
     is missing from the total; zeros where none do."""
-    pairs = ((cached, thought) for thought in (0, reasoning) for cached in (0, read, written, read + written))
+    pairs = (
+        (cached, thought)
+        for thought in (0, reasoning)
+        for cached in (0, read, written, read + written)
+    )
     return next((pair for pair in pairs if sum(pair) == missing), (0, 0))
 
 

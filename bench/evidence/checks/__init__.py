@@ -1,4 +1,6 @@
-"""The rules that read what a strategy wrote: each counts its findings over the strategy's own texts, or over prompts."""
+"""The rules that read what a strategy wrote: each counts its findings over the strategy's own
+texts, or over prompts.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class CheckedReplay(ReplayEvidence):
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:
-        """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no hits."""
+        """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no
+        hits.
+        """
         return {
             "valid": valid(self),
             "instructed": instructed(self),

@@ -1,4 +1,6 @@
-"""Changed: a field of a rewritten result that has another value than the untruncated result, or a key that it does not have."""
+"""Changed: a field of a rewritten result that has another value than the untruncated result, or a
+key that it does not have.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
 def changed(evidence: ReplayEvidence) -> Check:
-    """Fields that a message shows otherwise than the tool returned them, over the rewritten structured results.
+    """Fields that a message shows otherwise than the tool returned them, over the rewritten
+    structured results.
 
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
@@ -45,10 +48,10 @@ def changed(evidence: ReplayEvidence) -> Check:
     and rows left out without a word that there are no others. A line or record may not come more
     often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the model
-    said, a message of the user with fewer words and no mark too, and a recorded line in a text that
-    mostly repeats such lines.
-    So are altered arguments of a call, and a turn of the model that alone is dropped.
+    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the
+    model said, a message of the user with fewer words and no mark too, and a recorded line in a
+    text that mostly repeats such lines. So are altered arguments of a call, and a turn of the model
+    that alone is dropped.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -75,15 +78,23 @@ def changed(evidence: ReplayEvidence) -> Check:
         looked_at += 1
         known = evidence.session.changes
         if own.number not in known:
-            known[own.number] = [*_changes(evidence, own), *repeated(evidence, own), *dropped(evidence, own)]
+            known[own.number] = [
+                *_changes(evidence, own),
+                *repeated(evidence, own),
+                *dropped(evidence, own),
+            ]
         findings += known[own.number]
     return check_of(
-        findings, looked_at, unchecked=sum(own.number in evidence.session.unread for own in own_texts(evidence))
+        findings,
+        looked_at,
+        unchecked=sum(own.number in evidence.session.unread for own in own_texts(evidence)),
     )
 
 
 def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in other lines, changes nothing."""
+    """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in
+    other lines, changes nothing.
+    """
     if gaps_shown(evidence, own) is None:
         yield from _changed_scalar(own)
         yield from _changed_fields(evidence, own)
@@ -102,9 +113,14 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
         return []
     recorded = {call.id: call for call in evidence.messages.messages[number].tool_calls}
     return [
-        Finding(step, f"{call.name} {call.arguments}", f"{recorded[call.id].name} {recorded[call.id].arguments}")
+        Finding(
+            step,
+            f"{call.name} {call.arguments}",
+            f"{recorded[call.id].name} {recorded[call.id].arguments}",
+        )
         for call in own.message.tool_calls
-        if call.id in recorded and (call.name, call.arguments) != (recorded[call.id].name, recorded[call.id].arguments)
+        if call.id in recorded
+        and (call.name, call.arguments) != (recorded[call.id].name, recorded[call.id].arguments)
     ]
 
 
@@ -161,12 +177,16 @@ def _is_field(line: str, table: FieldTable) -> bool:
 def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines that show one of the result with another word in it, each with that one.
 
-    Beside the strategy's own words (a notice, a tag), at the start and at the end a word may be cut.
+    Beside the strategy's own words (a notice, a tag), at the start and at the end a word may be
+    cut.
     """
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
     parts = [
-        part for line in lines for part in (unescape_cut(line).split("\n") if "\\" in line else [line]) if part.strip()
+        part
+        for line in lines
+        for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
+        if part.strip()
     ]
     seen = set(known)
     for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
@@ -181,7 +201,11 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
 
 def _is_notice(line: str, original: ResultLines, known: frozenset[str]) -> bool:
     """True if a line is neither of the result nor one of its lines with another word in it."""
-    return line not in known and line not in original and not original.altered(line.rstrip("\\"), cut=True)
+    return (
+        line not in known
+        and line not in original
+        and not original.altered(line.rstrip("\\"), cut=True)
+    )
 
 
 def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
@@ -190,12 +214,20 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
+    first, *others = (
+        notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
+    )
     pieces = (first, *(_from_next_record(piece, table) for piece in others))
-    return [item for piece in filter(str.strip, pieces) for item in _changed_in(evidence, own, piece, table)]
+    return [
+        item
+        for piece in filter(str.strip, pieces)
+        for item in _changed_in(evidence, own, piece, table)
+    ]
 
 
-def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable) -> list[Finding]:
+def _changed_in(
+    evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable
+) -> list[Finding]:
     """The fields that differ in a piece of a rewritten result.
 
     A layout of which fewer than half of the fields agree was not understood: it is not checked.
@@ -205,7 +237,9 @@ def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: Field
     found: list[Finding] = []
     agreeing = 0
     for keys, inner in reading.containers:
-        unknown = [key for key in inner if key and not table.has_container(key) and not table.has_key(key)]
+        unknown = [
+            key for key in inner if key and not table.has_container(key) and not table.has_key(key)
+        ]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
         gone = table.containers.difference(map(plain_key, keys))
         if unknown and gone and len(own_keys) * 2 >= len(keys):
@@ -232,9 +266,16 @@ def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: Field
                 values = table.column(key)  # of several mappings in one row
             values = values or (table.column(key) if best or len(known) > 1 else [])
             if any(map(is_prose, values)):
-                found += [Finding(step, new, was) for new, was in _altered(evidence, own, text.split("\n"))]
+                found += [
+                    Finding(step, new, was)
+                    for new, was in _altered(evidence, own, text.split("\n"))
+                ]
                 continue
-            if values and not _is_one_of(piece, text, values) and not _are_all(text, table.column(key)):
+            if (
+                values
+                and not _is_one_of(piece, text, values)
+                and not _are_all(text, table.column(key))
+            ):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
             else:
                 agreeing += bool(values)
@@ -244,34 +285,50 @@ def _changed_in(evidence: ReplayEvidence, own: OwnText, piece: str, table: Field
     return found
 
 
-def _is_renamed(evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
-    """True if a value under a key of its own, among known ones, is that of another key that is gone, or a code that nothing says."""
+def _is_renamed(
+    evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: list[Pair]
+) -> bool:
+    """True if a value under a key of its own, among known ones, is that of another key that is
+    gone, or a code that nothing says.
+    """
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
-    return table.says_value(text) or (_CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text))
+    return table.says_value(text) or (
+        _CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text)
+    )
 
 
 def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
-    """True if data state something of a record under a key that it does not have: a word, and nothing about the text itself."""
+    """True if data state something of a record under a key that it does not have: a word, and
+    nothing about the text itself.
+    """
     is_word = not is_number(text) and len(known) * 2 >= len(pairs) > 1
     is_whole = own.text.rstrip()[-1:] in ("}", "]") and _is_one_value(own.text)
     return is_word and is_whole and not any(map(is_notice_word, plain_key(key).split()))
 
 
 def _from_next_record(piece: str, table: FieldTable) -> str:
-    """The part behind a gap from where a record opens: what goes on with one from the gap is not checked."""
+    """The part behind a gap from where a record opens: what goes on with one from the gap is not
+    checked.
+    """
     opening = piece.find("{")
     if opening >= 0:
         with suppress(NothingParsed):
             parse_prefix(piece[opening:])
             return piece[opening:]
     lines = piece.split("\n")
-    opens = (at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1]))
+    opens = (
+        at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1])
+    )
     return "\n".join(lines[next(opens, 0) :])
 
 
-def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
-    """Yield a record in parts, each with the values around it: a new one where a key has an identity in front."""
+def _named(
+    record: TextRecord, table: FieldTable
+) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
+    """Yield a record in parts, each with the values around it: a new one where a key has an
+    identity in front.
+    """
     pairs: list[tuple[str, str]] = []
     around = record.around
     for key, text in record.pairs:
@@ -286,17 +343,26 @@ def _named(record: TextRecord, table: FieldTable) -> Iterator[tuple[list[tuple[s
 
 
 def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
-    """True if a value is one of some, or goes on behind it in other words; at the end what a cut left of it is enough."""
+    """True if a value is one of some, or goes on behind it in other words; at the end what a cut
+    left of it is enough.
+    """
     at_end = bool(text) and shown.rstrip("\"'…. ]}").endswith(text)
     first = _MORE.sub("", text)
-    return any(same_value(text, value) or first == value or (at_end and value.startswith(text)) for value in values)
+    return any(
+        same_value(text, value) or first == value or (at_end and value.startswith(text))
+        for value in values
+    )
 
 
 def _are_all(text: str, column: list[str]) -> bool:
     """True if a value is a list of values that stand under its key."""
     parts = re.split("[,;] ", text.strip("[]"))
-    return len(parts) > 1 and all(any(same_value(part, value) for value in column) for part in parts)
+    return len(parts) > 1 and all(
+        any(same_value(part, value) for value in column) for part in parts
+    )
 
 
 def _origin(table: FieldTable, text: str) -> str:
-    return next((f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), "")
+    return next(
+        (f"{item.key}: {item.text}" for item in table.fields if same_value(text, item.text)), ""
+    )

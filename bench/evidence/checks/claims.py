@@ -1,4 +1,6 @@
-"""Claims of a summary about the calls before it: that they succeeded, and that there were no others."""
+"""Claims of a summary about the calls before it: that they succeeded, and that there were no
+others.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,15 @@ SUCCESS = re.compile(
 _CALLS = r"(?:\w+ ){0,3}(?:calls?|commands?|attempts?|results?|of them)\b"
 _ALL = re.compile(rf"\b(?:all|every|each(?: of)?|both)\b(?: the| of the)? {_CALLS}", re.IGNORECASE)
 _NONE_FAILED = re.compile(
-    rf"\b(?:none|no) (?:of the )?(?:{_CALLS} )?(?:\w+ )?(?:failed|errors?|failures?)\b", re.IGNORECASE
+    rf"\b(?:none|no) (?:of the )?(?:{_CALLS} )?(?:\w+ )?(?:failed|errors?|failures?)\b",
+    re.IGNORECASE,
 )
-_NO_OTHERS = re.compile(r"\bno (?:other|more|further) (?:\w+ )?(?:calls?|commands?|results?|outputs?)\b", re.IGNORECASE)
-_USEFUL = re.compile(r"\b(?:useful|returned (?:\w+ )?data|no (?:problems?|issues?))\b", re.IGNORECASE)
+_NO_OTHERS = re.compile(
+    r"\bno (?:other|more|further) (?:\w+ )?(?:calls?|commands?|results?|outputs?)\b", re.IGNORECASE
+)
+_USEFUL = re.compile(
+    r"\b(?:useful|returned (?:\w+ )?data|no (?:problems?|issues?))\b", re.IGNORECASE
+)
 _CLAUSE = re.compile(r"(?<=[.;!?,])\s+|\s+(?:and|but|while)\s+")
 _FEWEST_WORDS, _QUOTED_CHARS = 2, 30
 
@@ -47,11 +54,15 @@ def false_claims(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         if SUCCESS.search(claim) and not FAILURE.search(claim):
             yield Finding(own.message.step, f"{claim}{words}"[:200], result.text[:200])
     for line in new_lines(evidence, own):
-        if _NO_OTHERS.search(line) and sum(result.text.strip() in own.text for result in results) < len(results):
+        if _NO_OTHERS.search(line) and sum(
+            result.text.strip() in own.text for result in results
+        ) < len(results):
             yield Finding(own.message.step, line.strip()[:200], f"{len(results)} results")
         if not failures or FAILURE.search(_NONE_FAILED.sub("", line)):
             continue
-        if _NONE_FAILED.search(line) or (_ALL.search(line) and (SUCCESS.search(line) or _USEFUL.search(line))):
+        if _NONE_FAILED.search(line) or (
+            _ALL.search(line) and (SUCCESS.search(line) or _USEFUL.search(line))
+        ):
             yield Finding(own.message.step, line.strip()[:200], failures[0].text[:200])
         for clause in _CLAUSE.split(line) if SUCCESS.search(line) else ():
             last = _last_about(evidence, clause, results) if SUCCESS.search(clause) else None
@@ -65,15 +76,22 @@ def _results_before(evidence: ReplayEvidence, own: OwnText) -> list[ToolResult]:
     return [r for r in evidence.trace.results if r.thread == call.thread and r.index < call.step]
 
 
-def _last_about(evidence: ReplayEvidence, clause: str, results: list[ToolResult]) -> ToolResult | None:
-    """The last result that, with its call, has all words of a clause but those of the claim; None for none."""
+def _last_about(
+    evidence: ReplayEvidence, clause: str, results: list[ToolResult]
+) -> ToolResult | None:
+    """The last result that, with its call, has all words of a clause but those of the claim; None
+    for none.
+    """
     words = flat(SUCCESS.sub(" ", clause)).split()
     strange = {word for word in words if word not in FUNCTION_WORDS and not is_notice_word(word)}
     if len(strange) < _FEWEST_WORDS:
         return None
     texts = evidence.messages.texts
     for result in reversed(results):
-        known = {*texts.flat(result.text).split(), *flat(f"{result.function} {result.arguments}").split()}
+        known = {
+            *texts.flat(result.text).split(),
+            *flat(f"{result.function} {result.arguments}").split(),
+        }
         if strange <= known:
             return result
     return None

@@ -1,4 +1,6 @@
-"""Counts that a text may state of what it shows and of what it leaves out: characters, words, lines, rows, messages."""
+"""Counts that a text may state of what it shows and of what it leaves out: characters, words,
+lines, rows, messages.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,9 @@ class Counts:
             self._between.append((lines - _NEAR, lines))
             for part in (text, *strings):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
-                self._between += [(chars, chars + NOTICE_CHARS)] * (chars > 0) + [(left - _NEAR, left + _NEAR)] * (
-                    left > 0
-                )
+                self._between += [(chars, chars + NOTICE_CHARS)] * (chars > 0) + [
+                    (left - _NEAR, left + _NEAR)
+                ] * (left > 0)
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""
@@ -50,7 +52,9 @@ class Counts:
         return known or self._is_missing(number, value)
 
     def _is_missing(self, number: str, value: int) -> bool:
-        """True if so much is missing wherever a notice has a number: exactly, or up to the length of a notice or to two lines."""
+        """True if so much is missing wherever a notice has a number: exactly, or up to the length
+        of a notice or to two lines.
+        """
         gaps = gaps_shown(self._evidence, self._own) or ()
         beside = [gap.missing for gap in gaps if number in _DIGITS.findall(gap.words)]
         return bool(beside) and all(
@@ -74,34 +78,52 @@ class Counts:
         """True if a number is the sum of a column of the result."""
         if self._own.result is None or not _NUMBER.fullmatch(number):
             return False
-        return any(abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2]) for total in self._totals)
+        return any(
+            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2])
+            for total in self._totals
+        )
 
     @cached_property
     def _totals(self) -> list[float]:
         table = self._evidence.messages.table(self._own.message.step or 0)
-        columns = ([float(text) for text in table.column(name) if _NUMBER.fullmatch(text)] for name in table.names)
+        columns = (
+            [float(text) for text in table.column(name) if _NUMBER.fullmatch(text)]
+            for name in table.names
+        )
         return [sum(column) for column in columns if len(column) > 1]
 
     @cached_property
     def _sizes_of_others(self) -> frozenset[int]:
-        """The sizes of the strategy's other texts of the result: one that a prompt showed may be counted."""
-        others = (self._evidence.messages.messages[n] for n in self._evidence.own if n != self._own.number)
+        """The sizes of the strategy's other texts of the result: one that a prompt showed may be
+        counted.
+        """
+        others = (
+            self._evidence.messages.messages[n] for n in self._evidence.own if n != self._own.number
+        )
         step = self._own.message.step
-        return frozenset().union(*(counts_of(other.text) for other in others if other.step == step is not None))
+        return frozenset().union(
+            *(counts_of(other.text) for other in others if other.step == step is not None)
+        )
 
     @cached_property
     def _result_tokens(self) -> int:
         return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
     def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
-        """The messages that a summary stands for: those of its thread before its first prompt, and those that left it."""
+        """The messages that a summary stands for: those of its thread before its first prompt, and
+        those that left it.
+        """
         recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
         self._exact |= {len(message.text) for message in recorded_messages}
         first = min(stay.first for stay in evidence.walked.stays[own.number])
         call = evidence.walked.calls[first]
-        steps = {s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step}
+        steps = {
+            s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
+        }
         recorded = [n for step, n in evidence.index.full.items() if step in steps]
         standing = sum(evidence.stands(number, first) for number in recorded)
-        left = sum(stay.after == first for stays in evidence.walked.stays.values() for stay in stays)
+        left = sum(
+            stay.after == first for stays in evidence.walked.stays.values() for stay in stays
+        )
         for count in (len(recorded), len(recorded) - standing, left):
             self._between.append((count - _NEAR, count + _NEAR))

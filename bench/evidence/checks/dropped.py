@@ -17,13 +17,15 @@ from .own import OwnText
 _DENYING = frozenset({"false", "0", "0.0"})
 _DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
 _ALL_SHOWN = re.compile(
-    r"\b(?:all|whole|entire|complete|everything)\b(?:(?!\bno[nt]?\b)[^.;:\n]){0,40}\bshown\b", re.IGNORECASE
+    r"\b(?:all|whole|entire|complete|everything)\b(?:(?!\bno[nt]?\b)[^.;:\n]){0,40}\bshown\b",
+    re.IGNORECASE,
 )
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
 def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the rows and denials of a result that a text which shows it as data leaves out without a word.
+    """Yield the rows and denials of a result that a text which shows it as data leaves out without
+    a word.
 
     A row less is a false statement: whoever reads three flights takes it that there are three.
     A column less is none, unless it is left out of the rows alone where it is false or zero. Who
@@ -33,7 +35,11 @@ def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     if own.result and claim and (lost := evidence.session.facts.lost_in_text(own.result, own.text)):
         yield Finding(own.message.step, claim[0], ", ".join(lost)[:200])
     table = evidence.messages.table(own.message.step or 0)
-    if own.result is None or not table.lists.lists or evidence.session.says_omission(own.result, own.text):
+    if (
+        own.result is None
+        or not table.lists.lists
+        or evidence.session.says_omission(own.result, own.text)
+    ):
         return
     if _is_whole(own.text):
         yield from _dropped(own, table, evidence.messages.reading(own.text))
@@ -48,9 +54,15 @@ def _dropped(own: OwnText, table: FieldTable, reading: TextReading) -> Iterator[
         if len({frozenset(pairs.items()) for pairs, _ in shown}) < len(records):
             for row in records:
                 words = lists.distinctive[row]
-                if len(words) >= (1 if is_data else _FEWEST_WORDS) and words.isdisjoint(reading.words):
+                if len(words) >= (1 if is_data else _FEWEST_WORDS) and words.isdisjoint(
+                    reading.words
+                ):
                     was = ", ".join(f"{key}: {text}" for key, text in table.pairs(row)[:3])
-                    yield Finding(own.message.step, f"{len(shown)} rows", f"{len(records)} rows, also {was}"[:200])
+                    yield Finding(
+                        own.message.step,
+                        f"{len(shown)} rows",
+                        f"{len(records)} rows, also {was}"[:200],
+                    )
                     break
         yield from _denials(own, table, shown) if is_data else ()
 
@@ -76,14 +88,22 @@ def _rows_shown(reading: TextReading, table: FieldTable) -> list[tuple[dict[str,
     shown: list[tuple[dict[str, str], int]] = []
     for record in reading.records:
         pairs = {plain_key(key): text for key, text in record.pairs if table.has_key(key)}
-        best = [row for row in table.best_records(pairs.items(), record.around) if row in table.lists.number]
+        best = [
+            row
+            for row in table.best_records(pairs.items(), record.around)
+            if row in table.lists.number
+        ]
         if best and len(pairs) >= _FEWEST_PAIRS:
             shown.append((pairs, best[0]))
     return shown
 
 
-def _denials(own: OwnText, table: FieldTable, shown: list[tuple[dict[str, str], int]]) -> Iterator[Finding]:
-    """Yield the values of rows that are false or zero and left out, while other rows keep that column."""
+def _denials(
+    own: OwnText, table: FieldTable, shown: list[tuple[dict[str, str], int]]
+) -> Iterator[Finding]:
+    """Yield the values of rows that are false or zero and left out, while other rows keep that
+    column.
+    """
     columns = {key for pairs, _ in shown for key in pairs}
     for pairs, row in shown:
         for key, text in table.pairs(row):

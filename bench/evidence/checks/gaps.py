@@ -1,4 +1,6 @@
-"""Gaps: the places where a text says that it leaves something of a result out, and the parts between them."""
+"""Gaps: the places where a text says that it leaves something of a result out, and the parts
+between them.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,18 @@ from ...text.omissions import omission_in
 from ..result_counts import counts_of
 
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
-_MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")  # begins with a set of characters
+_MARK = re.compile(
+    r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?"
+)  # begins with a set of characters
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{2,14}(?![\w-]|\.\d)")
 
 
 class Notices(NamedTuple):
-    """The words that are notices in a text which shows a result: that in `full`, with its lines, its fields and its sizes."""
+    """The words that are notices in a text which shows a result: that in `full`, with its lines,
+    its fields and its sizes.
+    """
 
     full: str
     known: Container[str]
@@ -27,15 +33,23 @@ class Notices(NamedTuple):
     sizes: frozenset[int]
 
     def admits(self, gap: Gap) -> bool:
-        """True if the words of a gap say that something is left out, and nothing else. Tags say nothing."""
-        lines = [line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)]
+        """True if the words of a gap say that something is left out, and nothing else. Tags say
+        nothing.
+        """
+        lines = [
+            line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)
+        ]
         if not lines:
             return not gap.missing.strip()
         sizes = self.sizes | counts_of(gap.missing)
-        return all(self.omits(line) or (self._is_own(line) and _has_size(line, sizes)) for line in lines)
+        return all(
+            self.omits(line) or (self._is_own(line) and _has_size(line, sizes)) for line in lines
+        )
 
     def omits(self, line: str) -> bool:
-        """True if a line says that something is left out, in words that the result does not have there."""
+        """True if a line says that something is left out, in words that the result does not have
+        there.
+        """
         return self._is_own(line) and omission_in(line, self.full) != ""
 
     def _is_own(self, line: str) -> bool:
@@ -48,8 +62,12 @@ class Notices(NamedTuple):
         )
 
     def pieces_of(self, text: str) -> list[str]:
-        """The parts of a text between its gaps, each a run of the strategy's own lines of which one is a notice; itself without."""
-        marked = _MARK.sub(lambda mark: f"\n{mark[0]}\n" if omission_in(mark[0], self.full) else mark[0], text)
+        """The parts of a text between its gaps, each a run of the strategy's own lines of which one
+        is a notice; itself without.
+        """
+        marked = _MARK.sub(
+            lambda mark: f"\n{mark[0]}\n" if omission_in(mark[0], self.full) else mark[0], text
+        )
         lines = marked.split("\n")
         omits = list(map(self.omits, lines))
         if not any(omits):

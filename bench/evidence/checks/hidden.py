@@ -21,15 +21,16 @@ _DIGITS = re.compile(r"\d+")
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
-    """Failed results that a message of the strategy shows without their failure, over the failed results that it rewrote.
+    """Failed results that a message of the strategy shows without their failure, over the failed
+    results that it rewrote.
 
     A result failed where its flag or exit code says so, or a short text begins so. Shown means that
     the text claims a success, holds a line of the result, or stands for no result that succeeded
     and does not say that something is left out. A placeholder that shows nothing hides nothing,
-    nor does a text that says everything that the result says and claims no success; nothing at all is no
-    placeholder. Of any result its lines that tell a failure may not be all that is left out. A summary
-    hides a failure where it has a recorded line that tells one, with a success in its place, or
-    claims that what failed succeeded; so does a history from which it alone is dropped.
+    nor does a text that says everything that the result says and claims no success; nothing at all
+    is no placeholder. Of any result its lines that tell a failure may not be all that is left out.
+    A summary hides a failure where it has a recorded line that tells one, with a success in its
+    place, or claims that what failed succeeded; so does a history from which it alone is dropped.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -38,7 +39,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
     rewritten = len(findings)
     of_results = [own for own in texts if own.result is not None]
     for own in own_texts(evidence, blank=True):
-        if own.result is not None and own.result.text.strip() and evidence.session.failed(own.result):
+        if (
+            own.result is not None
+            and own.result.text.strip()
+            and evidence.session.failed(own.result)
+        ):
             rewritten += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
     for step in picked_out(evidence):
@@ -46,8 +51,12 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if result is not None and evidence.session.failed(result):
             rewritten += 1
             findings.append(Finding(step, "", result.text[:200]))
-    succeeded = [own for own in of_results if own.result and not evidence.session.failed(own.result)]
-    of_success = {_DIGITS.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)}
+    succeeded = [
+        own for own in of_results if own.result and not evidence.session.failed(own.result)
+    ]
+    of_success = {
+        _DIGITS.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)
+    }
     for own in of_results:
         if own.result is None or not evidence.session.failed(own.result):
             findings += _filtered(evidence, own)
@@ -69,7 +78,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
-    """Yield the failed results that the store holds as something which tells no failure and says a success."""
+    """Yield the failed results that the store holds as something which tells no failure and says a
+    success.
+    """
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)
         if outcome is None or outcome.stored is None or outcome.stored is result.value:
@@ -82,7 +93,9 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
 
 
 def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Finding]:
-    """Yield the summaries with a line that claims a success where the recorded line, or the result, tells a failure."""
+    """Yield the summaries with a line that claims a success where the recorded line, or the result,
+    tells a failure.
+    """
     for own in summaries:
         for line in new_lines(evidence, own):
             if not SUCCESS.search(line) or FAILURE.search(line):
@@ -96,20 +109,27 @@ def _turned(evidence: ReplayEvidence, summaries: list[OwnText]) -> Iterator[Find
 
 
 def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
-    """The first line of a result that tells a failure, where all such lines and no others are left out without a word."""
+    """The first line of a result that tells a failure, where all such lines and no others are left
+    out without a word.
+    """
     if own.result is None:
         return []
     kept = set(own.text.split("\n"))
     left_out = [line for line in own.result.text.splitlines() if line not in kept and line.strip()]
     if not all(map(evidence.session.tells_failure, left_out)):
         return []
-    if not left_out or FAILURE.search(own.text) or evidence.session.says_omission(own.result, own.text):
+    if (
+        not left_out
+        or FAILURE.search(own.text)
+        or evidence.session.says_omission(own.result, own.text)
+    ):
         return []
     return [Finding(own.message.step, own.text[:200], left_out[0][:200])]
 
 
 def _tells(text: str, result: ToolResult) -> bool:
-    """True if a text tells a failure: its words, a failing exit code, the error of the result, or all of the result.
+    """True if a text tells a failure: its words, a failing exit code, the error of the result, or
+    all of the result.
 
     >>> result = ToolResult(index=0, call_id="a", function="f", seen="Malformed\\ncall", success=False)
     >>> _tells("1: Malformed\\n2: call", result), _tells("1: Malformed", result), _tells("OK\\nMalformed\\ncall", result)

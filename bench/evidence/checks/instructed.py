@@ -8,13 +8,14 @@ from .own import check_of
 
 
 def instructed(evidence: ReplayEvidence) -> Check:
-    """Prompts that lack an instruction which the strategy's own text does not repeat, over all prompts.
+    """Prompts that lack an instruction which the strategy's own text does not repeat, over all
+    prompts.
 
     Instructions are the system prompt, the first request, and every standing rule of a system or
     user turn (never, always, do not, must, only, unless).
 
-    Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions
-    that the model should follow)
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages:
+    instructions that the model should follow)
     """
     given = evidence.session.instructions.given
     findings: list[Finding] = []

@@ -1,4 +1,6 @@
-"""Invented: an own text with a number, an identifier, a date, a name or an instruction that nothing had said."""
+"""Invented: an own text with a number, an identifier, a date, a name or an instruction that nothing
+had said.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linea
     r"[\w.-]{0,255}\w/[\w./@:-]*\w"
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
-_KEY = re.compile(r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s")
+_KEY = re.compile(
+    r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s"
+)
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
@@ -42,9 +46,10 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
 
     The unit is the text: a longer one may not invent more. Looked at are the lines that what is
     shown does not have. No inventions are handles, counts of what is there or left out, and numbers
-    worked out of others in the same paragraph or record. A text that shows a result may give no order
-    and state nobody's consent; any other may give no standing instruction that nobody gave. Names in the strategy's own `wording` (what half
-    of its texts have) are quoted in the report instead.
+    worked out of others in the same paragraph or record. A text that shows a result may give no
+    order and state nobody's consent; any other may give no standing instruction that nobody gave.
+    Names in the strategy's own `wording` (what half of its texts have) are quoted in the report
+    instead.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -72,9 +77,15 @@ def _currencies(text: str) -> set[str]:
 
 
 def _first_strange(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
+    evidence: ReplayEvidence,
+    own: OwnText,
+    lines: list[str],
+    wording: frozenset[str],
+    handles: Sequence[str],
 ) -> str:
-    """The first thing of an own text that nothing had said; "" for none. A text that shows a result is read once."""
+    """The first thing of an own text that nothing had said; "" for none. A text that shows a result
+    is read once.
+    """
     if own.result is not None:
         in_text = tuple(handle for handle in handles if handle in own.text)
         key = own.number, wording.intersection(map(str.strip, lines)), in_text
@@ -86,7 +97,11 @@ def _first_strange(
 
 
 def _strange(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str], handles: Sequence[str]
+    evidence: ReplayEvidence,
+    own: OwnText,
+    lines: list[str],
+    wording: frozenset[str],
+    handles: Sequence[str],
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
     mentions = evidence.session.mentions
@@ -127,7 +142,11 @@ def _strange(
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
-                counted = counts.is_all(number) if of_all else counts.has(number) or counts.is_total(number)
+                counted = (
+                    counts.is_all(number)
+                    if of_all
+                    else counts.has(number) or counts.is_total(number)
+                )
                 if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or is_title(text) else _NAME.findall(text):
@@ -140,20 +159,32 @@ _LINES_NEAR = 15
 
 
 def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
-    """True if something said a name; enough is how a hash begins, or what a cut left at the end or before a mark of omission."""
+    """True if something said a name; enough is how a hash begins, or what a cut left at the end or
+    before a mark of omission.
+    """
     mentions = evidence.session.mentions
     if mentions.name(name):
         return True
-    cut = _SHORT_HASH.fullmatch(name) or own.text.rstrip().endswith(sentence) or _CUT.match(sentence.partition(name)[2])
+    cut = (
+        _SHORT_HASH.fullmatch(name)
+        or own.text.rstrip().endswith(sentence)
+        or _CUT.match(sentence.partition(name)[2])
+    )
     return bool(cut) and mentions.begins(name)
 
 
 def _numbers(
-    evidence: ReplayEvidence, sentence: str, near: Sequence[str], result: ToolResult | None, states_all: bool
+    evidence: ReplayEvidence,
+    sentence: str,
+    near: Sequence[str],
+    result: ToolResult | None,
+    states_all: bool,
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those that count what a result has.
+    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those
+    that count what a result has.
 
-    Beside each stands whether it counts all rows or lines of the result, as a sentence says that `states_all` or stands alone.
+    Beside each stands whether it counts all rows or lines of the result, as a sentence says that
+    `states_all` or stands alone.
     """
     mentions = evidence.session.mentions
     terms: list[str] | None = None
@@ -162,10 +193,16 @@ def _numbers(
         value = number_value(written)
         parts = [number_value(part) for part in written.split(",")]
         known = (
-            len(value.replace(".", "")) < _FEWEST_DIGITS or mentions.number(value) or all(map(mentions.number, parts))
+            len(value.replace(".", "")) < _FEWEST_DIGITS
+            or mentions.number(value)
+            or all(map(mentions.number, parts))
         )
         counted = _COUNTED.match(sentence, match.end())
-        counts = result is not None and counted and sentence[match.start() : counted.end()] not in result.text
+        counts = (
+            result is not None
+            and counted
+            and sentence[match.start() : counted.end()] not in result.text
+        )
         if known and not counts:
             continue
         if counts and states_all and not says_omission(sentence, ""):
@@ -174,7 +211,9 @@ def _numbers(
         if terms is None:
             here = [number_value(hit.group().rstrip("%, ")) for hit in _NUMBER.finditer(sentence)]
             above = [
-                number_value(hit.group().rstrip("%, ")) for line in reversed(near) for hit in _NUMBER.finditer(line)
+                number_value(hit.group().rstrip("%, "))
+                for line in reversed(near)
+                for hit in _NUMBER.finditer(line)
             ]
             terms = [*here, *above]
         if not worked_out(value, terms, percent=percent):

@@ -1,4 +1,6 @@
-"""Misattributed: a sentence that gives a record another one's value, or a person somebody else's words."""
+"""Misattributed: a sentence that gives a record another one's value, or a person somebody else's
+words.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,15 @@ _FEWEST_WORDS = 6
 
 
 def misattributed(evidence: ReplayEvidence) -> Check:
-    """Own texts that state what another record has, or somebody else said, over those that name a record or a speaker.
+    """Own texts that state what another record has, or somebody else said, over those that name a
+    record or a speaker.
 
     A clause names a record by a value that tells it from the others (an id, a code, a name). The
     record itself must have something else under a key of that value, so what it has not at all is
-    no finding. Nor is what somebody in the run said in the same message as the record's identity: a wish, a plan, a
-    change. Data and tables are no sentences: a summary's are held against all records of that identity,
-    and those of a shown result against its own by *changed*.
-    Behind the name of a role (`user: …`) words may not stand that only another role used.
+    no finding. Nor is what somebody in the run said in the same message as the record's identity: a
+    wish, a plan, a change. Data and tables are no sentences: a summary's are held against all
+    records of that identity, and those of a shown result against its own by *changed*. Behind the
+    name of a role (`user: …`) words may not stand that only another role used.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
@@ -39,7 +42,11 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     records, mentions = evidence.session.records, evidence.session.mentions
     for own in texts:
         quotes = [*_quotes(own)]
-        data = [*_of_other_records(evidence, own)] if records.by_identity and own.result is None else []
+        data = (
+            [*_of_other_records(evidence, own)]
+            if records.by_identity and own.result is None
+            else []
+        )
         lines = new_lines(evidence, own) if records.by_identity else ()
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         names = bool(quotes or prose or data)
@@ -48,7 +55,11 @@ def misattributed(evidence: ReplayEvidence) -> Check:
         for role, words in quotes:
             roles = mentions.roles_of(words)
             if roles and role not in roles:
-                findings.append(Finding(own.message.step, f"{role}: {words[:160]}", f"{min(roles)}: {words[:60]}"))
+                findings.append(
+                    Finding(
+                        own.message.step, f"{role}: {words[:160]}", f"{min(roles)}: {words[:60]}"
+                    )
+                )
                 break
         else:
             findings += data[:1] or _of_another_record(evidence, own, prose)
@@ -73,13 +84,17 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
             values = {text.casefold() for _, text in pairs}
             for item in records.contradicted(pairs, values):
                 named = values & records.by_identity.keys()
-                if any(evidence.session.mentions.together(item.stated, identity) for identity in named):
+                if any(
+                    evidence.session.mentions.together(item.stated, identity) for identity in named
+                ):
                     continue  # a call, as it was made
                 yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
-    """Yield the words that a summary puts behind a role, each with that role: so many from there that they tell who said them."""
+    """Yield the words that a summary puts behind a role, each with that role: so many from there
+    that they tell who said them.
+    """
     lines = own.text.split("\n") if own.result is None else []
     for number, line in enumerate(lines):
         if ":" not in line:
@@ -87,7 +102,10 @@ def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
         role, words = speaker_of(line)
         following = iter(lines[number + 1 : number + 1 + _FEWEST_WORDS])
         while (
-            role and words.count(" ") + 1 < _FEWEST_WORDS and (more := next(following, "")) and not speaker_of(more)[0]
+            role
+            and words.count(" ") + 1 < _FEWEST_WORDS
+            and (more := next(following, ""))
+            and not speaker_of(more)[0]
         ):
             words = f"{words} {more.strip()}"
         if role and words.count(" ") + 1 >= _FEWEST_WORDS:

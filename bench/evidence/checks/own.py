@@ -1,4 +1,6 @@
-"""The texts that a strategy wrote, as the checks read them: each with the recorded step that it shows."""
+"""The texts that a strategy wrote, as the checks read them: each with the recorded step that it
+shows.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ MOST_FINDINGS = 5
 
 
 class OwnText(NamedTuple):
-    """One message of a strategy's own: its number, itself, its text as it is read, and the result that it shows (None: none)."""
+    """One message of a strategy's own: its number, itself, its text as it is read, and the result
+    that it shows (None: none).
+    """
 
     number: int
     message: Message
@@ -47,7 +51,9 @@ class OwnText(NamedTuple):
 
 
 def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnText]:
-    """Yield each message of the strategy's own that stood in a prompt and says something, in order; `blank`: those that say nothing."""
+    """Yield each message of the strategy's own that stood in a prompt and says something, in order;
+    `blank`: those that say nothing.
+    """
     results = evidence.messages.contents.results
     for number in evidence.own:
         message = evidence.messages.messages[number]
@@ -57,7 +63,8 @@ def own_texts(evidence: ReplayEvidence, *, blank: bool = False) -> Iterator[OwnT
 
 
 def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
-    """The gaps of a text that shows its result and nothing else but notices between its parts; None for any other.
+    """The gaps of a text that shows its result and nothing else but notices between its parts; None
+    for any other.
 
     The result may be written as its text, as its value, as its plain lines, or as Python writes it.
     """
@@ -75,7 +82,12 @@ def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
 def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
     """The words that are notices in a text which shows a result."""
     sizes = evidence.session.result_counts(result).exact
-    return Notices(result.text, evidence.session.lines_of(result.index), evidence.messages.table(result.index), sizes)
+    return Notices(
+        result.text,
+        evidence.session.lines_of(result.index),
+        evidence.messages.table(result.index),
+        sizes,
+    )
 
 
 def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[tuple[Any, Any]]:
@@ -91,13 +103,22 @@ def _ways(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterato
 
 
 def _may_show(shown: Any, full: Any) -> bool:
-    """True unless a text has no beginning or end of any of its outer lines from another one: most layouts are their own."""
+    """True unless a text has no beginning or end of any of its outer lines from another one: most
+    layouts are their own.
+    """
     if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
         return True
     lines = shown.split("\n")
-    outer = lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
+    outer = (
+        lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
+    )
     plain = (without_number(line).strip() for line in outer)
-    parts = (part for line in plain for part in (line[:_PART_CHARS], line[-_PART_CHARS:]) if len(part) > 1)
+    parts = (
+        part
+        for line in plain
+        for part in (line[:_PART_CHARS], line[-_PART_CHARS:])
+        if len(part) > 1
+    )
     return any(part in full for part in parts)
 
 
@@ -165,7 +186,8 @@ def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _behind_data(line: str) -> str:
-    """A line without the JSON value that it begins with; data are held against their records by another rule.
+    """A line without the JSON value that it begins with; data are held against their records by
+    another rule.
 
     >>> _behind_data(' {"a": 1} of 3'), _behind_data("[x] of 3"), _behind_data("of 3")
     (' of 3', '[x] of 3', 'of 3')
@@ -194,7 +216,8 @@ def speaker_of(line: str) -> tuple[str, str]:
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:
-    """The lines of a strategy's own wording: those that at least half of its texts of one kind have.
+    """The lines of a strategy's own wording: those that at least half of its texts of one kind
+    have.
 
     Texts that show results are one kind, summaries another; of one text nothing is known.
     """
@@ -206,11 +229,15 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
             if (own.result is not None) == of_results
         ]
         counts = Counter(line for each in lines for line in each)
-        constant.update(line for line, count in counts.items() if count > 1 and 2 * count >= len(lines))
+        constant.update(
+            line for line, count in counts.items() if count > 1 and 2 * count >= len(lines)
+        )
     return frozenset(constant)
 
 
 def check_of(findings: list[Finding], of: int, summaries: int = 0, unchecked: int = 0) -> Check:
     """A check of so many texts or prompts, with its first findings."""
     first = tuple(findings[:MOST_FINDINGS])
-    return Check(hits=len(findings), of=of, summaries=summaries, unchecked=unchecked, findings=first)
+    return Check(
+        hits=len(findings), of=of, summaries=summaries, unchecked=unchecked, findings=first
+    )

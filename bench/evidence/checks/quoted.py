@@ -1,4 +1,6 @@
-"""Words of others that a message shows otherwise: a kept message of a person or the model, and recorded lines in an extract."""
+"""Words of others that a message shows otherwise: a kept message of a person or the model, and
+recorded lines in an extract.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _ANY = re.compile("")
 
 
 def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the lines of a message that give what somebody said, or a recorded line, with another word."""
+    """Yield the lines of a message that give what somebody said, or a recorded line, with another
+    word.
+    """
     if own.result is not None:
         return
     step = own.message.step
@@ -37,7 +41,11 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
             yield Finding(step, own.text[:200], original[:200])
         elif is_user and not says_omission(own.text, original):
             said = evidence.session.mentions.verbatim
-            added = (words for words in sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", own.text))) if not said(words))
+            added = (
+                words
+                for words in sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", own.text)))
+                if not said(words)
+            )
             yield from (Finding(step, words[:200], original[:200]) for words in added)
     elif own.message.kind == "made" and repeats_others(evidence, own):
         recorded = evidence.session.lines_with(_ANY)
@@ -48,11 +56,14 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
 
 
 def _has_other_words(text: str, original: str, *, whole: bool) -> bool:
-    """True if a text is neither the original with words added nor the original with words left out, its notices aside.
+    """True if a text is neither the original with words added nor the original with words left out,
+    its notices aside.
 
     `whole`: words may be left out only where the text says so.
     """
-    lines = (line for line in text.split("\n") if line in original or not says_omission(line, original))
+    lines = (
+        line for line in text.split("\n") if line in original or not says_omission(line, original)
+    )
     shown, was = (_NOTICE.sub(" ", part) for part in ("\n".join(lines), original))
     if keeps_words(shown, was):
         return False

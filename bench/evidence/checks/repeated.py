@@ -11,19 +11,23 @@ from ...text.text_records import plain_key
 from ..of_replay import ReplayEvidence
 from .own import OwnText, gaps_shown, shows_line
 
-_TIMES = re.compile(r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE)
+_TIMES = re.compile(
+    r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE
+)
 _ENDS = frozenset("0123456789sSxX×)]")
 """The characters with which such a line ends."""
 
 _SAME = re.compile(
-    r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b", re.IGNORECASE
+    r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b",
+    re.IGNORECASE,
 )
 _NOTICE_CHARS = 300
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
 
 def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the lines and records that come more often than the result has them, and a repetition that is none.
+    """Yield the lines and records that come more often than the result has them, and a repetition
+    that is none.
 
     A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
     leaves out may begin with a part of what follows.
@@ -35,7 +39,9 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     if gaps_shown(evidence, own) is not None:
         return
     shown = Counter(own.text.split("\n"))
-    more = [line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS]
+    more = [
+        line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS
+    ]
     known = evidence.session.lines_of(own.result.index)
     times = [
         match
@@ -65,15 +71,21 @@ def claims_repetition(own: OwnText) -> bool:
 def _came_before(evidence: ReplayEvidence, own: OwnText) -> bool:
     """True if an earlier result is the same."""
     text = own.result.text.split() if own.result else []
-    earlier = (result for result in evidence.trace.results if result.index < (own.message.step or 0))
+    earlier = (
+        result for result in evidence.trace.results if result.index < (own.message.step or 0)
+    )
     return any(result.text.split() == text for result in earlier)
 
 
 def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the records of a text that is data which come more often than the result has such a record."""
+    """Yield the records of a text that is data which come more often than the result has such a
+    record.
+    """
     table = evidence.messages.table(own.message.step or 0)
     records = evidence.messages.reading(own.text).records
-    counts = Counter(frozenset((plain_key(key), text) for key, text in record.pairs) for record in records)
+    counts = Counter(
+        frozenset((plain_key(key), text) for key, text in record.pairs) for record in records
+    )
     for pairs, count in counts.items():
         if count > 1 and len(pairs) >= _FEWEST_PAIRS:
             known = sum(

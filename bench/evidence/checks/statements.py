@@ -21,13 +21,17 @@ _SUCCESS = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_CHARS, _FEWEST_QUOTES = 1500, 2
-"""An extract has so much of what others said, or such quotes: a short text of known words may be a message of its own."""
+"""An extract has so much of what others said, or such quotes: a short text of known words may be a
+message of its own.
+"""
 
 
 def repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True for a text that is there for the words of others, so that what it adds is no summary of them.
+    """True for a text that is there for the words of others, so that what it adds is no summary of
+    them.
 
-    It shows a result, or consists for the most part of recorded words, or stands beside everything that was said before it.
+    It shows a result, or consists for the most part of recorded words, or stands beside everything
+    that was said before it.
     """
     if own.result is not None:
         return True
@@ -48,22 +52,29 @@ def _stands_for_messages(evidence: ReplayEvidence, own: OwnText) -> bool:
     """True if some message before a text is missing in the first prompt that has it."""
     first = min(stay.first for stay in evidence.walked.stays[own.number])
     call = evidence.walked.calls[first]
-    before = (s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step)
+    before = (
+        s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
+    )
     numbers = (evidence.index.full[step] for step in before if step in evidence.index.full)
     return not all(evidence.stands(number, first) for number in numbers)
 
 
 def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest: int = 2) -> bool:
-    """True for prose of its own with so many strange words of which no message says half: neither a title nor a notice of what is shown or left out.
+    """True for prose of its own with so many strange words of which no message says half: neither a
+    title nor a notice of what is shown or left out.
 
     That something succeeded is for the model or a tool to say first.
     """
     if sentence.rstrip().endswith(":") or is_title(sentence) or says_omission(sentence, ""):
         return False
     mentions = evidence.session.mentions
-    for prose in (run.group() for part in _said_parts(evidence, sentence) for run in _PROSE.finditer(part)):
+    for prose in (
+        run.group() for part in _said_parts(evidence, sentence) for run in _PROSE.finditer(part)
+    ):
         words = set(map(str.casefold, _WORD.findall(prose)))
-        strange = [word for word in words if word not in FUNCTION_WORDS and not is_notice_word(word)]
+        strange = [
+            word for word in words if word not in FUNCTION_WORDS and not is_notice_word(word)
+        ]
         if len(strange) < fewest or mentions.verbatim(prose):
             continue
         if not _SUCCESS.search(prose):
@@ -74,7 +85,9 @@ def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest
 
 
 def _said_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
-    """The parts of a sentence between its marks of omission that no message says, half a word at a mark left out."""
+    """The parts of a sentence between its marks of omission that no message says, half a word at a
+    mark left out.
+    """
     parts = _MARK.split(sentence)
     for number, part in enumerate(parts):
         part = part.partition(" ")[2] if number else part
@@ -83,7 +96,8 @@ def _said_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
 
 
 def is_title(sentence: str) -> bool:
-    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out in a title.
+    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out
+    in a title.
 
     >>> [is_title(text) for text in ("Order Status Report", "Orders Shipped: by whom", "Order of today", "")]
     [True, True, False, False]

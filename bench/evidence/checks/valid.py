@@ -13,7 +13,8 @@ def valid(evidence: ReplayEvidence) -> Check:
     Calls and results out of their pairs, no message of a user, an empty message, half a character,
     or more tokens than the window holds. What the recording itself broke counts for nobody.
 
-    Source: OpenAI API reference, "Create chat completion"; Anthropic documentation, "Handle tool calls"
+    Source: OpenAI API reference, "Create chat completion"; Anthropic documentation, "Handle tool
+    calls"
     """
     window = evidence.index.window_tokens
     calls = evidence.walked.calls

@@ -109,14 +109,20 @@ def _savings(reading: Reading) -> Figures:
     advised = item.strategy == reading.advice.advised
     acts = reading.candidate is not None and "inactive" not in item.marks
     if acts and price is not None and price.ratio is not None:
-        name = f"Saving with {item.strategy}" if advised else f"Cheapest within limits: {item.strategy}"
+        name = (
+            f"Saving with {item.strategy}"
+            if advised
+            else f"Cheapest within limits: {item.strategy}"
+        )
         start = f"{_price(reading, today)} → " if today is not None else ""
         line = f"{start}{_price(reading, price)} {_unit(reading)}"
         bounds = _bounds(price)
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
-        first = Figure("Price today", _price(reading, price), "", _unit(reading), reading.with_cache)
+        first = Figure(
+            "Price today", _price(reading, price), "", _unit(reading), reading.with_cache
+        )
     return Figures((first, _missed(reading, item), _rejected(reading)), _scatter(reading))
 
 
@@ -141,7 +147,13 @@ def _rejected(reading: Reading) -> Figure:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
         note = f"theoretical minimum: {floor} ({less})" if floor else ""
-        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", reason(reading, item) or item.verdict, note)
+        return Figure(
+            f"Cheapest rejected: {item.strategy}",
+            value,
+            "bad",
+            reason(reading, item) or item.verdict,
+            note,
+        )
     if floor:
         return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
     tried = sum(entry.strategy != TODAY for entry in reading.ranked)
@@ -158,7 +170,9 @@ def _measured(reading: Reading) -> Iterator[Figure]:
     for name, value in reading.measured:
         if name in titles:
             tone = TONE_OF[reading.mark(name)]
-            yield Figure(titles[name], quantity(value, unit), tone, line, reading.counts(name, metric))
+            yield Figure(
+                titles[name], quantity(value, unit), tone, line, reading.counts(name, metric)
+            )
     if len(titles) < 3:
         tried = [item for item in reading.ranked if item.strategy != today]
         kept = sum(item.verdict not in REFUSED for item in tried)
@@ -186,11 +200,23 @@ def _points(reading: Reading) -> Iterator[Point]:
     """Yields the strategies that changed something and have a finite price and share."""
     for item in reading.ranked:
         price, missed = reading.price(item), item.missed_turns
-        if price is None or missed is None or "inactive" in item.marks or not math.isfinite(price.per_run + missed):
+        if (
+            price is None
+            or missed is None
+            or "inactive" in item.marks
+            or not math.isfinite(price.per_run + missed)
+        ):
             continue
         name, row = reading.title(item.strategy), reading.rows.get(item.strategy, 0)
         title = f"{name}: {_price(reading, price)}, {percent(missed)} missed"
-        yield Point(name, price.per_run * reading.prices_by[0], missed, reading.mark(item.strategy), title, row)
+        yield Point(
+            name,
+            price.per_run * reading.prices_by[0],
+            missed,
+            reading.mark(item.strategy),
+            title,
+            row,
+        )
 
 
 def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
@@ -213,11 +239,21 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
 def _numbers(reading: Reading) -> Numbers:
     """Prices with and without the cache, the interval, the misses."""
     scale = _scale(reading)
-    other, card = ("with cache", "cache") if reading.advice.basis == "uncached" else ("without cache", "no cache")
+    other, card = (
+        ("with cache", "cache")
+        if reading.advice.basis == "uncached"
+        else ("without cache", "no cache")
+    )
     unit = "tokens" if reading.counts_tokens else "price"
     return [
-        (number(_axis(reading), unit), lambda item: _price_cell(reading, item, reading.price(item))),
-        (Column("change, 95% interval", card="-"), lambda item: _interval_cell(reading, item, scale)),
+        (
+            number(_axis(reading), unit),
+            lambda item: _price_cell(reading, item, reading.price(item)),
+        ),
+        (
+            Column("change, 95% interval", card="-"),
+            lambda item: _interval_cell(reading, item, scale),
+        ),
         (number(other, card), lambda item: _price_cell(reading, item, reading.other_price(item))),
         (number("missed turns", "missed"), lambda item: _share(item.missed_turns)),
         (number("old facts kept", "old facts"), lambda item: _share(item.far_recall)),
@@ -264,7 +300,9 @@ def _note(reading: Reading) -> str:
     shares = {run.facts.cache_shares for run in reading.runs}
     priced = reading.advice.basis in ("cached", "uncached")
     if priced and "assumed" in shares:
-        notes.append("Cache shares are assumed from the provider's rules, since these recordings hold no usage.")
+        notes.append(
+            "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
+        )
     elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
     if reading.advice.disagree:

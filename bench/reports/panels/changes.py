@@ -79,36 +79,56 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     unit, metric = reading.unit(first.rule.metric), first.rule.metric
     values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
     strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
-    yield Figure(name_of(reading, metric), " → ".join(values) or "not measured", "bad", allowed, strategy)
+    yield Figure(
+        name_of(reading, metric), " → ".join(values) or "not measured", "bad", allowed, strategy
+    )
     if (move := reading.move(first.strategy, metric)) is not None:
         line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
         yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, strategy)
     passed = len(reading.decided) - len(reading.failed)
-    yield Figure("Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size)
+    yield Figure(
+        "Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size
+    )
 
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A row by gate: before, now and limit as numbers and on a line, and the runs that moved."""
     rows: list[Cells] = []
     for gate in gates:
-        metric, unit, passed = gate.rule.metric, reading.unit(gate.rule.metric), gate.outcome == "pass"
+        metric, unit, passed = (
+            gate.rule.metric,
+            reading.unit(gate.rule.metric),
+            gate.outcome == "pass",
+        )
         sign = Span("✓ " if passed else "✕ ", "good" if passed else "bad", strong=True)
         move = reading.move(gate.strategy, metric)
-        runs = f"{count(move.regressed_runs)} worse, {count(move.improved_runs)} better" if move else ""
+        runs = (
+            f"{count(move.regressed_runs)} worse, {count(move.improved_runs)} better"
+            if move
+            else ""
+        )
         asked, limit = condition(gate, unit), quantity(gate.limit, unit)
         rows.append(
             (
                 Cell((sign, name_of(reading, metric)), metric),
                 gate.strategy,
                 "–" if gate.before is None else quantity(gate.before, unit),
-                Cell(quantity(gate.value, unit), gate.reason if gate.value is None else "", "" if passed else "bad"),
+                Cell(
+                    quantity(gate.value, unit),
+                    gate.reason if gate.value is None else "",
+                    "" if passed else "bad",
+                ),
                 Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
                 Cell("", chart=_gauge(reading, gate)),
                 runs or (f"worst run {reading.name(gate.run)}" if gate.run and not passed else "–"),
             )
         )
     drawn = Column("before → now", card="-")
-    return table(name, columns("gate", "strategy", number("before"), number("now"), "limit", drawn, "runs"), rows)
+    return table(
+        name,
+        columns("gate", "strategy", number("before"), number("now"), "limit", drawn, "runs"),
+        rows,
+    )
 
 
 def _gauge(reading: Reading, gate: GateResult) -> Range | None:
@@ -123,7 +143,9 @@ def _gauge(reading: Reading, gate: GateResult) -> Range | None:
     alt = ", ".join(f"{name} {quantity(value, unit)}" for name, value in names if value is not None)
     mark: Mark = "advised" if gate.outcome == "pass" else "rejected"
     scale = (min(values) - room, max(values) + room)
-    return Range(alt, gate.value, (ends[0], ends[1]), scale, mark, gate.limit, bad_side(reading, gate))
+    return Range(
+        alt, gate.value, (ends[0], ends[1]), scale, mark, gate.limit, bad_side(reading, gate)
+    )
 
 
 def _changed_specs(reading: Reading) -> Iterator[Block]:
@@ -152,10 +174,16 @@ def _moved(reading: Reading) -> Iterator[Block]:
     rest = [reading.title(name) for name in reading.compared.strategies if name not in names]
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
     text = f"{of(len(moves), 'number')} of {listed(names)} moved: {better} improved, {worse} regressed."
-    text += f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline." if rest else ""
+    text += (
+        f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline."
+        if rest
+        else ""
+    )
     yield Prose(text)
     rank = {False: 0, True: 1, None: 2}
-    moves.sort(key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)))
+    moves.sort(
+        key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy))
+    )
     yield _moves(reading, moves)
 
 
@@ -169,14 +197,26 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
                 Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
                 quantity(move.before, unit),
                 quantity(move.after, unit),
-                (Span(difference(move.before, move.after, unit) or "–", _tone(move.better), strong=True),),
+                (
+                    Span(
+                        difference(move.before, move.after, unit) or "–",
+                        _tone(move.better),
+                        strong=True,
+                    ),
+                ),
                 (Span(count(move.improved_runs), "good" if move.improved_runs else ""),),
                 count(_unchanged(reading, move)),
                 (Span(count(move.regressed_runs), "bad" if move.regressed_runs else ""),),
             )
         )
     names = ("before", "now", "change", "runs better", "unchanged", "runs worse")
-    return table("Everything that moved", columns("number", *map(number, names)), rows, most=_MOVES, noun="number")
+    return table(
+        "Everything that moved",
+        columns("number", *map(number, names)),
+        rows,
+        most=_MOVES,
+        noun="number",
+    )
 
 
 def _tone(better: bool | None) -> Tone:
@@ -186,7 +226,11 @@ def _tone(better: bool | None) -> Tone:
 def _worse_runs(reading: Reading) -> Iterator[Block]:
     """The runs in which missed turns, or else what the first failed gate judges, got worse."""
     failed = [reading.move(gate.strategy, gate.rule.metric) for gate in reading.failed]
-    lost = [move for move in reading.compared.moves if move.metric in (MISSED, RATE) and move.better is False]
+    lost = [
+        move
+        for move in reading.compared.moves
+        if move.metric in (MISSED, RATE) and move.better is False
+    ]
     moves = [move for move in (*failed, *lost) if move is not None and move.runs]
     if not moves:
         return

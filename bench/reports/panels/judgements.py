@@ -15,7 +15,9 @@ _MOST = 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The numbers of judgements by strategy, then those that changed; nothing where all judge the same."""
+    """The numbers of judgements by strategy, then those that changed; nothing where all judge the
+    same.
+    """
     metrics = [*_metrics(reading)]
     differ = any(len(reading.values(name)) > 1 for name in metrics)
     changed = list(_changed(reading))
@@ -25,7 +27,9 @@ def sections(reading: Reading) -> Iterator[Section]:
     if changed:
         blocks += [Prose("Judgements that changed", "heading"), _changes(reading, changed)]
     if blocks:
-        yield Section("judgements", "Judgements", "Evaluations, routes and selections", tuple(blocks))
+        yield Section(
+            "judgements", "Judgements", "Evaluations, routes and selections", tuple(blocks)
+        )
 
 
 def _metrics(reading: Reading) -> Iterator[str]:

@@ -52,7 +52,9 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a table."""
+    """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a
+    table.
+    """
     names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
     missed = _missed_turns(reading, names)
     total = {name: int(sum(values.get(name, 0) for values in missed.values())) for name in names}
@@ -63,11 +65,19 @@ def _heat(reading: Reading) -> Iterator[Block]:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
     safe = [name for name in names if not total[name]]
-    lead = f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. " if safe else ""
+    lead = (
+        f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. "
+        if safe
+        else ""
+    )
     runs = sum(bool(values.get(losing[0])) for values in missed.values())
     turns = f"{of(total[losing[0]], 'turn')} of {of(runs, 'run')}"
     yield Prose(f"{lead}{losing[0]} leaves {turns} without something they used.")
-    first = [reading.candidate.strategy] if reading.candidate and reading.candidate.strategy in safe else []
+    first = (
+        [reading.candidate.strategy]
+        if reading.candidate and reading.candidate.strategy in safe
+        else []
+    )
     most = {*first, *losing[: _STRATEGIES - len(first)]}
     yield from _heat_table(reading, missed, [name for name in names if name in most])
 
@@ -75,27 +85,40 @@ def _heat(reading: Reading) -> Iterator[Block]:
 def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
     """The missed turns by run, then strategy, where they were measured."""
     return {
-        run.id: {name: value for name in names if (value := reading.at(run, name, MISSED)) is not None}
+        run.id: {
+            name: value for name in names if (value := reading.at(run, name, MISSED)) is not None
+        }
         for run in reading.runs
     }
 
 
-def _heat_table(reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]) -> Iterator[Block]:
+def _heat_table(
+    reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]
+) -> Iterator[Block]:
     """Yields the table of some strategies under its heading, the runs that lose most first."""
     turns = {run.id: run.facts.turns for run in reading.runs}
     losing = [run for run, values in missed.items() if any(values.values())]
     losing.sort(key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
     rows: list[Cells] = [
-        (reading.name(run), *(_heat_cell(missed[run].get(name), turns[run]) for name in names), count(turns[run]))
+        (
+            reading.name(run),
+            *(_heat_cell(missed[run].get(name), turns[run]) for name in names),
+            count(turns[run]),
+        )
         for run in losing[:_RUNS]
     ]
     sums = [count(sum(bool(values.get(name)) for values in missed.values())) for name in names]
     rows.append(("runs that miss any", *sums, count(len(missed))))
     many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
-    yield Prose("The run that loses most" if many == 1 else f"The {count(many)} runs that lose most", "heading")
+    yield Prose(
+        "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most",
+        "heading",
+    )
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
-    note = f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
+    note = (
+        f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
+    )
     heads = columns("run", *map(number, (*names, "turns")))
     yield table("Missed turns by run and strategy", heads, rows, look="grid", note=note)
 
@@ -115,13 +138,17 @@ def _failures(reading: Reading) -> Iterator[Block]:
     for run in reading.runs:
         for score in run.scores:
             if score.failure is not None:
-                rows.append((score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad")))
+                rows.append(
+                    (score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad"))
+                )
             elif score.unstable_at is not None:
                 text = f"another result when replayed again, from step {score.unstable_at}"
                 rows.append((score.strategy, reading.name(run.id), text))
     if rows:
         yield Prose("Runs that failed", "heading")
-        yield table("Runs that failed", columns("strategy", "run", "error"), rows, most=_RUNS, noun="run")
+        yield table(
+            "Runs that failed", columns("strategy", "run", "error"), rows, most=_RUNS, noun="run"
+        )
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
@@ -154,7 +181,9 @@ def _details(reading: Reading) -> Iterator[Block]:
     """The worst runs of each strategy: the one that loses most is open, one that loses nothing
     stands alone.
     """
-    items = sorted(reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed)))
+    items = sorted(
+        reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed))
+    )
     places = Counter[str]()
     for item in items:
         places[item.strategy] += 1
@@ -162,7 +191,9 @@ def _details(reading: Reading) -> Iterator[Block]:
         if blocks and places[item.strategy] <= (_EACH if _lost(item) else 1):
             title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
             yield from (
-                (Prose(title, "heading"), *blocks) if item is items[0] and _lost(item) else (Fold(title, blocks),)
+                (Prose(title, "heading"), *blocks)
+                if item is items[0] and _lost(item)
+                else (Fold(title, blocks),)
             )
 
 
@@ -180,7 +211,9 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 def _detail(item: ReplayDetail) -> Iterator[Block]:
     if len(item.missed) > 1:
-        note = "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
+        note = (
+            "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
+        )
         yield Drawing(_arcs(item), note=note)
     if prompts := prompts_of(item):
         yield from (Prose(f"Prompt of step {item.step}", "heading"), prompts)
@@ -199,12 +232,21 @@ def _arcs(item: ReplayDetail) -> Plot:
     marks: list[tuple[float, float, Mark, str]] = []
     for step in steps:
         needed = sum(many for (_, turn), many in pairs.items() if turn == step)
-        text = f"step {step} would miss {of(needed, 'value')}" if needed else f"result of step {step}"
+        text = (
+            f"step {step} would miss {of(needed, 'value')}" if needed else f"result of step {step}"
+        )
         marks.append((across[step], 100.0, "rejected" if needed else "today", text))
-    arcs = tuple((across[origin], across[turn], min(many, 3)) for (origin, turn), many in sorted(pairs.items()))
+    arcs = tuple(
+        (across[origin], across[turn], min(many, 3))
+        for (origin, turn), many in sorted(pairs.items())
+    )
     axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
-    worst, most = Counter(turn for (_, turn), many in pairs.items() for _ in range(many)).most_common(1)[0]
-    origins, turns = (of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn")))
+    worst, most = Counter(
+        turn for (_, turn), many in pairs.items() for _ in range(many)
+    ).most_common(1)[0]
+    origins, turns = (
+        of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn"))
+    )
     alt = f"Arcs from {origins} to {turns}; step {worst} would miss most, {of(most, 'value')}."
     return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
 
@@ -219,7 +261,9 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
         earlier = f"{of(max(fact.distance for fact in facts), 'turn')} earlier"
         note = f"behind the handle {handle}" if handle else earlier
-        rows.append((f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note)))
+        rows.append(
+            (f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note))
+        )
     heads = columns("needed at", "missing values", "returned at")
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
 

@@ -63,7 +63,9 @@ def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[s
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yields a sentence on what readers of recordings did not understand; nothing where there is none."""
+    """Yields a sentence on what readers of recordings did not understand; nothing where there is
+    none.
+    """
     kinds: Counter[str] = Counter()
     for item in skipped:
         kinds.update(item)
@@ -75,15 +77,28 @@ def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
 def files_not_read(files: Sequence[Skipped]) -> Table:
     """The files that were not read, with the reasons."""
     rows = [(code(item.path), item.reason) for item in files]
-    return table("Files not read", columns("file not read", "reason"), rows, look="plain", most=_FILES, noun="file")
+    return table(
+        "Files not read",
+        columns("file not read", "reason"),
+        rows,
+        look="plain",
+        most=_FILES,
+        noun="file",
+    )
 
 
 def _assumed(reading: Reading) -> str:
-    """The origin of tokens, prices and cache shares, and how far counts are from what providers reported."""
+    """The origin of tokens, prices and cache shares, and how far counts are from what providers
+    reported.
+    """
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     shares = {item.cache_shares for item in facts}
     encodings = listed(sorted({*signature.encodings.values()}))
-    guessed = ", assumed for models without a known one" if any(item.encoding_assumed for item in facts) else ""
+    guessed = (
+        ", assumed for models without a known one"
+        if any(item.encoding_assumed for item in facts)
+        else ""
+    )
     parts = [
         f"tokens by {encodings}{guessed}" if encodings else "",
         f"prices of {signature.prices_date}" if signature.prices_date else "",
@@ -121,7 +136,12 @@ def _rules(reading: Reading) -> Table:
     mine = {result.rule: result for result in chosen.rules} if chosen else {}
     rows = []
     for rule, words in RULES.items():
-        results = [(item.strategy, result) for item in reading.ranked for result in item.rules if result.rule == rule]
+        results = [
+            (item.strategy, result)
+            for item in reading.ranked
+            for result in item.rules
+            if result.rule == rule
+        ]
         if not results:
             continue
         refused = [strategy for strategy, result in results if not result.passed]

@@ -11,11 +11,15 @@ from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
 
 Noise = Literal["status", "markers"]
-"""The console lines that are left out: those that report the execution, or all that start with a mark."""
+"""The console lines that are left out: those that report the execution, or all that start with a
+mark.
+"""
 
 MARKS = ("✅", "❌")
 _NOISE = {
-    "status": re.compile(r"\s*(?:✅\ufe0f?\s*Code executed|❌\ufe0f?\s*Code execution)", re.IGNORECASE),
+    "status": re.compile(
+        r"\s*(?:✅\ufe0f?\s*Code executed|❌\ufe0f?\s*Code execution)", re.IGNORECASE
+    ),
     "markers": re.compile(r"\s*[✅❌]"),
 }
 
@@ -25,7 +29,9 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result as the rules read it: console lines, items, and the console text as it came."""
+    """A raw script result as the rules read it: console lines, items, and the console text as it
+    came.
+    """
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
@@ -34,7 +40,9 @@ class ScriptOutput:
     def without(self, noise: Noise) -> tuple[str, ...]:
         """The console lines but those of noise."""
         is_noise = _NOISE[noise].match
-        return tuple(line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line)))
+        return tuple(
+            line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line))
+        )
 
     @property
     def tables(self) -> list[Any]:
@@ -50,7 +58,10 @@ def script_output(result: ToolResult) -> ScriptOutput:
     data or as JSON text. Nothing here raises.
     """
     value = result.data if result.data is not None else _parsed(result.text)
-    if not isinstance(value, dict) or not {"output", "structured_output", "structuredOutput"} & value.keys():
+    if (
+        not isinstance(value, dict)
+        or not {"output", "structured_output", "structuredOutput"} & value.keys()
+    ):
         return ScriptOutput(tuple(lines_of(result.text)), (), result.text)
     output = value.get("output")
     console = "" if output is None else as_text(output)
@@ -81,14 +92,18 @@ def rows_of(data: Any) -> list[Any] | None:
 
 
 class Words(NamedTuple):
-    """The words of a summary: the key of its rows, and the messages of a table and of a console log."""
+    """The words of a summary: the key of its rows, and the messages of a table and of a console
+    log.
+    """
 
     rows: str
     table: str
     console: str
 
 
-SHOWING = Words("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
+SHOWING = Words(
+    "truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines"
+)
 FIRST = Words(
     "truncated_rows_json",
     "Table with {count} rows; first {shown} shown.",
@@ -123,7 +138,11 @@ def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any
     if words is None:
         return {"type": "table", "row_count": len(rows)}
     message = words.table.format(count=len(rows), shown=min(limit, len(rows)))
-    return {"type": "table", "message": message, "table": {"row_count": len(rows), words.rows: rows[:limit]}}
+    return {
+        "type": "table",
+        "message": message,
+        "table": {"row_count": len(rows), words.rows: rows[:limit]},
+    }
 
 
 def _of_console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:

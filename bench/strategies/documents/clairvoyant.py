@@ -14,7 +14,9 @@ from ...text.texts import Texts
 from .. import Edits, Window
 from ..histories import summary_message, with_text
 
-NOTHING = Future.of((), TraceContents(Trace(id="nothing", source=Source(format="native"), steps=())))
+NOTHING = Future.of(
+    (), TraceContents(Trace(id="nothing", source=Source(format="native"), steps=()))
+)
 """The future of a recording in which nothing is needed."""
 
 
@@ -44,11 +46,15 @@ class Clairvoyant:
     """
 
     def __init__(self) -> None:
-        self._needs: dict[int, dict[str, int]] | None = None  # by result its facts, with the last turn
+        self._needs: dict[int, dict[str, int]] | None = (
+            None  # by result its facts, with the last turn
+        )
         self._live: list[_Selection] = []
 
     def compact(self, window: Window) -> Edits | None:
-        """Each result cut to the lines that later turns need, and cut further when a need has passed."""
+        """Each result cut to the lines that later turns need, and cut further when a need has
+        passed.
+        """
         future = window.future or NOTHING
         if self._needs is None:
             self._needs = {}
@@ -105,7 +111,9 @@ class _Selection:
     def _lines_of_prose(self, plain: str, step: int, future: Future) -> dict[str, tuple[int, int]]:
         """The line in which each needed fact stands first, but for facts that are fields."""
         prose = [fact for fact in self.needs if (step, fact) not in future.fields]
-        is_as_recorded = step in future.places and self.untruncated.text == future.results[step].text
+        is_as_recorded = (
+            step in future.places and self.untruncated.text == future.results[step].text
+        )
         places = future.places[step] if is_as_recorded else first_places(plain, prose)
         return {fact: _line_at(plain, *places[fact]) for fact in prose if fact in places}
 
@@ -179,11 +187,15 @@ class Floor:
         if facts != self._facts:
             fields = {fact: needs[fact].source for fact in facts if needs[fact].field}
             self._facts = facts
-            self._message = [summary_message(_written(facts, fields, window.count, future))] if facts else []
+            self._message = (
+                [summary_message(_written(facts, fields, window.count, future))] if facts else []
+            )
         return Edits(messages=[*self._system, *self._message])
 
 
-def _written(facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[[str], int], future: Future) -> str:
+def _written(
+    facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[[str], int], future: Future
+) -> str:
     """Facts as one text, those of fields in a line for their record; `fields` has their results."""
     plain = tuple(fact for fact in facts if fact not in fields)
     lines = [densest(plain, count, future.longer)] if plain else []
@@ -192,7 +204,9 @@ def _written(facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[
     return "\n".join(lines)
 
 
-def densest(facts: tuple[str, ...], count: Callable[[str], int], longer: Mapping[str, frozenset[str]]) -> str:
+def densest(
+    facts: tuple[str, ...], count: Callable[[str], int], longer: Mapping[str, frozenset[str]]
+) -> str:
     """One text that holds every fact, in few tokens; `longer` are by fact those that hold it.
 
     >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len, {"src/a.py": {"/x/src/a.py:12"}})

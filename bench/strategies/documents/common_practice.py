@@ -44,18 +44,23 @@ class MaskObservations(Compactor):
         self._prompts += 1
         if self._prompts % self.every:
             return None
-        old = [self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))]
+        old = [
+            self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))
+        ]
         return Edits(replace={message: _left_out(message) for message in old}) if old else None
 
 
 def _left_out(message: Message) -> Message:
     text = message.text
-    return with_text(message, f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]")
+    return with_text(
+        message, f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]"
+    )
 
 
 @register("compactor", "repeats")
 class Repeats(Compactor):
-    """A line that names the earlier call, for each result of `min_chars` or more that repeats its own.
+    """A line that names the earlier call, for each result of `min_chars` or more that repeats its
+    own.
 
     The earlier one stays, so nothing is lost and the prefix that a provider has cached holds.
     Results that differ in one character are no repeats. Where the recorded harness compacted its
@@ -81,7 +86,9 @@ class Repeats(Compactor):
                 continue
             known = first.setdefault(message.text, message)
             if known is not message and message in new:
-                instead[message] = with_text(message, f"[the same result as call {known.call_id} above]")
+                instead[message] = with_text(
+                    message, f"[the same result as call {known.call_id} above]"
+                )
         return Edits(replace=instead) if instead else None
 
 
@@ -209,8 +216,11 @@ class External:
     def put(self, result: ToolResult) -> Record:
         """The record of a result: a handle and a preview in the place of the value."""
         value, text = result.value, as_text(result.value)
-        # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number and the number)
-        handle = f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number
+        # and the number)
+        handle = (
+            f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        )
         self._values[handle] = value
         preview = f" {text[: self.preview_chars]}" if text and self.preview_chars else ""
         return msgspec.structs.replace(
@@ -224,7 +234,9 @@ class External:
     def resolve(self, handle: str) -> Any:
         """The value behind a handle; StrategyError for a handle that this store never gave."""
         if handle not in self._values:
-            raise StrategyError(f"handle {handle!r} is not in this store — handles live for one run only")
+            raise StrategyError(
+                f"handle {handle!r} is not in this store — handles live for one run only"
+            )
         return self._values[handle]
 
 
@@ -260,13 +272,18 @@ class Ledger:
         route = self._route(state)
         detail: dict[str, Any] = {"stalls": self.stalls, "replans": self.replans}
         speaker = _answer(state, "next_speaker")
-        return route, {"speaker": speaker, **detail} if route == "next" and isinstance(speaker, str) else detail
+        return route, {"speaker": speaker, **detail} if route == "next" and isinstance(
+            speaker, str
+        ) else detail
 
     def _route(self, state: Mapping[str, Any]) -> str:
         """The next act; stalls and replans are counted."""
         if _answer(state, "is_request_satisfied") is True:
             return "satisfied"
-        self.stalls += _answer(state, "is_in_loop") is True or _answer(state, "is_progress_being_made") is False
+        self.stalls += (
+            _answer(state, "is_in_loop") is True
+            or _answer(state, "is_progress_being_made") is False
+        )
         if self.stalls <= self.max_stalls:
             return "next"
         self.stalls = 0

@@ -17,8 +17,11 @@ STATUS = ("✅ Code executed", "❌ Code execution")
 
 
 @register("summarizer", "table_console")
-def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Value:
-    """The first rows of a table longer than `max_rows`, else lines of a log longer than `max_lines`.
+def table_console(
+    result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
+) -> Value:
+    """The first rows of a table longer than `max_rows`, else lines of a log longer than
+    `max_lines`.
 
     Status lines are taken out of the log before it is measured: `noise="status"` those that report
     the execution itself, `noise="markers"` every line that starts with ✅ or ❌, answers included.
@@ -61,7 +64,8 @@ def first_result_line(result: ToolResult) -> Value:
 
 @register("summarizer", "headers_preview")
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Value:
-    """A table's row count, column names and first `preview` rows; else the summary that a log names.
+    """A table's row count, column names and first `preview` rows; else the summary that a log
+    names.
 
     Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first
     of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no
@@ -169,10 +173,14 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
         return "text", f"{ran}: {as_text(summary)}"
     did, unit, tab, keys = _WORDING[path]
     inner = summary.get(path)
-    body = inner if isinstance(inner, Mapping) else summary  # a summary of `count_only` has no inner part
+    body = (
+        inner if isinstance(inner, Mapping) else summary
+    )  # a summary of `count_only` has no inner part
     first: list[Any] = next((body[key] for key in keys if isinstance(body.get(key), list)), [])
     count = body.get(f"{unit}_count", len(first))
-    listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    listed = (
+        f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    )
     what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
     return path, f"{what}{listed} See the {tab} tab for all of it."
 
@@ -213,4 +221,6 @@ def _failure(result: ToolResult) -> str | None:
     data = result.data if isinstance(result.data, dict) else {}
     if result.success and data.get("is_success", True):
         return None
-    return result.error or as_text(data.get("error_message") or data.get("error_details") or "no reason was given")
+    return result.error or as_text(
+        data.get("error_message") or data.get("error_details") or "no reason was given"
+    )

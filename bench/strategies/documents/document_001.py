@@ -67,8 +67,14 @@ class LoopDetector:
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         executions = Counter(_executions(state.get("prompt") or ()))
-        (function, _, _), times = max(executions.items(), key=lambda item: item[1], default=(("", "", ""), 0))
-        return ("break_loop", {"function": function, "times": times}) if times >= self.repeats else ("continue", {})
+        (function, _, _), times = max(
+            executions.items(), key=lambda item: item[1], default=(("", "", ""), 0)
+        )
+        return (
+            ("break_loop", {"function": function, "times": times})
+            if times >= self.repeats
+            else ("continue", {})
+        )
 
 
 def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:

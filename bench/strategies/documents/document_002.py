@@ -106,7 +106,11 @@ def _last(entries: Sequence[Executed], number: int) -> Sequence[Executed]:
 def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> dict[str, int]:
     """The tokens of conversation and commands, counted separately."""
     history = total(window.count, commands)
-    return {"conversation": conversation, "command_history": history, "total": conversation + history}
+    return {
+        "conversation": conversation,
+        "command_history": history,
+        "total": conversation + history,
+    }
 
 
 @register("compactor", "separate_commands")
@@ -151,12 +155,19 @@ class SeparateCommands(AtShare, Summarising):
         return Edits(replace=dict.fromkeys(earlier), append=self._last_history, parts=parts)
 
     def _compacted(
-        self, window: Window, conversation: int, system: list[Message], old: list[Message], recent: list[Message]
+        self,
+        window: Window,
+        conversation: int,
+        system: list[Message],
+        old: list[Message],
+        recent: list[Message],
     ) -> Edits:
         """The history after a trigger: system, summary, recent messages, command history."""
         talk = [message for message in old if message not in self._commands.messages]
         written = (self.write(talk),) if worth_summarising(talk) else ()
-        summary = [summary_message(item.text) for item in written] or [m for m in talk if m.kind == "made"]
+        summary = [summary_message(item.text) for item in written] or [
+            m for m in talk if m.kind == "made"
+        ]
         conversation += total(window.count, summary) - total(window.count, old)
         return Edits(
             messages=[*system, *summary, *recent, *self._last_history],
@@ -219,7 +230,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     _commands: CommandHistory = state(CommandHistory)
     _due_at: float = state(float)  # the tokens that the next trigger needs
     _appended: tuple[Message, ...] = state(tuple)  # the command message of the last prompt
-    _standing: tuple[Message, ...] = state(tuple)  # what the history holds about commands, after a trigger
+    _standing: tuple[Message, ...] = state(
+        tuple
+    )  # what the history holds about commands, after a trigger
 
     def compact(self, window: Window) -> Edits:
         """The last commands at the end; at a trigger the new history."""
@@ -241,7 +254,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         parts = parts_of(window, tokens, self._appended)
         return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
 
-    def _compacted(self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]) -> Edits:
+    def _compacted(
+        self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]
+    ) -> Edits:
         """The history after a trigger: two summaries and two tails."""
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
@@ -265,7 +280,9 @@ class SeparateCommandsDeployed(AtShare, Summarising):
 
     def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
         """The message that shows the last of some commands; none without commands."""
-        texts = [entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)]
+        texts = [
+            entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)
+        ]
         if len(entries) > last:
             texts.append(f"(Total {len(entries)} commands executed, showing last {last})")
         return (_history(texts),) if entries else ()

@@ -18,7 +18,9 @@ from . import Noise, summarized
 
 
 @register("summarizer", "count_only")
-def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Any:
+def count_only(
+    result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
+) -> Any:
     """The number of rows or console lines alone, under the conditions of `table_console`.
 
     None where those are not met.
@@ -38,7 +40,8 @@ GET_PARAMETERS = "get_script_parameters_tool"
 
 @register("router", "agent_turn", at="after_model")
 def agent_turn(state: Mapping[str, Any]) -> str:
-    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, an action, or `respond`.
+    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, an action, or
+    `respond`.
 
     A call to run a script asks first, whatever else the turn calls; a call for a script's
     parameters has a node of its own; any other call goes to `tools`. Without a call a pending
@@ -91,7 +94,9 @@ def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     steps, done = _steps(state), current_step_index(state)
     then = "complete" if done >= len(steps) else "continue"
-    detail = {} if then == "complete" else {"next": _name(steps[max(done, 0)]), "number": max(done, 0)}
+    detail = (
+        {} if then == "complete" else {"next": _name(steps[max(done, 0)]), "number": max(done, 0)}
+    )
     executed = state.get("execution_history")
     last = executed[-1] if executed else None
     if isinstance(last, Mapping) and not last.get("success", True):
@@ -111,14 +116,20 @@ def _steps(state: Mapping[str, Any]) -> list[Any]:
 
 def _name(step: Any) -> Any:
     keys = ("script_name", "script", "function_name", "name")
-    return next((step[key] for key in keys if step.get(key)), step) if isinstance(step, Mapping) else step
+    return (
+        next((step[key] for key in keys if step.get(key)), step)
+        if isinstance(step, Mapping)
+        else step
+    )
 
 
 # ---------------------------------------------------------------- the choice of a script
 
 
 NAME_WEIGHT, DESCRIPTION_WEIGHT = 3, 2
-"""The weights of the words of a name and of a description; those of examples, parameters and categories count once."""
+"""The weights of the words of a name and of a description; those of examples, parameters and
+categories count once.
+"""
 
 PIECE_CHARS = 4
 K1, B = 1.5, 0.75
@@ -155,7 +166,9 @@ def _most_shared(
 ) -> tuple[str, dict[str, Any]]:
     """The route to the scripts that share words with the request, those that share most first."""
     shared = {script.name: len(asked & words(script)) for script in scripts}
-    return selected(sorted((item for item in scripts if shared[item.name]), key=lambda item: -shared[item.name]))
+    return selected(
+        sorted((item for item in scripts if shared[item.name]), key=lambda item: -shared[item.name])
+    )
 
 
 @register("router", "select_script.keyword", at="user_turn")
@@ -176,7 +189,9 @@ def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     asked = set(words_of_name(request_of(state)))
     scripts = scripts_of(state.get("manifest"))
-    return _most_shared(asked, scripts, lambda item: set(words_of_name(f"{item.name} {item.description}")))
+    return _most_shared(
+        asked, scripts, lambda item: set(words_of_name(f"{item.name} {item.description}"))
+    )
 
 
 @register("router", "select_script.action", at="user_turn")
@@ -198,13 +213,20 @@ def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     request = words_of_name(request_of(state))
     wanted, scripts = _action(request), scripts_of(state.get("manifest"))
-    words = {script.name: [words_of_name(text) for text in (script.name, script.description)] for script in scripts}
+    words = {
+        script.name: [words_of_name(text) for text in (script.name, script.description)]
+        for script in scripts
+    }
     fitting = [
-        item for item in scripts if wanted in (None, _action(words[item.name][0]) or _action(words[item.name][1]))
+        item
+        for item in scripts
+        if wanted in (None, _action(words[item.name][0]) or _action(words[item.name][1]))
     ]
 
     def objects(script: Script) -> set[str]:
-        return _objects(words_of_name(" ".join((script.name, script.description, *script.examples))))
+        return _objects(
+            words_of_name(" ".join((script.name, script.description, *script.examples)))
+        )
 
     return _most_shared(_objects(request), fitting, objects)
 
@@ -215,7 +237,10 @@ def _action(words: Iterable[str]) -> str | None:
 
 def _objects(words: Iterable[str]) -> set[str]:
     objects = {word for word in words if word not in _ACTION_OF and word not in FUNCTION_WORDS}
-    return {word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word for word in objects}
+    return {
+        word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word
+        for word in objects
+    }
 
 
 @register("router", "select_script.semantic", at="user_turn")
@@ -253,7 +278,10 @@ class Semantic:
         if self._index is None or not asked:
             return selected([])
         scores = self._index.get_scores(asked).tolist()
-        ranked = sorted((place for place, score in enumerate(scores) if score > 0), key=lambda place: -scores[place])
+        ranked = sorted(
+            (place for place, score in enumerate(scores) if score > 0),
+            key=lambda place: -scores[place],
+        )
         return selected([self._scripts[place] for place in ranked[: self.top]])
 
 
@@ -273,12 +301,18 @@ def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
 
 def _document(script: Script) -> list[str]:
     rest = " ".join((*script.examples, *script.parameters, *script.categories))
-    return _pieces(script.name) * NAME_WEIGHT + _pieces(script.description) * DESCRIPTION_WEIGHT + _pieces(rest)
+    return (
+        _pieces(script.name) * NAME_WEIGHT
+        + _pieces(script.description) * DESCRIPTION_WEIGHT
+        + _pieces(rest)
+    )
 
 
 def _pieces(text: str) -> list[str]:
     """The words of a text in overlapping pieces; `^` begins a word and `$` ends it."""
     framed = [f"^{word}$" for word in words_of_name(text) if word not in FUNCTION_WORDS]
     return [
-        word[start : start + PIECE_CHARS] for word in framed for start in range(max(1, len(word) - PIECE_CHARS + 1))
+        word[start : start + PIECE_CHARS]
+        for word in framed
+        for start in range(max(1, len(word) - PIECE_CHARS + 1))
     ]

@@ -16,19 +16,27 @@ from ..routing import current_step_index, is_critical, total_steps
 from ..settings import Count
 
 ENRICHMENT = "perform_enrichment_analyses"
-"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""
+"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`.
+"""
 
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""
 
 STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
-CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
+CRITICAL = (
+    "ImportError",
+    "ModuleNotFoundError",
+    "AttributeError",
+    "FileNotFoundError",
+    "PermissionError",
+)
 
 _NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
 _COUNT = re.compile(
-    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
+    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)",
+    re.I,
 )
 
 
@@ -92,7 +100,9 @@ def by_function(
     if result.success and result.function.startswith(visualization_prefix):
         summary = f"Visualization generated: {result.function}"
         return _record(result, summary, result_type="visualization")
-    return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
+    return _record(
+        result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text"
+    )
 
 
 def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
@@ -102,7 +112,11 @@ def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
 def _summary(function: str, value: Any, limit: int) -> str:
     """The line that stands for a structured result in a log."""
     if function == ENRICHMENT and isinstance(value, Mapping):
-        counts = (f"{name.upper()}: {_significant(value[name])} terms" for name in METHODS if name in value)
+        counts = (
+            f"{name.upper()}: {_significant(value[name])} terms"
+            for name in METHODS
+            if name in value
+        )
         return f"Enrichment: {', '.join(counts)}"
     if function == "process_cells":
         discovered = isinstance(value, str) and "discovered" in value.lower()
@@ -129,7 +143,9 @@ def truncate(result: ToolResult, *, limit: Count = 500) -> str:
 
 
 @register("store", "truncate")
-def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100) -> Record:
+def truncate_stored(
+    result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100
+) -> Record:
     """The first `limit` characters of `str()` of the value; "Success" for an empty result.
 
     Structure is lost.
@@ -139,7 +155,12 @@ def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Co
     >>> truncate_stored(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}), limit=8).value
     "{'go': ["
     """
-    return _record(result, brief(result.value, summary_limit), value=brief(result.value, limit), result_type="text")
+    return _record(
+        result,
+        brief(result.value, summary_limit),
+        value=brief(result.value, limit),
+        result_type="text",
+    )
 
 
 # ---------------------------------------------------------------- what is concluded of a step
@@ -174,7 +195,10 @@ def step_v1(
     if not record.success:
         return {**_base(record), **_failure(record.error or "", critical_errors)}
     structured = record.result_type == "structured"
-    quality: dict[str, Any] = {"data_quality": "high_structured_access", "data_completeness": "full"}
+    quality: dict[str, Any] = {
+        "data_quality": "high_structured_access",
+        "data_completeness": "full",
+    }
     if not structured:
         likely = len(_text(record.value)) >= truncation_chars and record.value is not None
         text = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
@@ -206,10 +230,16 @@ def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
     return {"failure_evaluation": failure, "critical_failure": named is not None}
 
 
-def _by_function(record: Record, structured: bool, top_terms: int, rich_above: int) -> dict[str, Any]:
+def _by_function(
+    record: Record, structured: bool, top_terms: int, rich_above: int
+) -> dict[str, Any]:
     """The findings about the value itself, by the function that gave it."""
     if record.function == ENRICHMENT:
-        return {"enrichment_evaluation": _enrichment(record.value if structured else None, top_terms, rich_above)}
+        return {
+            "enrichment_evaluation": _enrichment(
+                record.value if structured else None, top_terms, rich_above
+            )
+        }
     if record.function == "process_cells":
         return {"process_cells_evaluation": _process_cells(record.value)}
     if record.function == "dea_split_by_condition":
@@ -234,7 +264,9 @@ def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
         "successful_methods": [name.upper() for name in significant],
         "method_count": len(significant),
         "data_quality": "high_structured_access",
-        "top_pathways": {name.upper(): _list(methods[name].get("top_terms"))[:top_terms] for name in significant},
+        "top_pathways": {
+            name.upper(): _list(methods[name].get("top_terms"))[:top_terms] for name in significant
+        },
     }
     if total == 0:
         evaluation["concerns"] = [
@@ -309,7 +341,8 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
         parsed = parse_prefix(text)[0]
     except NothingParsed:
         parsed = {
-            match["method"].lower(): {"total_significant": int(match["count"])} for match in _COUNT.finditer(text)
+            match["method"].lower(): {"total_significant": int(match["count"])}
+            for match in _COUNT.finditer(text)
         }
     return {name: _read(method, top) for name, method in methods_of(parsed).items()}
 

@@ -60,8 +60,14 @@ class LangGraphRouter:
         return "+".join(sorted(names)), {"node": node}
 
     def _node(self, route: str | None) -> str | None:
-        """The node at which the recorded route before led; None for several, and for none of this graph."""
-        went = [START] if route is None else [name for name in route.split("+") if name in self.graph.nodes]
+        """The node at which the recorded route before led; None for several, and for none of this
+        graph.
+        """
+        went = (
+            [START]
+            if route is None
+            else [name for name in route.split("+") if name in self.graph.nodes]
+        )
         return went[0] if len(went) == 1 else None
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,11 @@ from ..settings import Count
 
 @register("writer", "extractive")
 def extractive(
-    messages: Sequence[Message], *, max_chars: Count = 2000, line_chars: Count = 160, lines_per_message: Count = 8
+    messages: Sequence[Message],
+    *,
+    max_chars: Count = 2000,
+    line_chars: Count = 160,
+    lines_per_message: Count = 8,
 ) -> str:
     """The messages' own lines that state most facts for their length, in order, under their roles.
 
@@ -52,7 +56,9 @@ class Candidate(NamedTuple):
     """True for the first line of its message."""
 
 
-def _candidates(messages: Sequence[Message], line_chars: int, lines_per_message: int) -> Iterator[Candidate]:
+def _candidates(
+    messages: Sequence[Message], line_chars: int, lines_per_message: int
+) -> Iterator[Candidate]:
     """Yield each line that competes, once."""
     before: set[str] = set()
     for message in messages:
@@ -63,7 +69,9 @@ def _candidates(messages: Sequence[Message], line_chars: int, lines_per_message:
 
 
 def _offered(message: Message, line_chars: int, most: int) -> list[str]:
-    """The first and last lines of a message under its role; those of an earlier summary as they are."""
+    """The first and last lines of a message under its role; those of an earlier summary as they
+    are.
+    """
     lines = lines_of(message.text)
     if message.kind == "made":
         return lines[1:]  # the first line is the earlier summary's header

@@ -45,7 +45,8 @@ class AgentFrameworkSlidingWindow(Sliding):
 
 @register("compactor", "agent_framework.tool_result")
 class AgentFrameworkToolResult(Compactor):
-    """The last `keep_last_tool_call_groups` calls; of an older one an assistant line of its results.
+    """The last `keep_last_tool_call_groups` calls; of an older one an assistant line of its
+    results.
 
     The line is `[Tool results: name: text; …]`, of at most 4,096 characters.
 
@@ -59,7 +60,11 @@ class AgentFrameworkToolResult(Compactor):
     keep_last_tool_call_groups: Count = 1
 
     def compact(self, window: Window) -> Edits | None:
-        calls = [group for group in talk_of(window.messages) if group[0].tool_calls or group[0].kind == "result"]
+        calls = [
+            group
+            for group in talk_of(window.messages)
+            if group[0].tool_calls or group[0].kind == "result"
+        ]
         replace: dict[Message, Message | None] = {}
         for group in older(calls, self.keep_last_tool_call_groups):
             replace |= dict.fromkeys(group)
@@ -129,7 +134,10 @@ class AgentFrameworkSummarization(Summary):
 
 def _as_text(message: Message) -> str:
     """A message as one line: its text, then its calls."""
-    calls = [f"{call.name} {json.dumps(arguments_mapping(call), default=str)}" for call in own_calls(message)]
+    calls = [
+        f"{call.name} {json.dumps(arguments_mapping(call), default=str)}"
+        for call in own_calls(message)
+    ]
     return "; ".join([message.text, *calls] if message.text else calls)
 
 

@@ -42,7 +42,9 @@ class ClearToolUses(Mask):
         if (window.tokens <= self.trigger) if uses is None else (len(results) <= uses):
             return []
         calls = callers(window.messages)
-        return older([m for m in results if tool_name(m, calls) not in self.exclude_tools], self.keep)
+        return older(
+            [m for m in results if tool_name(m, calls) not in self.exclude_tools], self.keep
+        )
 
     def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
         freed = sum(window.count(old) - window.count(new) for old, new in instead.items())

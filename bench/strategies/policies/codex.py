@@ -16,7 +16,11 @@ from ..settings import Count, Factor
 
 @register("summarizer", "codex.output")
 def codex_output(
-    result: ToolResult, *, limit: Count = 10_000, unit: Literal["bytes", "tokens"] = "bytes", factor: Factor = 1.2
+    result: ToolResult,
+    *,
+    limit: Count = 10_000,
+    unit: Literal["bytes", "tokens"] = "bytes",
+    factor: Factor = 1.2,
 ) -> str:
     """A tool output without its middle above `limit` times `factor`, and the amount left out.
 
@@ -32,7 +36,9 @@ def codex_output(
     '01…6 chars truncated…89'
     """
     tokens = unit == "tokens"
-    return middle_cut(result.text, int(limit * factor) * (4 if tokens else 1), "tokens" if tokens else "chars")
+    return middle_cut(
+        result.text, int(limit * factor) * (4 if tokens else 1), "tokens" if tokens else "chars"
+    )
 
 
 @register("compactor", "codex")

@@ -62,7 +62,11 @@ class GeminiMask(Mask):
         preview = json.dumps({"output": message.text}, indent=2, ensure_ascii=False)
         if name in self.shell_tools:
             left_out = f"\n... [{len(lines) - 20} lines omitted] ...\n"
-            preview = message.text if len(lines) <= 20 else "\n".join([*lines[:10], left_out, *lines[-10:]])
+            preview = (
+                message.text
+                if len(lines) <= 20
+                else "\n".join([*lines[:10], left_out, *lines[-10:]])
+            )
         elif len(preview) > 500:
             preview = f"{preview[:250]}\n... [TRUNCATED] ...\n{preview[-250:]}"
         path = f"tool-outputs/{name or 'tool'}_{message.call_id}.txt"

@@ -133,7 +133,15 @@ def deepagents_output(
     max_chars: Count = 80_000,
     ends: Count = 5,
     line_chars: Count = 1_000,
-    exclude_tools: tuple[str, ...] = ("ls", "glob", "grep", "read_file", "edit_file", "write_file", "delete"),
+    exclude_tools: tuple[str, ...] = (
+        "ls",
+        "glob",
+        "grep",
+        "read_file",
+        "edit_file",
+        "write_file",
+        "delete",
+    ),
 ) -> str:
     """The first and last `ends` lines of a result above `max_chars`, and the file that holds it.
 
@@ -152,10 +160,16 @@ def deepagents_output(
     """
     if len(result.text) <= max_chars or result.function in exclude_tools:
         return result.text
-    lines = [f"{number}  {line[:line_chars]}" for number, line in enumerate(result.text.splitlines(), 1)]
+    lines = [
+        f"{number}  {line[:line_chars]}" for number, line in enumerate(result.text.splitlines(), 1)
+    ]
     left_out = len(lines) - 2 * ends
     if left_out > 0:
-        lines = [*lines[:ends], f"... [{left_out} lines truncated] ...", *lines[len(lines) - ends :]]
+        lines = [
+            *lines[:ends],
+            f"... [{left_out} lines truncated] ...",
+            *lines[len(lines) - ends :],
+        ]
     name = offload(f"large_tool_results/{result.call_id}", result.text)
     return "\n".join([f"[too long: the whole is in {name}]", *lines])
 
@@ -170,9 +184,14 @@ def langchain_tokens(message: Message) -> int:
     """
     roles = {"system": "system", "model": "assistant", "result": "tool"}
     calls = [
-        {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"} for call in own_calls(message)
+        {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
+        for call in own_calls(message)
     ]
-    chars = len(message.text) + (len(repr(calls)) if calls else 0) + len(roles.get(message.kind, "user"))
+    chars = (
+        len(message.text)
+        + (len(repr(calls)) if calls else 0)
+        + len(roles.get(message.kind, "user"))
+    )
     chars += len(message.call_id or "") if message.kind == "result" else 0
     return math.ceil(chars / 4) + 3
 
@@ -181,7 +200,12 @@ _KINDS = {"human": ("user", "made"), "ai": ("model",), "tool": ("result",), "sys
 
 
 def trimmed(
-    messages: Sequence[Message], limit: int, start_on: str | None, *, system: bool, partial: bool = False
+    messages: Sequence[Message],
+    limit: int,
+    start_on: str | None,
+    *,
+    system: bool,
+    partial: bool = False,
 ) -> tuple[Sequence[Message], Sequence[Message]]:
     """With `system` the system message in front, and the longest end that fits a limit.
 

@@ -74,7 +74,9 @@ class RequestWindow(Compactor):
             return None
         head = list(window.messages[:start])
         if self.preserve_first_user_message:
-            with_user = (run for run in requests_of(talk[:cut]) if any(m.kind == "user" for m in run))
+            with_user = (
+                run for run in requests_of(talk[:cut]) if any(m.kind == "user" for m in run)
+            )
             head += next(with_user, [])
         return head, talk[:cut], talk[cut:]
 

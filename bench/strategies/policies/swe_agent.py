@@ -73,7 +73,11 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         return text
     parts = _ends(text[start:stop], end)
     elided = f"{parts['elided_chars']} characters elided"
-    named = (("output_head", parts["output_head"]), ("elided_chars", elided), ("output_tail", parts["output_tail"]))
+    named = (
+        ("output_head", parts["output_head"]),
+        ("elided_chars", elided),
+        ("output_tail", parts["output_tail"]),
+    )
     shortened = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in named)
     before, after = text[:start], text[stop:]
     return _OPENED.sub("", before) + shortened + _CLOSED.sub("", after, count=1)

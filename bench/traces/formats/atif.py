@@ -21,7 +21,12 @@ _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps"
 _STEP = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
          "reasoning_content": str, "reasoning_effort": object, "tool_calls": list, "observation": dict, "metrics": dict,
          "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
-_RESULT = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list, "extra": object}
+_RESULT = {
+    "source_call_id": str,
+    "content": object,
+    "subagent_trajectory_ref": list,
+    "extra": object,
+}
 Fields = dict[str, Any]
 
 
@@ -58,9 +63,16 @@ class Atif:
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
-        total, agent = dict_in(value, "final_metrics").get("total_cost_usd"), dict_in(value, "agent")
-        meta = {name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")}
-        meta["agent"] = {key: agent[key] for key in agent if key not in ("tool_definitions", "model_name")}
+        total, agent = (
+            dict_in(value, "final_metrics").get("total_cost_usd"),
+            dict_in(value, "agent"),
+        )
+        meta = {
+            name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")
+        }
+        meta["agent"] = {
+            key: agent[key] for key in agent if key not in ("tool_definitions", "model_name")
+        }
         meta["trajectory_session_id"] = value.get("session_id")
         meta["cost_usd"] = total if isinstance(total, int | float) else run.cost
         yield run.trace(document, "atif", meta={key: note for key, note in meta.items() if note})
@@ -77,13 +89,17 @@ class _Trajectories(Steps):
     def trajectory(self, value: Fields, thread: str, agent: str) -> None:
         """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
         that refers to them."""
-        inner = {str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))}
+        inner = {
+            str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))
+        }
 
         def delegate(name: str) -> None:
             own = text(dict_in(inner[name], "agent").get("name")) or "sub-agent"
             self.trajectory(inner.pop(name), name, own)
 
-        model, tools = (dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions"))
+        model, tools = (
+            dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions")
+        )
         if isinstance(tools, list) and tools:
             self.tools(tools, thread, agent)
         for given in dicts(value.get("steps")):
@@ -101,7 +117,9 @@ class _Trajectories(Steps):
         for name in list(inner):
             delegate(name)
 
-    def _step(self, step: Fields, observed: bool, thread: str, agent: str, model: str | None) -> None:
+    def _step(
+        self, step: Fields, observed: bool, thread: str, agent: str, model: str | None
+    ) -> None:
         """Add a step: an answer with its usage and cost, or a message."""
         t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
         copied = step.get("is_copied_context") is True
@@ -115,14 +133,18 @@ class _Trajectories(Steps):
             metrics = step.get("metrics", {})
             usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
             calls = tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls")))
-            turn = ReadMessage("assistant", content, calls, step.get("reasoning_content") or None, usage=usage)
+            turn = ReadMessage(
+                "assistant", content, calls, step.get("reasoning_content") or None, usage=usage
+            )
             self.say(turn.with_known(model=step.get("model_name") or model), thread, agent, t)
             cost = metrics.get("cost_usd")
             self.cost += cost if isinstance(cost, int | float) else 0
         elif source not in ("system", "user"):
             self.unread.kind("step of a source", source)
         elif content or not observed:
-            self.say(ReadMessage("system" if source == "system" else "user", content), thread, agent, t)
+            self.say(
+                ReadMessage("system" if source == "system" else "user", content), thread, agent, t
+            )
 
     def _result(self, result: Fields, step: Fields, thread: str, agent: str) -> None:
         """Add an observation: the result of the call it names, else of the step's next call;
@@ -138,5 +160,9 @@ class _Trajectories(Steps):
         else:
             called = bool(step.get("tool_calls") or call_id)
             content = Blocks().add_all(result.get("content"), self.unread).content
-            message = ReadMessage("tool", content, call_id=call_id) if called else ReadMessage("user", content)
+            message = (
+                ReadMessage("tool", content, call_id=call_id)
+                if called
+                else ReadMessage("user", content)
+            )
         self.say(message, thread, agent, t)

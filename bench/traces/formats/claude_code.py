@@ -64,7 +64,9 @@ class ClaudeCode:
 
     def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects
-        turns = [dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")]
+        turns = [
+            dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")
+        ]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
         return certain_if(session and any(turn and "parts" not in turn for turn in turns))
 
@@ -81,8 +83,12 @@ class _Session(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answers: dict[tuple[str, str], list[Line]] = {}  # lines not yet read, by thread and answer
-        self.agents: dict[str, str] = {}  # a sub-agent's name, by the call it came from and by its own id
+        self.answers: dict[
+            tuple[str, str], list[Line]
+        ] = {}  # lines not yet read, by thread and answer
+        self.agents: dict[
+            str, str
+        ] = {}  # a sub-agent's name, by the call it came from and by its own id
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
@@ -96,14 +102,19 @@ class _Session(Steps):
         if all(line.get("isSidechain") is True for line in lines if "message" in line):
             refuse_part(document, session)
             return [(line, MAIN) for line in lines]
-        agents = {agent.path.stem.removeprefix("agent-"): agent for agent in agent_files(document, session)}
+        agents = {
+            agent.path.stem.removeprefix("agent-"): agent
+            for agent in agent_files(document, session)
+        }
         ordered: list[tuple[dict[str, Any], str]] = []
         for line, thread in threads(lines):
             name = str(dict_in(line, "toolUseResult").get("agentId"))
             if agent := agents.pop(name, None):
                 ordered.extend((own, name) for own in objects_of(agent, self.unread))
             ordered.append((line, thread))
-        ordered.extend((own, name) for name, agent in agents.items() for own in objects_of(agent, self.unread))
+        ordered.extend(
+            (own, name) for name, agent in agents.items() for own in objects_of(agent, self.unread)
+        )
         return ordered
 
     def add_all(self, lines: list[tuple[dict[str, Any], str]]) -> None:
@@ -149,7 +160,9 @@ class _Session(Steps):
             attachment = line.get("attachment", {})
             prompt = text(attachment.get("prompt"))
             if attachment.get("type") == "queued_command" and prompt:
-                self._became(line, self.say(ReadMessage("user", prompt), *self._place(line, thread)))
+                self._became(
+                    line, self.say(ReadMessage("user", prompt), *self._place(line, thread))
+                )
             else:
                 self.unread.kind("attachment", attachment.get("type"))
         elif kind == "result":
@@ -203,11 +216,22 @@ class _Session(Steps):
             self.unread.add("message of Claude Code in the model's place")
             return
         contents = [part.get("content") for part in parts]
-        blocks = [block for content in contents for block in (content if isinstance(content, list) else [content])]
+        blocks = [
+            block
+            for content in contents
+            for block in (content if isinstance(content, list) else [content])
+        ]
         reasons = [reason for part in parts if (reason := part.get("stop_reason"))]
         usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
-        self.unread.add("count of output tokens from before the answer ended", bool(usage) and not reasons)
-        answer = {**parts[0], "role": "assistant", "content": blocks, "stop_reason": (reasons or [None])[-1]}
+        self.unread.add(
+            "count of output tokens from before the answer ended", bool(usage) and not reasons
+        )
+        answer = {
+            **parts[0],
+            "role": "assistant",
+            "content": blocks,
+            "stop_reason": (reasons or [None])[-1],
+        }
         turn, *results = message({**answer, "usage": usage}, self.unread)
         self._compacted(line, thread)
         index = self.say(turn, *self._place(line, thread))
@@ -236,7 +260,9 @@ class _Session(Steps):
         their place."""
         named = line.get("microcompactMetadata", {}).get("compactedToolIds")
         calls = set(map(str, named)) if isinstance(named, list) else set()
-        results = (step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread)
+        results = (
+            step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread
+        )
         if notices := {step.index: _CLEARED for step in results if step.call_id in calls}:
             edit = ContextEdit(index=self.index, t=self._time(line), thread=thread, shown=notices)
             self._became(line, self.add(edit))
@@ -255,7 +281,9 @@ class _Session(Steps):
             way.append(uuid)
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
-            self.add(ContextReset(index=self.index, t=self._time(line), kept=paired(self.steps, kept)))
+            self.add(
+                ContextReset(index=self.index, t=self._time(line), kept=paired(self.steps, kept))
+            )
 
 
 def _answer_id(line: Line) -> str:

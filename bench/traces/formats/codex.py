@@ -72,7 +72,9 @@ class _Rollout(Steps):
         super().__init__()
         self.answer: list[Line] = []  # the items of the answer that is being read
         self.total: Any = None  # the last count of the session's tokens
-        self.counted: Usage | None = None  # the count of the answer that is to come, where counts come first
+        self.counted: Usage | None = (
+            None  # the count of the answer that is to come, where counts come first
+        )
         self.prompts: list[int] = []  # the user turns that a person typed
 
     def add_all(self, objects: list[dict[str, Any]]) -> None:
@@ -80,7 +82,9 @@ class _Rollout(Steps):
         lines = [{"payload": {}, **fields_of(value, _LINE, self.unread)} for value in objects]
         self.counts_first = _counts_first(lines)
         events = [line["payload"] for line in lines if line.get("type") == "event_msg"]
-        self.ends = {str(event.get("call_id")): event for event in events if event.get("type") in _ENDS}
+        self.ends = {
+            str(event.get("call_id")): event for event in events if event.get("type") in _ENDS
+        }
         for line in lines:
             self._add(line, line["payload"], time_of(line.get("timestamp"), self.unread))
         self._end_answer()
@@ -121,8 +125,14 @@ class _Rollout(Steps):
             return
         for message in messages([item], self.unread):
             if message.role == "tool":
-                self.ran[message.call_id] = _tool_run(message.text, self.ends.get(message.call_id, {}))
-            self.say(message, agent=message.name if message.role == "user" and message.name else "agent", t=t)
+                self.ran[message.call_id] = _tool_run(
+                    message.text, self.ends.get(message.call_id, {})
+                )
+            self.say(
+                message,
+                agent=message.name if message.role == "user" and message.name else "agent",
+                t=t,
+            )
 
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""
@@ -144,7 +154,10 @@ class _Rollout(Steps):
             self._count(dict_in(event, "info"))
         elif kind == "user_message":
             last = next((step for step in reversed(self.steps) if isinstance(step, UserTurn)), None)
-            if last is not None and text_of(last.content).strip() == str(event.get("message")).strip():
+            if (
+                last is not None
+                and text_of(last.content).strip() == str(event.get("message")).strip()
+            ):
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
             self._take_back(event.get("num_turns"), t)
@@ -185,14 +198,22 @@ class _Rollout(Steps):
         """Add a reset: what the new history holds of the old is kept, the rest is the summary;
         without a history, Codex keeps what was typed."""
         self._end_answer()
-        summary, kept, history = text(mark.get("message")) or "", set(self.prompts), mark.get("replacement_history")
+        summary, kept, history = (
+            text(mark.get("message")) or "",
+            set(self.prompts),
+            mark.get("replacement_history"),
+        )
         if isinstance(history, list):
-            turns = (step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn))
+            turns = (
+                step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn)
+            )
             places = {text_of(step.content): step.index for step in turns}
             texts = [message.text for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
-        self.add(ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept))))
+        self.add(
+            ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept)))
+        )
 
 
 def _is_of_model(line: Line) -> bool:
@@ -213,7 +234,11 @@ def _counts_first(lines: list[Line]) -> bool:
         elif line["payload"].get("type") == "token_count" and count not in (None, total):
             total = count
             order.append(None)
-    around = [(before, after) for before, at, after in zip(order, order[1:], order[2:], strict=False) if at is None]
+    around = [
+        (before, after)
+        for before, at, after in zip(order, order[1:], order[2:], strict=False)
+        if at is None
+    ]
     return around.count((False, True)) > sum(before is True for before, _ in around)
 
 

@@ -39,7 +39,9 @@ class Copilot:
     def sniff(self, document: Document) -> Confidence:
         head = dict_in(document.head)
         chat = dict_in(head, "v") if head.get("kind") == 0 else head
-        asked = chat.get("requests") == [] or any(dict_in(item, "message") for item in dicts(chat.get("requests")))
+        asked = chat.get("requests") == [] or any(
+            dict_in(item, "message") for item in dicts(chat.get("requests"))
+        )
         return certain_if(asked and not _FRAME.isdisjoint(chat))
 
     def read(self, document: Document) -> Traces:
@@ -84,12 +86,17 @@ class _Chat(Steps):
     def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
-        t, asked = time_of(request.get("timestamp"), self.unread), text(dict_in(request, "message").get("text"))
+        t, asked = (
+            time_of(request.get("timestamp"), self.unread),
+            text(dict_in(request, "message").get("text")),
+        )
         if asked:
             self.say(ReadMessage("user", asked), t=t)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
         metadata = dict_in(request, "result", "metadata")
-        rounds = [fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))]
+        rounds = [
+            fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))
+        ]
         if not rounds and request.get("response"):
             answer = _text(request["response"])
             self.say(ReadMessage("assistant", answer, model=request.get("modelId")), t=t)
@@ -99,7 +106,9 @@ class _Chat(Steps):
             calls = tuple(call_in(call, self.unread) for call in dicts(turn.get("toolCalls")))
             answered = time_of(turn.get("timestamp"), self.unread) or t
             model = turn.get("modelId") or request.get("modelId")
-            said = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None, model=model)
+            said = ReadMessage(
+                "assistant", turn.get("response", ""), calls, reasoning or None, model=model
+            )
             self.say(said, t=answered)
             for call in calls:
                 content = dict_in(metadata, "toolCallResults", call.id).get("content")
@@ -112,7 +121,13 @@ def _text(part: Any) -> str:
     """The text of a part of a response or a result, which may be a tree of prompt elements; `""`
     for progress, edits and references."""
     if not isinstance(part, dict):
-        return part if isinstance(part, str) else "".join(map(_text, part)) if isinstance(part, list) else ""
+        return (
+            part
+            if isinstance(part, str)
+            else "".join(map(_text, part))
+            if isinstance(part, list)
+            else ""
+        )
     if part.get("kind") not in (None, "markdownContent"):
         return ""
     return "".join(_text(part.get(key)) for key in ("value", "content", "text", "children", "node"))

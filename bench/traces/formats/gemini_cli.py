@@ -20,7 +20,14 @@ _NOTES = ("info", "error", "warning")
 _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 
 
-_CALL = {"id": str, "name": str, "args": object, "result": object, "status": str, "timestamp": object}
+_CALL = {
+    "id": str,
+    "name": str,
+    "args": object,
+    "result": object,
+    "status": str,
+    "timestamp": object,
+}
 _MESSAGE = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
 Fields = dict[str, Any]
@@ -46,9 +53,14 @@ class GeminiCLI:
 
     def sniff(self, document: Document) -> Confidence:
         first = document.first
-        if not ("sessionId" in first and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())):
+        if not (
+            "sessionId" in first
+            and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())
+        ):
             return certain_if(any(map(_begins, document.first_objects)))
-        messages = document.first_objects if document.is_json_lines else dicts(first.get("messages"))
+        messages = (
+            document.first_objects if document.is_json_lines else dicts(first.get("messages"))
+        )
         return certain_if(any(item.get("type") in _TURNS for item in messages))
 
     def read(self, document: Document) -> Traces:
@@ -76,17 +88,24 @@ class _Session(Steps):
         header = objects[0] if objects else {}
         self.meta |= {"session_id": header.get("sessionId"), "project": header.get("projectHash")}
         by_id: dict[Any, dict[str, Any]] = {}
-        for value in [*dicts(header.get("messages")), *objects[1:]]:  # a line may write a message anew
+        for value in [
+            *dicts(header.get("messages")),
+            *objects[1:],
+        ]:  # a line may write a message anew
             by_id[str(value.get("id")) if "id" in value else len(by_id)] = value
         starts: dict[str, int] = {}
         for value in by_id.values():
             if "$rewindTo" in value:
                 start = starts.get(str(value["$rewindTo"]))
-                self.unread.add("mark of going back to a message that is not in the file", start is None)
+                self.unread.add(
+                    "mark of going back to a message that is not in the file", start is None
+                )
                 if start is not None:
                     self.add(ContextReset(index=self.index, kept=tuple(range(start))))
             elif "$set" in value:
-                self.unread.add("messages set anew", isinstance(dict_in(value, "$set").get("messages"), list))
+                self.unread.add(
+                    "messages set anew", isinstance(dict_in(value, "$set").get("messages"), list)
+                )
             elif not value.keys() >= {"sessionId", "projectHash"}:
                 starts[str(value.get("id"))] = self.index
                 self._message(value)
@@ -95,7 +114,9 @@ class _Session(Steps):
         """Add a message with its calls, and the results that stand in it."""
         kind = value.get("type")
         if kind not in _TURNS:
-            self.unread.add("message to the user alone") if kind in _NOTES else self.unread.kind("message", kind)
+            self.unread.add("message to the user alone") if kind in _NOTES else self.unread.kind(
+                "message", kind
+            )
             return
         fields = fields_of(value, _MESSAGE, self.unread, "a message")
         t = time_of(fields.get("timestamp"), self.unread)
@@ -110,7 +131,9 @@ class _Session(Steps):
             ]
             reasoning = turn.reasoning or "\n".join(thoughts) or None
             usage, model = usage_in(fields.get("tokens"), self.unread), fields.get("model")
-            turn = replace(turn, calls=(*turn.calls, *asked), reasoning=reasoning, model=model, usage=usage)
+            turn = replace(
+                turn, calls=(*turn.calls, *asked), reasoning=reasoning, model=model, usage=usage
+            )
         self.tell([turn, *results], t=t)
         for call in calls:
             self._result(call)
@@ -120,12 +143,19 @@ class _Session(Steps):
         blocks, status = Blocks().add_all(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return
-        texts = [*(result.text for result in blocks.results), ReadMessage("tool", blocks.content).text]
+        texts = [
+            *(result.text for result in blocks.results),
+            ReadMessage("tool", blocks.content).text,
+        ]
         seen = "\n".join(filter(None, texts))
         failed = status not in (None, "success") or any(result.failed for result in blocks.results)
         t = time_of(call.get("timestamp"), self.unread)
         ran = Ran(failed=failed, t=t, error=(seen or None) if failed else None)
-        self.say(ReadMessage("tool", seen, call_id=call.get("id", ""), name=call.get("name", "unknown"), ran=ran))
+        self.say(
+            ReadMessage(
+                "tool", seen, call_id=call.get("id", ""), name=call.get("name", "unknown"), ran=ran
+            )
+        )
 
     # ---- a stream
 
@@ -160,7 +190,10 @@ class _Session(Steps):
         self.turn.calls.append(call)
 
     def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
-        why, t = text(dict_in(line, "error").get("message")), time_of(line.get("timestamp"), self.unread)
+        why, t = (
+            text(dict_in(line, "error").get("message")),
+            time_of(line.get("timestamp"), self.unread),
+        )
         ran = Ran(failed=line.get("status") == "error", error=why, t=t)
         seen = text(line.get("output")) or why or ""
         return ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran)

@@ -17,8 +17,12 @@ from ..content import first_of
 from ..exchange import request_in
 from ..streams import assembled, events_of_frames
 
-_BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE)
-_ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
+_BEGINS = re.compile(
+    r"^(?:http_)?interactions:\n\s*- request:\n|^requests:\n\s*- body:", re.MULTILINE
+)
+_ASKS = re.compile(
+    rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE
+)
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
@@ -47,11 +51,15 @@ class Http:
     def read(self, document: Document) -> Traces:
         """The recording's runs in the order in which they began."""
         calls = Calls(document, "http")
-        records = _listed_in_json(document) or [_record(interaction) for interaction in _interactions(document)]
+        records = _listed_in_json(document) or [
+            _record(interaction) for interaction in _interactions(document)
+        ]
         calls.add_records(records)
         if not calls.runs:
             first = first_of(records[0]["request"], ("uri", "url")) if records else "none"
-            what = f"no call of a chat with an answer to read among {counted(len(records), 'request')}"
+            what = (
+                f"no call of a chat with an answer to read among {counted(len(records), 'request')}"
+            )
             raise NoRun(str(document.fail(f"{what} (the first: {str(first)[:80]})")))
         yield from calls.traces()
 
@@ -62,11 +70,15 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
     if document.problem is not None or document.is_json_lines:
         return []
     if isinstance(document.json, list):
-        replies = [reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()]
+        replies = [
+            reply for reply in dicts(document.json) if {"scope", "path", "response"} <= reply.keys()
+        ]
         return [_record(_with_sides(reply)) for reply in replies]
     cassette = as_dict(document.json)
     listed = (
-        as_dict(cassette.get("log")).get("entries") or cassette.get("interactions") or cassette.get("http_interactions")
+        as_dict(cassette.get("log")).get("entries")
+        or cassette.get("interactions")
+        or cassette.get("http_interactions")
     )
     return [item for item in dicts(listed) if "request" in item]
 
@@ -80,8 +92,15 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
 
 def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
     """A reply as nock records it, as an interaction of a cassette."""
-    request, response = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}, reply["response"]
-    if reply.get("responseIsBinary") is True and isinstance(response, str) and _HEX.fullmatch(response):
+    request, response = (
+        {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")},
+        reply["response"],
+    )
+    if (
+        reply.get("responseIsBinary") is True
+        and isinstance(response, str)
+        and _HEX.fullmatch(response)
+    ):
         return {"request": request, "response": {"body": bytes.fromhex(response)}}
     return {"request": request, "response": {"parsed_body": response}}
 
@@ -92,7 +111,11 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     sent, got = (side.get("parsed_body") or _body(side.get("body")) for side in (request, response))
     named = _MODEL.search(unquote(str(request.get("uri"))))
     model = named[1] if named else None
-    return {"request": {"uri": request.get("uri"), "body": sent}, "response": {"body": got}, "model": model}
+    return {
+        "request": {"uri": request.get("uri"), "body": sent},
+        "response": {"body": got},
+        "model": model,
+    }
 
 
 def _body(body: Any) -> str | None:

@@ -56,16 +56,25 @@ class Inspect:
         except TraceError:
             return Confidence.NO
         if packed is not None:
-            return certain_if(any(name in _HEADERS or _ENTRY.fullmatch(name) for name in packed.names))
+            return certain_if(
+                any(name in _HEADERS or _ENTRY.fullmatch(name) for name in packed.names)
+            )
         head = as_dict(document.head)
-        evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "eval"} <= head.keys()
+        evaluation, stated = (
+            {"task", "model"} <= as_dict(head.get("eval")).keys(),
+            {"status", "eval"} <= head.keys(),
+        )
         return certain_if(evaluation and stated)
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
         if (packed := _packed(document)) is not None:
-            header = next((_entry(document, packed, name) for name in _HEADERS if name in packed.names), {})
-            listed = [_entry(document, packed, name) for name in packed.names if _ENTRY.fullmatch(name)]
+            header = next(
+                (_entry(document, packed, name) for name in _HEADERS if name in packed.names), {}
+            )
+            listed = [
+                _entry(document, packed, name) for name in packed.names if _ENTRY.fullmatch(name)
+            ]
             samples = sorted(listed, key=_order)
         else:
             header = as_dict(document.json)
@@ -98,16 +107,24 @@ def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
     return str(sample.get("epoch")), len(name), name
 
 
-def _trace(document: Document, header: dict[str, Any], sample: dict[str, Any], run: _Sample) -> Trace:
+def _trace(
+    document: Document, header: dict[str, Any], sample: dict[str, Any], run: _Sample
+) -> Trace:
     about = as_dict(header.get("eval"))
     meta = filled(about, ("task", "model", "created"))
     meta |= filled(sample, ("epoch", "metadata", "total_time", "working_time", "limit"))
     meta["sample_id"] = sample.get("id")
     error, scores = sample.get("error"), as_dict(sample.get("scores"))
-    outcome = next(filter(None, (_graded(name, as_dict(score)) for name, score in scores.items())), None)
+    outcome = next(
+        filter(None, (_graded(name, as_dict(score)) for name, score in scores.items())), None
+    )
     if error is not None:
-        meta["error"] = text(as_dict(error).get("message")) or (compact_json(error) if error else "")
-        outcome = outcome or Outcome(success=False, said_by="Inspect: the sample ended with an error")
+        meta["error"] = text(as_dict(error).get("message")) or (
+            compact_json(error) if error else ""
+        )
+        outcome = outcome or Outcome(
+            success=False, said_by="Inspect: the sample ended with an error"
+        )
     labels = filled(sample, ("scores", "target"))
     labels["task"] = f"{meta.get('task', '')} {sample.get('id')}".strip()
     return run.trace(document, "inspect", labels=labels, meta=meta, outcome=outcome)
@@ -121,7 +138,9 @@ def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
         success, points = _GRADES[value]
         return Outcome(success=success, score=points, said_by=said_by)
     if isinstance(value, bool | int | float):
-        return Outcome(success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=said_by)
+        return Outcome(
+            success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=said_by
+        )
     return None
 
 
@@ -133,7 +152,9 @@ class _Sample(Prompts):
         self.attachments = as_dict(sample.get("attachments"))
         pool = sample.get("message_pool") or as_dict(sample.get("events_data")).get("messages")
         self.pool = [self._messages_of(value) for value in dicts(pool)]
-        self.spans: dict[str, tuple[Any, str, str]] = {}  # parent, type and name of a span, by its id
+        self.spans: dict[
+            str, tuple[Any, str, str]
+        ] = {}  # parent, type and name of a span, by its id
         self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
         events = list(_flat(dicts(sample.get("events"))))
         for event in events:
@@ -143,7 +164,10 @@ class _Sample(Prompts):
             self._event(event)
         if not any(event.get("event") == "model" for event in events):
             for value in dicts(sample.get("messages")):
-                self.tell(one.with_known(model=text(value.get("model"))) for one in self._messages_of(value))
+                self.tell(
+                    one.with_known(model=text(value.get("model")))
+                    for one in self._messages_of(value)
+                )
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -155,14 +179,22 @@ class _Sample(Prompts):
         elif kind == "approval":
             approved = event.get("decision") in ("approve", "modify")
             self.approve(
-                text(as_dict(event.get("call")).get("id")) or "", approved, time_of(event.get("timestamp"), self.unread)
+                text(as_dict(event.get("call")).get("id")) or "",
+                approved,
+                time_of(event.get("timestamp"), self.unread),
             )
         elif kind == "span_begin":
-            begun = (event.get("parent_id"), text(event.get("type")) or "", text(event.get("name")) or "")
+            begun = (
+                event.get("parent_id"),
+                text(event.get("type")) or "",
+                text(event.get("name")) or "",
+            )
             self.spans[str(event.get("id"))] = begun
         elif kind == "step":
             begins = event.get("action") == "begin"
-            self.solving = [*self.solving, text(event.get("type")) or ""] if begins else self.solving[:-1]
+            self.solving = (
+                [*self.solving, text(event.get("type")) or ""] if begins else self.solving[:-1]
+            )
         elif kind not in _BESIDE:
             self.unread.kind("event", kind)
 
@@ -210,8 +242,14 @@ class _Sample(Prompts):
         prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
         refs = event.get("input_refs")
         for reference in refs if isinstance(refs, list) else ():
-            places = [place for place in reference if type(place) is int] if isinstance(reference, list) else []
-            self.unread.add("reference to the pool of messages that cannot be read", len(places) != 2)
+            places = (
+                [place for place in reference if type(place) is int]
+                if isinstance(reference, list)
+                else []
+            )
+            self.unread.add(
+                "reference to the pool of messages that cannot be read", len(places) != 2
+            )
             pooled = self.pool[slice(*places)] if len(places) == 2 else []
             prompt += [one for group in pooled for one in group]
         return prompt
@@ -241,14 +279,25 @@ class _Sample(Prompts):
         seen = Blocks().add_all(value.get("content"), self.unread).content or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
         return [
-            ReadMessage("tool", seen, call_id=call_id, name=name, failed=value.get("error") is not None, error=error)
+            ReadMessage(
+                "tool",
+                seen,
+                call_id=call_id,
+                name=name,
+                failed=value.get("error") is not None,
+                error=error,
+            )
         ]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
         """The run of a tool by its event: the whole output, error and times."""
         start, end = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
         worked = event.get("working_time")
-        took = float(worked) if type(worked) in (int, float) and worked else seconds_between(start, end)
+        took = (
+            float(worked)
+            if type(worked) in (int, float) and worked
+            else seconds_between(start, end)
+        )
         error = as_dict(event.get("error")).get("message")
         return Ran(
             output=self._resolved(text(event.get("result"))),

@@ -14,7 +14,14 @@ from ..records import filled, objects_of, text
 from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
 from ..usage import usage_in
 
-_KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}
+_KINDS = {
+    "GENERATION": "call",
+    "TOOL": "tool",
+    "SPAN": "chain",
+    "CHAIN": "chain",
+    "AGENT": "chain",
+    "EVENT": "",
+}
 _BESIDE = ("tools", "finish_reason", "gen_ai.", "event.")
 """Beginnings of the names of what integrations note beside a message."""
 
@@ -41,9 +48,13 @@ class Langfuse:
         inner = as_dict(first.get("trace")) or first
         listed = first.get("observations") or inner.get("observations") or first.get("data")
         items = dicts(listed) if isinstance(listed, list) else [first]
-        items = [item for item in items if "type" in item and item.keys() & {"startTime", "start_time"}]
+        items = [
+            item for item in items if "type" in item and item.keys() & {"startTime", "start_time"}
+        ]
         placed = (
-            item for item in items if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
+            item
+            for item in items
+            if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
         )
         return certain_if(any(str(item["type"]) in _KINDS for item in placed))
 
@@ -53,16 +64,25 @@ class Langfuse:
         unread = Unread()
         frames, items = _frames_and_observations(objects_of(document, unread))
         only = next(iter(frames)) if len(frames) == 1 else None
-        spans = [(str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread)) for item in items]
+        spans = [
+            (str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread))
+            for item in items
+        ]
         by_id = {str(item.get("id")): item for item in items}
         runs: list[tuple[Tree, dict[str, Any]]] = []
         for name, mine in in_order(spans).items():
-            nodes = [node for span in mine if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))]
+            nodes = [
+                node
+                for span in mine
+                if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))
+            ]
             runs.append((Tree(mine, nodes), _framed(name, frames.get(name, {}))))
         yield from traces_of(document, "langfuse", runs, unread)
 
 
-def _frames_and_observations(values: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+def _frames_and_observations(
+    values: list[dict[str, Any]],
+) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The traces of a file by their ids, and the observations of all of them."""
     frames: dict[str, dict[str, Any]] = {}
     items: list[dict[str, Any]] = []
@@ -80,8 +100,15 @@ def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
     meta = {"trace_id": name, **filled(frame, ("name", "userId", "tags", "version"))}
     if frame.get("sessionId"):
         meta["session"] = frame["sessionId"]
-    scores = {str(score.get("name")): first_of(score, ("value", "stringValue")) for score in dicts(frame.get("scores"))}
-    return {"meta": meta, "labels": {"scores": scores} if scores else {}, "outcome": _outcome(scores)}
+    scores = {
+        str(score.get("name")): first_of(score, ("value", "stringValue"))
+        for score in dicts(frame.get("scores"))
+    }
+    return {
+        "meta": meta,
+        "labels": {"scores": scores} if scores else {},
+        "outcome": _outcome(scores),
+    }
 
 
 def _outcome(scores: dict[str, Any]) -> Outcome | None:
@@ -106,7 +133,8 @@ def _span(item: dict[str, Any], unread: Unread) -> Span:
         _plain(answer),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
-        agent=agent_in(_metadata(item)) or ((text(item.get("name")) or "") if kind == "AGENT" else ""),
+        agent=agent_in(_metadata(item))
+        or ((text(item.get("name")) or "") if kind == "AGENT" else ""),
         usage=usage_in(first_of(item, ("usageDetails", "usage_details", "usage")), unread),
         model=text(first_of(item, ("model", "providedModelName"))),
         tools=tools or None,
@@ -123,7 +151,8 @@ def _is_tool(message: Any) -> bool:
     return "function" in as_dict(fields.get("content")) and fields.get("role") == "tool"
 
 
-# ---------------------------------------------------------------- messages as integrations write them
+# ---------------------------------------------------------------- messages as integrations write
+# them
 
 
 def _plain(listed: Any) -> Any:
@@ -138,16 +167,26 @@ def _plain(listed: Any) -> Any:
 
 def _message(message: Any) -> Any:
     """A message as an integration writes it, in OpenAI's form."""
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str) or "parts" in message:
+    if (
+        not isinstance(message, dict)
+        or not isinstance(message.get("role"), str)
+        or "parts" in message
+    ):
         return message
     fields = {key: value for key, value in message.items() if not key.startswith(_BESIDE)}
     if fields["role"] not in ROLES:
         fields |= {"role": "tool", "name": fields["role"]}
     content = fields.get("content")
-    content = strict_json(content) if isinstance(content, str) and content.startswith('[{"function"') else content
+    content = (
+        strict_json(content)
+        if isinstance(content, str) and content.startswith('[{"function"')
+        else content
+    )
     listed = dicts(content)
     if listed and all("function" in item for item in listed):
         return fields | {"role": "assistant", "content": "", "tool_calls": listed}
-    if isinstance(content, dict) or (isinstance(content, list) and not all("type" in item for item in listed)):
+    if isinstance(content, dict) or (
+        isinstance(content, list) and not all("type" in item for item in listed)
+    ):
         fields["content"] = compact_json(content)
     return fields

@@ -61,7 +61,9 @@ class LangGraph:
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
         unread = Unread()
-        states = _states_in(document, unread) if _is_sqlite(document) else objects_of(document, unread)
+        states = (
+            _states_in(document, unread) if _is_sqlite(document) else objects_of(document, unread)
+        )
         threads: dict[str, list[State]] = {}
         for state in sorted(states, key=_order):
             threads.setdefault(str(_configured(state, "thread_id")), []).append(state)
@@ -120,17 +122,31 @@ class _Graph(Prompts):
         super().__init__()
         self.unread = unread
         placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
-        outer = {_identity(value) for state, space in placed if not space for value in _messages_in(state)}
+        outer = {
+            _identity(value)
+            for state, space in placed
+            if not space
+            for value in _messages_in(state)
+        }
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         for (state, space), later in zip(placed, _following(placed), strict=True):
             unread.extra_keys(state, _STATE, "a state")
-            own = [value for value in _messages_in(state) if not space or _identity(value) not in outer]
+            own = [
+                value for value in _messages_in(state) if not space or _identity(value) not in outer
+            ]
             self._state(state, space, own, later)
 
-    def _state(self, state: State, space: str, values: list[State], following: State | None) -> None:
+    def _state(
+        self, state: State, space: str, values: list[State], following: State | None
+    ) -> None:
         """Add what is new in a state, and where the graph goes from it."""
         messages = [one for value in values for one in message(value, self.unread)]
-        group, before, t, thread = space.split("|")[-1].split(":")[0] or "agent", self.index, _time(state), "main"
+        group, before, t, thread = (
+            space.split("|")[-1].split(":")[0] or "agent",
+            self.index,
+            _time(state),
+            "main",
+        )
         if messages or group == "agent":
             thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
         self.unread.add("interrupt of the graph", _interrupts(state))
@@ -141,7 +157,9 @@ class _Graph(Prompts):
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
         kept = {key: value for key, value in _values(state).items() if not key.startswith(_INNER)}
         kept = {key: value for key, value in kept.items() if not _has_messages(value)}
-        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=kept)
+        self.route(
+            "+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=kept
+        )
 
 
 def _following(placed: list[tuple[State, str]]) -> list[State | None]:
@@ -174,7 +192,11 @@ def _taken(state: State, following: State | None) -> list[str] | None:
     if following is None:
         return None
     before, since = _seen(state), _seen(following)
-    ran = [name for name, version in since.items() if version != before.get(name) and not name.startswith(_INNER)]
+    ran = [
+        name
+        for name, version in since.items()
+        if version != before.get(name) and not name.startswith(_INNER)
+    ]
     return sorted(ran) or None
 
 
@@ -209,9 +231,14 @@ def _states_in(document: Document, unread: Unread, most: int = -1) -> list[State
         if not isinstance(state, dict):
             unread.add("checkpoint that cannot be read")
             continue
-        configured = {"thread_id": row.get("thread_id"), "checkpoint_ns": row.get("checkpoint_ns") or ""}
+        configured = {
+            "thread_id": row.get("thread_id"),
+            "checkpoint_ns": row.get("checkpoint_ns") or "",
+        }
         details = as_dict(_json(row.get("metadata")))
-        states.append({"config": {"configurable": configured}, "checkpoint": state, "metadata": details})
+        states.append(
+            {"config": {"configurable": configured}, "checkpoint": state, "metadata": details}
+        )
     return states
 
 
@@ -219,7 +246,10 @@ def _rows(document: Document, most: int) -> list[dict[str, Any]]:
     """The rows of the table of checkpoints by the names of its columns. They are read from a copy,
     with the log of writes (`-wal`) that a saver leaves beside its file where it was not closed."""
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.suppress(sqlite3.Error, UnicodeDecodeError),
+    ):
         copy, log = Path(folder) / "saved", document.path.with_name(f"{document.path.name}-wal")
         copy.write_bytes(document.disk_bytes)
         if log.is_file():
@@ -253,7 +283,12 @@ def _object(code: int, data: memoryview) -> Any:
         return packed
     module, name, fields = packed[:3]
     if code in _FIELDS and isinstance(fields, dict):
-        return {"lc": 1, "type": "constructor", "id": [*str(module).split("."), str(name)], "kwargs": fields}
+        return {
+            "lc": 1,
+            "type": "constructor",
+            "id": [*str(module).split("."), str(name)],
+            "kwargs": fields,
+        }
     if code in (*_POSITIONAL, _TEXT):
         return fields[0] if isinstance(fields, list) and len(fields) == 1 else fields
     return f"{module}.{name}"

@@ -38,7 +38,9 @@ class LangSmith:
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
         own = {"dotted_order", "child_runs"}
-        placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)  # others have trace ids, too
+        placed = not run.keys().isdisjoint(
+            own | {"trace_id"} if typed else own
+        )  # others have trace ids, too
         return certain_if(typed and placed)
 
     def read(self, document: Document) -> Traces:
@@ -47,13 +49,22 @@ class LangSmith:
         runs = list(_flat(_merged(objects_of(document, unread)), ""))
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [(run, _span(run, parent, unread)) for run, parent in runs]
-        top: dict[str, str] = inherited({span.id: span.parent for _, span in spans}, lambda name, above: above or name)
-        grouped = in_order((as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans)
-        trees = [_tree(mine, records.get(name) or records[mine[0].id], records) for name, mine in grouped.items()]
+        top: dict[str, str] = inherited(
+            {span.id: span.parent for _, span in spans}, lambda name, above: above or name
+        )
+        grouped = in_order(
+            (as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans
+        )
+        trees = [
+            _tree(mine, records.get(name) or records[mine[0].id], records)
+            for name, mine in grouped.items()
+        ]
         yield from traces_of(document, "langsmith", trees, unread)
 
 
-def _tree(spans: list[Span], root: dict[str, Any], records: dict[str, Any]) -> tuple[Tree, dict[str, Any]]:
+def _tree(
+    spans: list[Span], root: dict[str, Any], records: dict[str, Any]
+) -> tuple[Tree, dict[str, Any]]:
     """The tree below a root run, and what the trace has beside its steps."""
     meta = filled(root, ("name", "tags", "error", "session_name"))
     labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
@@ -69,7 +80,11 @@ def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for value in values:
         batch = "post" in value or "patch" in value
         for run in [*dicts(value.get("post")), *dicts(value.get("patch"))] if batch else [value]:
-            name = as_id(run.get("id")) or as_id(run.get("dotted_order")).rpartition("Z")[2] or str(len(merged))
+            name = (
+                as_id(run.get("id"))
+                or as_id(run.get("dotted_order")).rpartition("Z")[2]
+                or str(len(merged))
+            )
             merged[name] = {
                 **merged.get(name, {}),
                 **{key: item for key, item in run.items() if item is not None},
@@ -100,9 +115,19 @@ def _metadata(run: dict[str, Any]) -> dict[str, Any]:
 
 def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
     """A run of LangSmith as a run of the tree."""
-    invoked, kind, error = dict_in(run, "extra", "invocation_params"), text(run.get("run_type")) or "", run.get("error")
-    offered = first_of(invoked, ("tools", "functions")) if invoked else dict_in(run, "inputs").get("tools")
-    model = text(_metadata(run).get("ls_model_name")) or text(first_of(invoked, ("model_name", "model")))
+    invoked, kind, error = (
+        dict_in(run, "extra", "invocation_params"),
+        text(run.get("run_type")) or "",
+        run.get("error"),
+    )
+    offered = (
+        first_of(invoked, ("tools", "functions"))
+        if invoked
+        else dict_in(run, "inputs").get("tools")
+    )
+    model = text(_metadata(run).get("ls_model_name")) or text(
+        first_of(invoked, ("model_name", "model"))
+    )
     return span_of(
         run,
         _KINDS.get(kind, kind or "unknown"),

@@ -19,7 +19,14 @@ _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls"
           "output_config"}  # fmt: skip
 _LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request"}
 """Keys beside the messages of what is a log of one call."""
-_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory", "sessionId"}
+_OTHERS = {
+    "raw_execution_result",
+    "trajectory_format",
+    "history",
+    "extra",
+    "trajectory",
+    "sessionId",
+}
 
 
 @register("reader", "messages")
@@ -49,7 +56,10 @@ class Messages:
             return Confidence.NO
         objects = dicts(listed)
         foreign = any(item.keys() & _OTHERS for item in (frame, *objects))
-        observed = any(item.get("role") == "user" and is_observation(str(item.get("content"))) for item in objects)
+        observed = any(
+            item.get("role") == "user" and is_observation(str(item.get("content")))
+            for item in objects
+        )
         sure = not observed and not foreign and any(map(_has_calls, typical))
         return Confidence.CERTAIN if sure else Confidence.POSSIBLE
 
@@ -68,7 +78,9 @@ class Messages:
             if steps.spoke:
                 read = True
                 own, meta = frame.get("id"), as_dict(frame.get("metadata"))
-                yield steps.trace(document, "messages", id="" if own is None else str(own), meta=meta)
+                yield steps.trace(
+                    document, "messages", id="" if own is None else str(own), meta=meta
+                )
             else:
                 unread.add("conversation without a message", 1)
         if not read:
@@ -77,7 +89,11 @@ class Messages:
 
 def _has_calls(item: dict[str, Any]) -> bool:
     """True for a message with calls, results, or blocks of any kind but text."""
-    if item.keys() & {"tool_calls", "function_call", "tool_call_id"} or is_item(item) or is_langchain(item):
+    if (
+        item.keys() & {"tool_calls", "function_call", "tool_call_id"}
+        or is_item(item)
+        or is_langchain(item)
+    ):
         return True
     return any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
 

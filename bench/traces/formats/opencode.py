@@ -14,7 +14,10 @@ from ..usage import usage_in
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
-_SENT = {"compaction": "What did we do so far?", "subtask": "The following tool was executed by the user"}
+_SENT = {
+    "compaction": "What did we do so far?",
+    "subtask": "The following tool was executed by the user",
+}
 """The texts as which parts of a person's message are sent to the model."""
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
@@ -50,7 +53,10 @@ class Opencode:
     def sniff(self, document: Document) -> Confidence:
         head = as_dict(document.head)
         listed = dicts(head.get("messages"))
-        parts = any(isinstance(item.get("parts"), list) and "role" in dict_in(item, "info") for item in listed)
+        parts = any(
+            isinstance(item.get("parts"), list) and "role" in dict_in(item, "info")
+            for item in listed
+        )
         return certain_if("id" in dict_in(head, "info") and parts)
 
     def read(self, document: Document) -> Traces:
@@ -85,7 +91,9 @@ class _Session(Steps):
             self._user(fields, pieces, t)
         elif fields.get("role") != "assistant":
             self.unread.kind("message of a role", fields.get("role"))
-        elif "error" in fields and not any(piece.get("type") in ("text", "tool") for piece in pieces):
+        elif "error" in fields and not any(
+            piece.get("type") in ("text", "tool") for piece in pieces
+        ):
             self.unread.add("answer that failed")
         else:
             if created is not None:
@@ -109,7 +117,9 @@ class _Session(Steps):
                 self.unread.kind("part", kind)
         if content:
             index = self.say(ReadMessage("user", simple(tuple(content))), t=t)
-            self.asked = index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
+            self.asked = (
+                index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
+            )
 
     def _assistant(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
         """Add the model calls of a message; a summary resets the context."""
@@ -143,14 +153,19 @@ class _Session(Steps):
                 results.append((call_id, state))
             elif kind not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", kind)
-        turn = ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning, **about)
+        turn = ReadMessage(
+            "assistant", blocks.content, tuple(blocks.calls), blocks.reasoning, **about
+        )
         self.say(turn, t=t)
         for call_id, state in results:
             self._result(call_id, state)
 
     def _result(self, call_id: str, state: Fields) -> None:
         """Add the result of a call by its state."""
-        times, failed = fields_of(state.get("time"), _TIMES, self.unread), state.get("status") != "completed"
+        times, failed = (
+            fields_of(state.get("time"), _TIMES, self.unread),
+            state.get("status") != "completed",
+        )
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
         start, end = (time_of(times.get(key), self.unread) for key in ("start", "end"))
         ran = Ran(
@@ -160,7 +175,11 @@ class _Session(Steps):
             duration_s=seconds_between(start, end),
             cut=dict_in(state, "metadata").get("truncated") is True,
         )
-        pictures = [picture(url) for file in dicts(state.get("attachments")) if (url := text(file.get("url")))]
+        pictures = [
+            picture(url)
+            for file in dicts(state.get("attachments"))
+            if (url := text(file.get("url")))
+        ]
         content = simple((TextPart(text=seen), *pictures))
         index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
         if "compacted" in times:
@@ -189,6 +208,9 @@ def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
 def _usage(tokens: dict[str, Any], unread: Unread) -> Usage | None:
     """The usage of a call, whose `input` is what no cache held; None where all is 0."""
     cache = dict_in(tokens, "cache")
-    beside = {"cache_read_input_tokens": cache.get("read"), "cache_creation_input_tokens": cache.get("write")}
+    beside = {
+        "cache_read_input_tokens": cache.get("read"),
+        "cache_creation_input_tokens": cache.get("write"),
+    }
     usage = usage_in({**tokens, **beside}, unread)
     return usage if usage and usage.prompt_tokens + usage.completion_tokens else None

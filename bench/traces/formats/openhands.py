@@ -94,7 +94,9 @@ def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[st
     steps.meta |= filled(frame, _NOTED)
     verdict = dict_in(frame, "test_result")
     reports = [verdict, dict_in(verdict, "report"), dict_in(verdict, "result")]
-    resolved = next((part["resolved"] for part in reports if isinstance(part.get("resolved"), bool)), None)
+    resolved = next(
+        (part["resolved"] for part in reports if isinstance(part.get("resolved"), bool)), None
+    )
     if resolved is not None:
         steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
     labels = {"task": str(frame["instance_id"])} if frame.get("instance_id") else {}
@@ -108,7 +110,9 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
         raise PartOf(f"{document.name}: {state}")
     mates = sorted(path for path in document.beside if _EVENT_FILE.search(path.name))
     if not mates or not _EVENT_FILE.search(document.path.name):
-        raise document.fail("expected a list of events, got one event — give the folder with all of them")
+        raise document.fail(
+            "expected a list of events, got one event — give the folder with all of them"
+        )
     if document.path.name != mates[0].name:
         raise PartOf(f"{document.name}: an event of the conversation that {mates[0].name} begins")
     path = document.path.parent.parent / "base_state.json"
@@ -116,4 +120,6 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
     trace = _trace(document, [file.json for file in files], Unread(), frame)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
-    return msgspec.structs.replace(trace, source=msgspec.structs.replace(trace.source, sha256=digest))
+    return msgspec.structs.replace(
+        trace, source=msgspec.structs.replace(trace.source, sha256=digest)
+    )

@@ -42,11 +42,11 @@ _ROLE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "a
 class Otel:
     """One trace a conversation (`gen_ai.conversation.id`, `session.id`), else one a trace id.
 
-    From OTLP JSON, Jaeger's JSON, or spans as consoles print them. Messages are read from attributes
-    (`gen_ai.input.messages`, `gen_ai.prompt.N.…`, `llm.input_messages.N.…`, `ai.prompt.messages`)
-    or from events of spans. Spans of tools give outputs, errors and times to the results, by
-    the id of the call or by name and arguments; where model calls record no prompt they are the
-    results. Agents and nested graphs have threads of their own.
+    From OTLP JSON, Jaeger's JSON, or spans as consoles print them. Messages are read from
+    attributes (`gen_ai.input.messages`, `gen_ai.prompt.N.…`, `llm.input_messages.N.…`,
+    `ai.prompt.messages`) or from events of spans. Spans of tools give outputs, errors and times to
+    the results, by the id of the call or by name and arguments; where model calls record no prompt
+    they are the results. Agents and nested graphs have threads of their own.
 
     Not kept: contents that were not captured (counted), retrievals, embeddings.
 
@@ -71,7 +71,9 @@ class Otel:
         if not spans:
             raise document.fail("holds no spans — nothing was recorded")
         named = {
-            span.trace: talk for span in reversed(spans) if (talk := span.text("gen_ai.conversation.id", "session.id"))
+            span.trace: talk
+            for span in reversed(spans)
+            if (talk := span.text("gen_ai.conversation.id", "session.id"))
         }
         talks: dict[str, list[OtelSpan]] = {}
         for span in spans:
@@ -86,7 +88,11 @@ def _meta(name: str, spans: list[OtelSpan]) -> dict[str, Any]:
 
 def _tree(spans: list[OtelSpan]) -> Tree:
     unread = Unread()
-    nodes = [metadata["langgraph_node"] for metadata in map(_metadata, spans) if "langgraph_node" in metadata]
+    nodes = [
+        metadata["langgraph_node"]
+        for metadata in map(_metadata, spans)
+        if "langgraph_node" in metadata
+    ]
     return Tree([_span(span, unread) for span in spans], nodes, unread)
 
 
@@ -101,7 +107,11 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
         else span.text("llm.finish_reason", "ai.response.finishReason")
     )
     model = span.text(
-        "gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model", "ai.model.id"
+        "gen_ai.response.model",
+        "llm.model_name",
+        "gen_ai.request.model",
+        "ai.response.model",
+        "ai.model.id",
     )
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     call = kind == "call"
@@ -139,17 +149,23 @@ def _kind(span: OtelSpan) -> str:
     """The kind of a span: `call`, `tool`, a kind that holds others, `other` for other
     instrumentations, else the convention's own name."""
     kind = span.text(*_KINDS).lower()
-    bare = not kind and not span.attributes.keys().isdisjoint({"gen_ai.request.model", "gen_ai.usage.input_tokens"})
+    bare = not kind and not span.attributes.keys().isdisjoint(
+        {"gen_ai.request.model", "gen_ai.usage.input_tokens"}
+    )
     if kind in _CALLS or bare or (not kind and span.name == "call_llm"):
         return "call"
     if kind in _TOOLS or (not kind and span.name == "ai.toolCall"):
         return "tool"
-    return kind or ("task" if any(key.startswith("traceloop.") for key in span.attributes) else "other")
+    return kind or (
+        "task" if any(key.startswith("traceloop.") for key in span.attributes) else "other"
+    )
 
 
 def _agent_name(span: OtelSpan) -> str:
     named = span.text("gen_ai.agent.name", "agent.name")
-    entity = span.text("traceloop.entity.name") if span.text("traceloop.span.kind") == "agent" else ""
+    entity = (
+        span.text("traceloop.entity.name") if span.text("traceloop.span.kind") == "agent" else ""
+    )
     return named or entity or (span.name if span.text("openinference.span.kind") == "AGENT" else "")
 
 
@@ -157,7 +173,11 @@ def _metadata(span: OtelSpan) -> dict[str, Any]:
     """LangChain's metadata, as OpenInference or OpenLLMetry keep it."""
     metadata = span.attributes.get("metadata")
     value = strict_json(metadata) if isinstance(metadata, str) else metadata
-    kept = {key.removeprefix(_PROPERTIES): item for key, item in span.attributes.items() if key.startswith(_PROPERTIES)}
+    kept = {
+        key.removeprefix(_PROPERTIES): item
+        for key, item in span.attributes.items()
+        if key.startswith(_PROPERTIES)
+    }
     return {**as_dict(value), **kept}
 
 
@@ -167,14 +187,18 @@ def _metadata(span: OtelSpan) -> dict[str, Any]:
 def _prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
     """The messages that a model call was sent; `[]` where the span does not record them."""
     system = _decoded(span, "gen_ai.system_instructions", unread)
-    listed = _decoded(span, "gen_ai.input.messages", unread) or _decoded(span, "ai.prompt.messages", unread)
+    listed = _decoded(span, "gen_ai.input.messages", unread) or _decoded(
+        span, "ai.prompt.messages", unread
+    )
     if listed or system:
         instructions = Blocks().add_all(system, unread).content
         first = [ReadMessage("system", instructions)] if instructions else []
         return [*first, *messages(_list(listed), unread)]
     values = _spread(span, "llm.input_messages", "gen_ai.prompt")
     if not values:
-        events = [(_ROLE_EVENTS[name], details) for name, details in span.events if name in _ROLE_EVENTS]
+        events = [
+            (_ROLE_EVENTS[name], details) for name, details in span.events if name in _ROLE_EVENTS
+        ]
         values = [_of_event(role, details) for role, details in events]
     return [one for value in values for one in message(value, unread, "user")]
 
@@ -232,7 +256,9 @@ def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
     return {
         "content": span.text("ai.response.text"),
         "reasoning": span.text("ai.response.reasoning"),
-        "tool_calls": [{key: value for key, value in call.items() if key != "toolCallType"} for call in calls],
+        "tool_calls": [
+            {key: value for key, value in call.items() if key != "toolCallType"} for call in calls
+        ],
     }
 
 
@@ -240,7 +266,9 @@ def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
     """The messages that are spread over attributes below the first of some keys that is there:
     OpenInference's `message.…`, or role, content and tool calls side by side."""
     below = (span.below(key) for key in keys)
-    return list(map(_spread_message, next((values for values in below if isinstance(values, list)), [])))
+    return list(
+        map(_spread_message, next((values for values in below if isinstance(values, list)), []))
+    )
 
 
 def _spread_message(value: Any) -> dict[str, Any]:
@@ -249,12 +277,20 @@ def _spread_message(value: Any) -> dict[str, Any]:
     calls = [as_dict(call.get("tool_call", call)) for call in dicts(fields.get("tool_calls"))]
     blocks = [_block(part.get("message_content", part)) for part in dicts(fields.get("contents"))]
     content = fields.get("content")
-    listed = dicts(strict_json(content)) if isinstance(content, str) and content.startswith("[{") else []
+    listed = (
+        dicts(strict_json(content)) if isinstance(content, str) and content.startswith("[{") else []
+    )
     typed = bool(listed) and all("type" in part for part in listed)
     return {
-        **{name: fields[name] for name in ("role", "tool_call_id", "name") if fields.get(name) is not None},
+        **{
+            name: fields[name]
+            for name in ("role", "tool_call_id", "name")
+            if fields.get(name) is not None
+        },
         "content": blocks or (listed if typed else content),
-        "tool_calls": [{"id": call.get("id"), "function": call.get("function") or call} for call in calls],
+        "tool_calls": [
+            {"id": call.get("id"), "function": call.get("function") or call} for call in calls
+        ],
         "reasoning": fields.get("reasoning_content") or fields.get("reasoning"),
     }
 

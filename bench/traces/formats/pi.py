@@ -14,11 +14,23 @@ from ..records import dict_in, fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
-_NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info", "ephemeral"}
+_NOT_IN_PROMPTS = {
+    "model_change",
+    "thinking_level_change",
+    "custom",
+    "label",
+    "session_info",
+    "ephemeral",
+}
 """Entries of which nothing is in a prompt."""
 _COMMAND = "Ran `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
-_META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session", "branchedFrom": "parent_session"}
+_META = {
+    "id": "session_id",
+    "cwd": "cwd",
+    "parentSession": "parent_session",
+    "branchedFrom": "parent_session",
+}
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
 """Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part
@@ -52,9 +64,13 @@ class Pi:
 
     def sniff(self, document: Document) -> Confidence:
         lines = document.first_objects
-        begun = any(line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines)
+        begun = any(
+            line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines
+        )
         sent = [dict_in(line, "message") for line in lines if line.get("type") == "message"]
-        return certain_if(sent and (begun or any(message.get("role") == "toolResult" for message in sent)))
+        return certain_if(
+            sent and (begun or any(message.get("role") == "toolResult" for message in sent))
+        )
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
@@ -81,10 +97,17 @@ class _Session(Steps):
                 self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own, t = entry.get("id") or f"line {number}", time_of(entry.get("timestamp"), self.unread)
+            own, t = (
+                entry.get("id") or f"line {number}",
+                time_of(entry.get("timestamp"), self.unread),
+            )
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else self.last
             if parent != self.last and (parent is None or parent in self.parents):
-                self._reset(parent, t, entry.get("summary") if entry.get("type") == "branch_summary" else None)
+                self._reset(
+                    parent,
+                    t,
+                    entry.get("summary") if entry.get("type") == "branch_summary" else None,
+                )
             self.parents[own], self.last = parent, own
             before = self.index
             self._entry(entry, own, t)
@@ -99,7 +122,10 @@ class _Session(Steps):
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
             self._reset(own, t, summary)
         elif kind == "custom_message":
-            self.say(ReadMessage("user", Blocks().add_all(entry.get("content"), self.unread).content), t=t)
+            self.say(
+                ReadMessage("user", Blocks().add_all(entry.get("content"), self.unread).content),
+                t=t,
+            )
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -117,11 +143,15 @@ class _Session(Steps):
         elif role == "toolResult":
             truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
             failed = message.get("isError") is True
-            ran = Ran(failed=failed, error=(content.text or None) if failed else None, cut=truncated)
+            ran = Ran(
+                failed=failed, error=(content.text or None) if failed else None, cut=truncated
+            )
             call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
             self.say(replace(content, role="tool", call_id=call_id, name=name, ran=ran), t=t)
         elif role == "bashExecution":
-            command = _COMMAND.format(message.get("command"), message.get("output") or "(no output)")
+            command = _COMMAND.format(
+                message.get("command"), message.get("output") or "(no output)"
+            )
             if message.get("excludeFromContext") is not True:
                 self.say(ReadMessage("user", command), t=t)
         elif role in ("user", "custom", "hookMessage"):
@@ -133,7 +163,10 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         """Add an answer with its usage and cost."""
-        blocks, usage = Blocks().add_all(message.get("content"), self.unread), message.get("usage", {})
+        blocks, usage = (
+            Blocks().add_all(message.get("content"), self.unread),
+            message.get("usage", {}),
+        )
         cost = dict_in(usage, "cost").get("total")
         if isinstance(cost, int | float):
             self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
@@ -164,4 +197,8 @@ class _Session(Steps):
             if entry == first:
                 break
         resets = {step.index for step in self.steps if isinstance(step, ContextReset)}
-        self.add(ContextReset(index=self.index, t=t, summary=summary, kept=paired(self.steps, kept - resets)))
+        self.add(
+            ContextReset(
+                index=self.index, t=t, summary=summary, kept=paired(self.steps, kept - resets)
+            )
+        )

@@ -35,9 +35,13 @@ class RequestLog:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        asked = [record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None]
+        asked = [
+            record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None
+        ]
         answered = any(answer_in(record) is not None for record in asked)
-        return Confidence.POSSIBLE if answered else Confidence.NO  # other formats may wrap these in more
+        return (
+            Confidence.POSSIBLE if answered else Confidence.NO
+        )  # other formats may wrap these in more
 
     def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""
@@ -55,9 +59,13 @@ def _others(document: Document) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []
-        alone = len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
+        alone = (
+            len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
+        )
         if alone and not records and path < document.path:
-            what = f"is one call of a log, read together with {path.name} — name it to read it alone"
+            what = (
+                f"is one call of a log, read together with {path.name} — name it to read it alone"
+            )
             raise PartOf(f"{document.name}: {what}")
         records += known if alone else []
     return records

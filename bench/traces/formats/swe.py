@@ -59,7 +59,9 @@ class Swe:
         run = next(iter(dicts(fields.get("attempts"))), fields)
         actions, history = dicts(run.get("trajectory")), dicts(run.get("history"))
         acted = any({"action", "observation"} <= action.keys() for action in actions)
-        agents = any("agent" in entry and {"message_type", "action"} & entry.keys() for entry in history)
+        agents = any(
+            "agent" in entry and {"message_type", "action"} & entry.keys() for entry in history
+        )
         return certain_if(bool(actions or history) and (acted or agents))
 
     def read(self, document: Document) -> Traces:
@@ -77,12 +79,16 @@ class Swe:
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         task = text(fields.get("instance_id")) or text(graded.get("task"))
         labels = {} if task is None else {"task": task}
-        yield steps.trace(document, "swe", labels=labels, outcome=_outcome(dict_in(graded, "result")))
+        yield steps.trace(
+            document, "swe", labels=labels, outcome=_outcome(dict_in(graded, "result"))
+        )
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
     content = message.get("content")
-    observed = message.get("role") == "user" and isinstance(content, str) and is_observation(content)
+    observed = (
+        message.get("role") == "user" and isinstance(content, str) and is_observation(content)
+    )
     return observed or "raw_output" in as_dict(message.get("extra"))
 
 
@@ -115,13 +121,21 @@ class _MiniRun(Steps):
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
         ends = [dict_in(value, "extra") for value in values if value.get("role") == "exit"]
-        self.meta = {key: about[key] for about in (info, *ends) for key in _NOTED if about.get(key) is not None}
+        self.meta = {
+            key: about[key]
+            for about in (info, *ends)
+            for key in _NOTED
+            if about.get(key) is not None
+        }
         if cost := dict_in(info, "model_stats").get("instance_cost"):
             self.meta["cost_usd"] = cost
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        called = ("output" in entry or entry.get("role") == "tool" or entry.get("tool_calls") for entry in entries)
+        called = (
+            "output" in entry or entry.get("role") == "tool" or entry.get("tool_calls")
+            for entry in entries
+        )
         in_text = not any(called)
         for entry, following in zip(entries, [*entries[1:], {}], strict=False):
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
@@ -135,7 +149,11 @@ class _MiniRun(Steps):
         """The messages of an entry: an answer of the Responses interface with its results, or a
         message of a chat, with what the provider's response says of it."""
         fields = {key: member for key, member in entry.items() if key != "extra"}
-        if entry.get("role") is None and "output" in entry and entry.get("type") != "function_call_output":
+        if (
+            entry.get("role") is None
+            and "output" in entry
+            and entry.get("type") != "function_call_output"
+        ):
             if isinstance(entry.get("tools"), list):
                 self.tools(entry["tools"])
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]

@@ -45,7 +45,9 @@ class Tau:
             return Confidence.CERTAIN
         inner = next(iter(dicts(run.get("simulations"))), run)
         simulated = {"task_id", "termination_reason", "messages"} <= inner.keys()
-        return certain_if(simulated or (isinstance(run.get("traj"), list) and {"reward", "task_id"} <= run.keys()))
+        return certain_if(
+            simulated or (isinstance(run.get("traj"), list) and {"reward", "task_id"} <= run.keys())
+        )
 
     def read(self, document: Document) -> Traces:
         """The file's runs in order."""
@@ -58,7 +60,9 @@ class Tau:
         else:
             traces = [trace for value in runs for trace in _simulations(document, value)]
         if not traces:
-            reason = document.fail("holds no simulations — they lie in files of their own beside it; give those")
+            reason = document.fail(
+                "holds no simulations — they lie in files of their own beside it; give those"
+            )
             raise NoRun(str(reason))
         left_out = {**traces[0].left_out, **unread.counts}
         yield from (msgspec.structs.replace(traces[0], left_out=left_out), *traces[1:])
@@ -72,11 +76,16 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     for message in messages(run["traj"], steps.unread):
         failed = message.role == "tool" and message.text.startswith(_FAILED)
         steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    labels = {f"expected_{key}": value for key, value in filled(task, ("actions", "outputs")).items()}
+    labels = {
+        f"expected_{key}": value for key, value in filled(task, ("actions", "outputs")).items()
+    }
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
     meta = filled(run, ("task_id", "trial", "records"))
-    for fields, keys in ((info, ("source", "user_cost", "reward_info")), (task, ("user_id", "instruction"))):
+    for fields, keys in (
+        (info, ("source", "user_cost", "reward_info")),
+        (task, ("user_id", "instruction")),
+    ):
         meta |= filled(fields, keys)
     outcome = _outcome(run.get("reward"), "tau-bench's reward", steps.unread)
     return steps.trace(document, "tau", labels=labels, meta=meta, outcome=outcome)
@@ -96,10 +105,14 @@ def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
     info = dict_in(value, "info")
     runs = dicts(value.get("simulations")) if "info" in value or "simulations" in value else [value]
     tasks = {str(task.get("id")): task for task in dicts(value.get("tasks"))}
-    return [_simulation(document, run, info, tasks.get(str(run.get("task_id")), {})) for run in runs]
+    return [
+        _simulation(document, run, info, tasks.get(str(run.get("task_id")), {})) for run in runs
+    ]
 
 
-def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any], task: dict[str, Any]) -> Trace:
+def _simulation(
+    document: Document, run: dict[str, Any], info: dict[str, Any], task: dict[str, Any]
+) -> Trace:
     """A simulation of tau2 as a trace."""
     steps = Steps()
     defined = dict_in(info, "environment_info").get("tool_defs")
@@ -112,11 +125,15 @@ def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any], t
     labels: dict[str, Any] = {"task": " ".join(filter(None, (domain, str(run.get("task_id")))))}
     if expected := dict_in(task, "evaluation_criteria").get("actions"):
         labels["expected_actions"] = expected
-    outcome = _outcome(dict_in(run, "reward_info").get("reward"), "tau2-bench's reward", steps.unread)
+    outcome = _outcome(
+        dict_in(run, "reward_info").get("reward"), "tau2-bench's reward", steps.unread
+    )
     meta = filled(run, _TAU2_META)
     if cost := run.get("agent_cost"):
         meta["cost_usd"] = cost
-    return steps.trace(document, "tau", id=text(run.get("id")) or "", labels=labels, meta=meta, outcome=outcome)
+    return steps.trace(
+        document, "tau", id=text(run.get("id")) or "", labels=labels, meta=meta, outcome=outcome
+    )
 
 
 def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
@@ -132,6 +149,8 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
         if message.role == "tool":
             failed = value.get("error") is True
             error = (message.text or None) if failed else None
-            message = replace(message, call_id=text(value.get("id")) or "", failed=failed, error=error)
+            message = replace(
+                message, call_id=text(value.get("id")) or "", failed=failed, error=error
+            )
         t = time_of(value.get("timestamp"), steps.unread)
         steps.say(message.with_known(model=model if usage else None, usage=usage), t=t)

@@ -24,5 +24,9 @@ def compact(messages: list) -> list:
 
 for line in sys.stdin:
     request = json.loads(line)
-    answer = compact(request["messages"]) if request["slot"] == "compactor" else summarize(request["result"])
+    answer = (
+        compact(request["messages"])
+        if request["slot"] == "compactor"
+        else summarize(request["result"])
+    )
     print(json.dumps({"answer": answer}), flush=True)
