@@ -33,11 +33,9 @@ _WORST_FIRST = ("fail", "undecided", "skipped", "pass")
 _Code = int | pytest.ExitCode | None
 _PACKAGES = ("node_modules", "site-packages")
 
-UPDATE, REQUIRE, UNDECIDED = (
-    "--bench-update-baseline",
-    "--bench-require-baseline",
-    "--bench-allow-inconclusive",
-)
+UPDATE = "--bench-update-baseline"
+REQUIRE = "--bench-require-baseline"
+UNDECIDED = "--bench-allow-inconclusive"
 ACCEPTED, ADVISED, STANDS = "bench_accepted", "bench_advice", "bench_stands"
 MEASURED = "measured something"
 """The name of the first item of each scenario."""
@@ -81,9 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
             )
     if _is_required(config) and not hasattr(config, "workerinput"):
         config.stash[_REQUIRED] = RequiredGates(config)
-        config.pluginmanager.register(
-            config.stash[_REQUIRED]
-        )  # without a name that `-p no:NAME` could block
+        # Without a name that `-p no:NAME` could block.
+        config.pluginmanager.register(config.stash[_REQUIRED])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -28,11 +28,9 @@ def parse_rule(
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
     {'max_drop': '2%'}
     """
-    metric, strategy, over = (
-        table.get("metric"),
-        table.get("strategy", "*"),
-        table.get("over", "all"),
-    )
+    metric = table.get("metric")
+    strategy = table.get("strategy", "*")
+    over = table.get("over", "all")
     if not isinstance(metric, str) or metric not in infos:
         raise ScenarioError(
             f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}"

@@ -229,10 +229,8 @@ def _count(rule: Rule, counted: _Hits) -> RuleResult:
 
 def _rate(rule: Rule, counted: _Hits, alarms: FalseAlarms) -> RuleResult:
     """A rule that reads prose: broken by a rate that is certainly above its false alarms."""
-    low, expected = (
-        lowest_rate(counted.hits, counted.of),
-        alarms.expected(counted.of, counted.summaries),
-    )
+    low = lowest_rate(counted.hits, counted.of)
+    expected = alarms.expected(counted.of, counted.summaries)
     return RuleResult(
         rule=rule,
         passed=low <= expected,

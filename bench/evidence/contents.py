@@ -68,10 +68,8 @@ class TraceContents:
         """The texts of a message, none of them empty: its own, without half a word at a cut, and
         those of its calls.
         """
-        text, result = (
-            self.text_of(message),
-            self.results.get(-1 if message.step is None else message.step),
-        )
+        text = self.text_of(message)
+        result = self.results.get(-1 if message.step is None else message.step)
         if result is not None and text != result.text:
             key = result.index, text
             if key not in self._cut:

@@ -69,9 +69,8 @@ class Mentions:
             numbers = numbers_by_text(
                 (word, number) for number, row in enumerate(rows) for word in {*row.split()}
             )
-            alone = Remembered(
-                lambda number: frozenset((number,))
-            )  # one set for all words of one row
+            # One set for all words of one row.
+            alone = Remembered(lambda number: frozenset((number,)))
             return {
                 word: frozenset(each) if isinstance(each, list) else alone(each)
                 for word, each in numbers.items()

@@ -63,9 +63,8 @@ def step_texts(step: AnyStep) -> list[str]:
 
 _EXECUTE = re.compile(r"^[^\S\n]*+execute:\s*(.+?)$", re.MULTILINE)
 
-_CODE = re.compile(
-    r"[\n()=|;$<>]|^.{120}|^\w+ -"
-)  # marks of an argument that is code or a command, and no value
+# Marks of an argument that is code or a command, and no value.
+_CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
 
 

@@ -85,9 +85,8 @@ def read_regular(path: Path) -> bytes:
         if not stat.S_ISREG(mode.st_mode):
             raise OSError(0, "is no regular file (a pipe, a device or a socket)")
         most = limit("size")
-        piece = max(
-            mode.st_size + 1, 1_000_000
-        )  # a file of a few bytes is not given room for all that is allowed
+        # A file of a few bytes is not given room for all that is allowed.
+        piece = max(mode.st_size + 1, 1_000_000)
         data = joined(_pieces(file, piece), most) if mode.st_size <= most else None
     if data is None:
         raise OSError(0, f"has more than {most:,} bytes; {raised('size')}")
@@ -106,9 +105,8 @@ def read_result(path: Path) -> bytes:
 def _pieces(file: Any, size: int) -> Iterator[bytes]:
     while data := file.read(size):
         yield data
-    if (
-        data is None
-    ):  # a log of the kernel calls itself a regular file, and would have us wait for more
+    # A log of the kernel calls itself a regular file, and would have us wait for more.
+    if data is None:
         raise OSError(0, "is no file with an end")
 
 

@@ -37,9 +37,8 @@ def loops(evidence: ReplayEvidence) -> Number:
         taken.setdefault(item.router, []).append((item.route, bisect_right(progress, item.step)))
     for outcome in evidence.replay.results:
         if outcome.reply is not None:
-            ended_at = (
-                outcome.step if outcome.reply.route == "END" else None
-            )  # no two ends are equal
+            # No two ends are equal.
+            ended_at = outcome.step if outcome.reply.route == "END" else None
             reply = outcome.reply.route, compact_json(outcome.reply.state), ended_at
             taken.setdefault("consumer", []).append(reply)
     streaks = [len([*group]) for decided in taken.values() for _, group in groupby(decided)]

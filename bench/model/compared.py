@@ -126,9 +126,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""
-        screen: str = import_module("bench.reports").markdown_screen(
-            self
-        )  # values import no reports
+        # Values import no reports.
+        screen: str = import_module("bench.reports").markdown_screen(self)
         return screen
 
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:

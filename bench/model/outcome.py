@@ -53,12 +53,10 @@ class Record(Value, frozen=True, kw_only=True):
     t: float | None = None
 
 
-SELECTED, PARAMETERS, OUTPUT, SUMMARY = (
-    "selected_script",
-    "script_parameters",
-    "raw_output",
-    "execution_summary",
-)
+SELECTED = "selected_script"
+PARAMETERS = "script_parameters"
+OUTPUT = "raw_output"
+SUMMARY = "execution_summary"
 
 TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
 """The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has

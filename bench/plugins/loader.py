@@ -166,9 +166,8 @@ def _imported(file: Path) -> ModuleType:
         parts.insert(0, top.name)
         top = top.parent
     if len(parts) > 1 and parts[0] != __name__.partition(".")[0]:
-        with contextlib.suppress(
-            Exception
-        ):  # its package cannot be imported, or it expects to be in none
+        # Its package cannot be imported, or it expects to be in none.
+        with contextlib.suppress(Exception):
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
     _look_first_in(file.parent)

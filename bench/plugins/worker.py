@@ -283,9 +283,8 @@ def _end(
     """End a child with all that it started; in a fork of the owner only close its socket."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
-            control.shutdown(
-                socket.SHUT_RDWR
-            )  # also where a fork of this process has the socket too
+            # Also where a fork of this process has the socket too.
+            control.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_S)
         with contextlib.suppress(OSError):

@@ -352,10 +352,8 @@ def _losses(sessions: Sessions) -> Iterator[Block]:
 
 def _shortening(place: str, item: Shortening) -> tuple[Cell | str, ...]:
     turn = "the end" if item.turn is None else count(item.turn)
-    tokens, dropped = (
-        _arrow(item.tokens_before, item.tokens_after),
-        count(len(item.results_dropped)),
-    )
+    tokens = _arrow(item.tokens_before, item.tokens_after)
+    dropped = count(len(item.results_dropped))
     losses = (item.facts_lost, item.rules_dropped, item.asked_again)
     return Cell(item.kind, place), turn, tokens, dropped, *(_bad(len(lost)) for lost in losses)
 

@@ -67,10 +67,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     head, rest = _sentence(
         readings, groups, list(dict.fromkeys(item.strategy for _, item in advised))
     )
-    figures, questions = (
-        Figures(tuple(_figures(readings, advised))),
-        _questions(readings, groups, reports),
-    )
+    figures = Figures(tuple(_figures(readings, advised)))
+    questions = _questions(readings, groups, reports)
     sections = (
         Section("answer", "Answer", "Answer", (Prose((head, rest), "lead"), figures, questions)),
         Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
@@ -86,10 +84,8 @@ def _sentence(
 ) -> tuple[Span, str]:
     """The gates that failed or what to ship, then what the other scenarios say."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
-    gates, failed = (
-        sum(len(one.decided) for one in readings),
-        sum(len(one.failed) for one in readings),
-    )
+    gates = sum(len(one.decided) for one in readings)
+    failed = sum(len(one.failed) for one in readings)
     parts = [
         f"{count(len(places))} {_GROUPS[name][len(places) > 1]}"
         for name, places in groups.items()
@@ -123,10 +119,8 @@ def _figures(
     missed = [item.missed_turns for _, item in advised if item.missed_turns is not None]
     line = f"those to ship would miss at most {percent(max(missed))} of turns" if missed else ""
     yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}", "", line)
-    gates, failed = (
-        sum(len(one.decided) for one in readings),
-        sum(len(one.failed) for one in readings),
-    )
+    gates = sum(len(one.decided) for one in readings)
+    failed = sum(len(one.failed) for one in readings)
     passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 

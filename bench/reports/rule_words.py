@@ -81,15 +81,12 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
-    words, asked, value = (
-        RULES[result.rule],
-        _ASKED[result.rule],
-        rule_value(result.rule, result.value),
-    )
+    words = RULES[result.rule]
+    asked = _ASKED[result.rule]
+    value = rule_value(result.rule, result.value)
     if is_count(result.rule):
-        noun = (
-            "gate" if result.rule == "ran" and not result.findings else words.noun
-        )  # a failed run has a finding
+        # A failed run has a finding.
+        noun = "gate" if result.rule == "ran" and not result.findings else words.noun
         return f"{of(result.value or 0, noun)} {words.refusal}"
     if asked.kind == "prose":
         return f"{value} {words.refusal}"

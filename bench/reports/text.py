@@ -146,11 +146,9 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 def _column(table: Table, at: int) -> _Column:
     """A column of a table: names and numbers of a usual length are not broken, words are."""
-    title, number, first = (
-        table.columns[at].title,
-        table.columns[at].number,
-        at == table.in_texts[0],
-    )
+    title = table.columns[at].title
+    number = table.columns[at].number
+    first = at == table.in_texts[0]
     texts = [_cell(row.cells[at], number, first) for row in table.rows]
     groups = [row.group for row in table.rows] if first else []
     widest = max(map(len, [*texts, *groups, *textwrap.wrap(title, _HEAD)]), default=0)

@@ -122,9 +122,8 @@ class MeasuredRuns:
             if run is not None:
                 self._from_earlier.append(self._sharing(run))
                 continue
-            if (
-                self._running.workers.count > 1
-            ):  # a vocabulary that is read here is read in no worker
+            # A vocabulary that is read here is read in no worker.
+            if self._running.workers.count > 1:
                 TokenCounter(encoding_for(task.trace.model or self._plan.measuring.model)[0])
             yield task
 

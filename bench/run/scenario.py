@@ -264,9 +264,8 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
     place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
         close = nearest(name, READ)
-        if (
-            name not in READ and "did you mean" in close
-        ):  # others may be read by somebody's own metrics
+        # Others may be read by somebody's own metrics.
+        if name not in READ and "did you mean" in close:
             raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
         if name in ("routes", "scripts"):
             _require_steps(name, label, trace, place)

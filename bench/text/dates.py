@@ -51,11 +51,9 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
     ['23:30', '23:30', '9:00']
     """
     for match in _TIME.finditer(text):
-        hour, minute, half = (
-            match[1] or match[4],
-            match[2] or "00",
-            (match[3] or match[5] or "").casefold(),
-        )
+        hour = match[1] or match[4]
+        minute = match[2] or "00"
+        half = (match[3] or match[5] or "").casefold()
         hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
         yield f"{hours}:{minute}", match.span()
 

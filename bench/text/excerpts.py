@@ -56,10 +56,8 @@ class _Place(NamedTuple):
 
     def between(self, shown: str, full: str) -> Gap:
         """The gap without the blanks in which both of its texts end."""
-        words, missing = (
-            shown[self.begin : self.end],
-            full[self.begin_of_missing : self.end_of_missing],
-        )
+        words = shown[self.begin : self.end]
+        missing = full[self.begin_of_missing : self.end_of_missing]
         blanks = missing[len(missing.rstrip()) :]
         shared = len(blanks) if words.endswith(blanks) else 0
         return Gap(words[: len(words) - shared], missing[: len(missing) - shared])

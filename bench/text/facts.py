@@ -351,9 +351,8 @@ def _ends(edge: str, beyond: str) -> bool:
         return True
     if _is_word(beyond[0]):
         return False
-    return not (
-        edge.isdigit() and beyond[0] == "." and beyond[1:].isdigit()
-    )  # .5 of 0.5 is half a number
+    # .5 of 0.5 is half a number.
+    return not (edge.isdigit() and beyond[0] == "." and beyond[1:].isdigit())
 
 
 def _is_word(char: str) -> bool:

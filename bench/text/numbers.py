@@ -19,9 +19,8 @@ _SHORT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{0,6}))?|\.([0-9]{1,6})")
 _SPELLED = re.compile(r"(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,5}[1-9])?")
 _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
-_EXACT = Context(
-    prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX
-)  # no digit is rounded away, nothing becomes 0
+# No digit is rounded away, nothing becomes 0.
+_EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @lru_cache(1 << 14)

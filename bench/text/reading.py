@@ -72,9 +72,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
         text = "\n".join(line for line in text.split("\n") if line not in set(paths))
     rest = text
     if text.lstrip()[:1] in ("{", "["):
-        ways = dict.fromkeys(
-            (text, text.replace("\n", " "))
-        )  # the latter for lines that were wrapped
+        # The latter for lines that were wrapped.
+        ways = dict.fromkeys((text, text.replace("\n", " ")))
         for way, bare in product(ways, (False, True)):
             with suppress(NothingParsed):
                 value, end = parse_prefix(way, bare=bare)
@@ -300,9 +299,8 @@ def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
         indent = len(line) - len(line.lstrip())
         item = _DASHES.match(bare)
         if item:
-            stack = [
-                level for level in stack if level[0] <= indent + 1
-            ]  # a list may stand below its key as it is
+            # A list may stand below its key as it is.
+            stack = [level for level in stack if level[0] <= indent + 1]
             indent, bare = indent + item.end(), bare[item.end() :]
         pairs = [
             _PAIR.fullmatch(part)

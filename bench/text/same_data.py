@@ -36,10 +36,8 @@ _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
 _NONE = re.compile(r"null\b|none\b|nil\b", re.IGNORECASE)
-_TRUE, _FALSE = (
-    re.compile(r"true\b|yes\b", re.IGNORECASE),
-    re.compile(r"false\b|no\b", re.IGNORECASE),
-)
+_TRUE = re.compile(r"true\b|yes\b", re.IGNORECASE)
+_FALSE = re.compile(r"false\b|no\b", re.IGNORECASE)
 _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Dots or lines that lead from a key to its value."""
@@ -365,11 +363,9 @@ class _Walk:
         omission.
         """
         text, at = self._text, self._at
-        sign, following, behind = (
-            text[at : at + 1],
-            text[at + 1 : at + 2],
-            text[at - 1 : at] if at else "",
-        )
+        sign = text[at : at + 1]
+        following = text[at + 1 : at + 2]
+        behind = text[at - 1 : at] if at else ""
         if leader := _LEADER.match(text, at):
             self._at = leader.end()
             return True

@@ -167,9 +167,8 @@ def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
     row: Row = {}
     for column, cell in zip(columns, cells, strict=False):
         text = cell.strip()
-        if (
-            not text or text in _LEFT_OUT or (not column and text.isdigit())
-        ):  # the last: a plain row number
+        # The last: a plain row number.
+        if not text or text in _LEFT_OUT or (not column and text.isdigit()):
             continue
         row[column] = read_cell(text)
         if text[0] in "{[":

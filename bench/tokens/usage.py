@@ -152,9 +152,8 @@ class _Fit(NamedTuple):
             slopes = [(d - x - s) / n for d, s, n, x in pairs if n]
             framing = round(_within(median(slopes), _MESSAGE_TOKENS), 2) if slopes else framing
         rest = median(d - x - factor * s - framing * n for d, s, n, x in parts)
-        lowest = -factor * min(
-            prompt.tools for prompt in sent
-        )  # a prompt never costs less than nothing
+        # A prompt never costs less than nothing.
+        lowest = -factor * min(prompt.tools for prompt in sent)
         counting = Counting(
             prompt_tokens=round(max(rest, lowest)), message_tokens=framing, factor=factor
         )

@@ -78,9 +78,8 @@ class Calls:
         self.document, self.reader = document, reader
         self.runs: dict[str, Prompts] = {}  # by session
         self.skipped = Unread()
-        self._kept: dict[
-            str, list[ReadMessage]
-        ] = {}  # by an answer's name: the conversation that the server keeps
+        # By an answer's name: the conversation that the server keeps.
+        self._kept: dict[str, list[ReadMessage]] = {}
         self._unread: dict[str, Counter[str]] = {}  # by session
         self._usd: dict[tuple[str, str], float] = {}  # by session and thread
 
@@ -153,14 +152,11 @@ def _call_in(record: dict[str, Any]) -> Call | None:
     call = call_of(request, answer)
     offered, usd = as_dict(record.get("model_parameters")).get("tools"), record.get("response_cost")
     call.tools = call.tools or (offered if isinstance(offered, list) else None)
-    call.asked, call.answered = (
-        _first_time(record, _STARTS, call.unread),
-        _first_time(record, _ENDS, call.unread),
-    )
+    call.asked = _first_time(record, _STARTS, call.unread)
+    call.answered = _first_time(record, _ENDS, call.unread)
     seconds = record.get("latency_sec")
-    if call.asked is not None and isinstance(
-        seconds, int | float
-    ):  # OpenHands states when it was answered
+    # OpenHands states when it was answered.
+    if call.asked is not None and isinstance(seconds, int | float):
         call.asked, call.answered = call.asked - seconds, call.asked
     call.model = call.model or text(record.get("model"))
     call.usd = usd if isinstance(usd, int | float) else 0.0

@@ -12,9 +12,8 @@ import msgspec
 from ..model import too_deep
 
 _DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
-_HUGE = (
-    b"0" * 300
-)  # so many digits are no float, or are none once a few are added up: whoever divides them fails
+# So many digits are no float, or are none once a few are added up: whoever divides them fails.
+_HUGE = b"0" * 300
 
 
 class NotJson(ValueError):

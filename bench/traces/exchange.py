@@ -167,9 +167,8 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
-    alone = {
-        key: value for key, value in response.items() if key not in _USAGES
-    }  # which are read once
+    # Which are read once.
+    alone = {key: value for key, value in response.items() if key not in _USAGES}
     for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), alone)):
         if "role" in value or is_langchain(value) or "parts" in value:
             read = message(value, unread, "assistant")
@@ -191,10 +190,8 @@ def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     several = [item for inner in lists for item in dicts(inner)]
     unread.add("further answer of one model call", max(len(several) - 1, 0))
     for answer in several[:1]:
-        value, gemini = (
-            first_of(answer, ("message", "content")),
-            isinstance(answer.get("content"), dict),
-        )
+        value = first_of(answer, ("message", "content"))
+        gemini = isinstance(answer.get("content"), dict)
         if isinstance(value, dict):
             read = [
                 without_ids(item) if gemini else item

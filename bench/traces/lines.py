@@ -85,6 +85,7 @@ def decode_trace(data: bytes) -> Trace:
 
 def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """The value on a line, of a decoder's type. Raises msgspec.ValidationError for one of another."""
+    # Merely rare: a lone surrogate.
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:
@@ -93,7 +94,7 @@ def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         msgspec.DecodeError,
         UnicodeDecodeError,
         RecursionError,
-    ):  # merely rare: a lone surrogate
+    ):
         return msgspec.convert(json.loads(line), decoder.type)
 
 

@@ -248,9 +248,8 @@ class _Known:
         """A trace under the id that it has among the others, and why it is to be left out (`""`: it
         is not). TraceError for an id taken twice."""
         session, outline = trace.meta.get("session_id"), _outline(trace)
-        if isinstance(
-            session, str
-        ):  # before the bytes: it says more. Two formats may record one session.
+        # Before the bytes: it says more. Two formats may record one session.
+        if isinstance(session, str):
             first = self._first.setdefault(("session", session), file)
             if first.path != file.path:
                 return trace, f"holds session {session!r}, which {first.name} has given already"
@@ -331,9 +330,8 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    first, reason = min(
-        skipped, key=lambda item: item[1].startswith("not recognised:")
-    )  # the nearest to a trace
+    # The nearest to a trace.
+    first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))
     files = (
         f"none of {len(given.files)} files is a trace ("
         if len(given.files) > 1

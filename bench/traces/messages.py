@@ -181,9 +181,8 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     elif isinstance(value.get("data"), dict) and "content" in value["data"] and "role" not in value:
         value = value["data"]
     inner = value.get("message")
-    if (
-        "role" in value and isinstance(inner, dict) and "content" not in value
-    ):  # as Cursor keeps them
+    # As Cursor keeps them.
+    if "role" in value and isinstance(inner, dict) and "content" not in value:
         value = {**inner, **{key: member for key, member in value.items() if key != "message"}}
     role = value.get("role")
     if (

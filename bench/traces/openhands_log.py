@@ -64,9 +64,8 @@ class EventLog(Steps):
         self._usages: dict[str, dict[str, Any]] = {}  # by the same
         self._costs: dict[str, float] = {}  # so far, by what models were used for
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
-        self._asked: dict[
-            str, float | None
-        ] = {}  # when a call was made, if its answer made no other
+        # When a call was made, if its answer made no other.
+        self._asked: dict[str, float | None] = {}
         self._last = ""  # the event before
 
     def event(self, event: Event) -> None:
@@ -90,10 +89,8 @@ class EventLog(Steps):
 
     def _first_agents(self, event: Event) -> Callable[[EventLog, Event, float | None], None] | None:
         """The method for an event of the first agent; None for one that is not read."""
-        is_agents, kind = (
-            event.get("source") == "agent",
-            event.get("action") or event.get("observation"),
-        )
+        is_agents = event.get("source") == "agent"
+        kind = event.get("action") or event.get("observation")
         if kind in _SILENT or kind == "recall" or "kind" in event:
             return None
         if text(event.get("action")) and (is_agents or kind == "message"):
@@ -138,11 +135,9 @@ class EventLog(Steps):
 
     def _first_action(self, event: Event, t: float | None) -> None:
         """Add the answer that an action of the first agent came from."""
-        kind, args, own = (
-            str(event.get("action")),
-            dict_in(event, "args"),
-            f"event{event.get('id')}",
-        )
+        kind = str(event.get("action"))
+        args = dict_in(event, "args")
+        own = f"event{event.get('id')}"
         metadata = dict_in(event, "tool_call_metadata")
         response = dict_in(metadata, "model_response")
         if answers := answers_of(response, self.unread):
@@ -198,10 +193,9 @@ class EventLog(Steps):
         pictures: list[Part] = [part for part in blocks.parts if not isinstance(part, TextPart)]
         if screenshot := text(observation.get("screenshot_data")):
             pictures += self._blocks({"image_urls": [f"data:image/png;base64,{screenshot}"]}).parts
+        # Marks of pasting.
         ran = Ran(
-            data=data_of(
-                output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")
-            ),  # marks of pasting
+            data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
             full="\n".join([*texts, *more]) if clips != texts else None,
             duration_s=seconds_between(self._asked.get(call_id), t),
             error=output if is_error else None,

@@ -84,9 +84,8 @@ def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
     >>> [path.files[0].below for path in with_distinct_names([GivenPath(file.name, None, (file,), True) for file in files])]
     ['x/a.json', 'y/a.json']
     """
-    named: dict[
-        str, dict[str, str]
-    ] = {}  # by the name of a case: the places of its files, and the path that gave each
+    # By the name of a case: the places of its files, and the path that gave each.
+    named: dict[str, dict[str, str]] = {}
     for path in given:
         for file in path.files:
             named.setdefault(case_id(file.below), {}).setdefault(

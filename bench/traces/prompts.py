@@ -61,9 +61,8 @@ class Threads:
         self._all: list[Thread] = []
         self._names: set[str] = set()
         self._begun: Counter[str] = Counter()  # conversations but the first, by group
-        self._listed: dict[
-            Hashable, dict[int, None]
-        ] = {}  # a mark that has changed since is no match
+        # A mark that has changed since is no match.
+        self._listed: dict[Hashable, dict[int, None]] = {}
 
     def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
@@ -147,9 +146,8 @@ class Prompts(Steps):
     def __init__(self) -> None:
         super().__init__()
         self._threads = Threads()
-        self._answers: dict[
-            str, ReadMessage
-        ] = {}  # those with several calls, by the id of each call
+        # Those with several calls, by the id of each call.
+        self._answers: dict[str, ReadMessage] = {}
 
     def ask(
         self,

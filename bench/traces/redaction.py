@@ -52,9 +52,8 @@ class Redactor:
         self._placeholders: dict[str, str] = {}  # by secret
         self._kinds: dict[str, str] = {}  # by placeholder
         self._numbers: Counter[str] = Counter()
-        self._alone: dict[
-            str, str
-        ] = {}  # secrets that are removed wherever they stand, with placeholders
+        # Secrets that are removed wherever they stand, with placeholders.
+        self._alone: dict[str, str] = {}
         self._automaton: AhoCorasick | None = None  # of these secrets
 
     def trace(self, trace: Trace) -> Trace:
@@ -203,9 +202,8 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
         pair = (
             len(value) == 2 and all(isinstance(item, str) for item in value) and len(value[0]) < 60
         )
-        names = (
-            [name, value[0]] if pair else [name] * len(value)
-        )  # of two texts the first may name the second
+        # Of two texts the first may name the second.
+        names = [name, value[0]] if pair else [name] * len(value)
         items = [_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True)]
         return (
             value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)

@@ -127,10 +127,8 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
     """A span as OTLP has it; as the SDKs print it, its ids in a context; or as Phoenix gives it,
     its attributes nested and the kind of OpenInference beside them."""
     ids, parent = {**span, **_context(span)}, _context(span, "parent", "parentSpanContext")
-    status, events = (
-        as_dict(span.get("status")),
-        [_event(event) for event in dicts(span.get("events"))],
-    )
+    status = as_dict(span.get("status"))
+    events = [_event(event) for event in dicts(span.get("events"))]
     code = first_of(status, ("code", "status_code")) or span.get("status_code")
     reasons = [span.get("status_message"), status.get("message"), status.get("description")]
     reasons += [details.get("exception.message") for name, details in events if name == "exception"]

@@ -99,9 +99,8 @@ class Steps:
         self.outcome: Outcome | None = None
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
-        self._unnamed: dict[
-            str, list[tuple[Any, Ran]]
-        ] = {}  # by the tool's name: arguments and run
+        # By the tool's name: arguments and run.
+        self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}
         # those of the last turn that used an id, the next to be answered first
         self._calls: dict[str, list[ToolCall]] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent

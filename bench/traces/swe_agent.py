@@ -116,10 +116,8 @@ class _History(Steps):
 
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
-        role, content = (
-            ROLES.get(entry.get("role", "")),
-            Blocks().add_all(entry.get("content"), self.unread).content,
-        )
+        role = ROLES.get(entry.get("role", ""))
+        content = Blocks().add_all(entry.get("content"), self.unread).content
         place = self._place(entry)
         if role is None:
             self.unread.kind("message", entry.get("role"))

@@ -109,10 +109,8 @@ class Tree(Prompts):
         self.unread = self.unread if unread is None else unread
         self.nodes = {*map(str, nodes), "__end__"}
         tree = sorted(spans, key=lambda span: span.start or 0.0)
-        parents, named = (
-            {span.id: span.parent for span in tree},
-            {span.id: span.agent for span in tree},
-        )
+        parents = {span.id: span.parent for span in tree}
+        named = {span.id: span.agent for span in tree}
         self._agents: dict[str, str] = inherited(
             parents, lambda name, above: named[name] or above or ""
         )

@@ -53,10 +53,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
     if not inputs and (type(given) is not int or given < prompt):
         prompt += sum(count for key in _BESIDE if type(count := reported.get(key)) is int)
-    read, written = (
-        within.get("read", counts.get("read")),
-        counts.get("written", within.get("written")),
-    )
+    read = within.get("read", counts.get("read"))
+    written = counts.get("written", within.get("written"))
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
     cached, thought = _beside(
         counts.get("total", 0) - prompt - completion, read or 0, written or 0, reasoning or 0

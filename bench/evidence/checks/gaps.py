@@ -14,9 +14,8 @@ from ...text.omissions import omission_in
 from ..result_counts import counts_of
 
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
-_MARK = re.compile(
-    r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?"
-)  # begins with a set of characters
+# Begins with a set of characters.
+_MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 _SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{2,14}(?![\w-]|\.\d)")

@@ -95,11 +95,9 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A row by gate: before, now and limit as numbers and on a line, and the runs that moved."""
     rows: list[Cells] = []
     for gate in gates:
-        metric, unit, passed = (
-            gate.rule.metric,
-            reading.unit(gate.rule.metric),
-            gate.outcome == "pass",
-        )
+        metric = gate.rule.metric
+        unit = reading.unit(gate.rule.metric)
+        passed = gate.outcome == "pass"
         sign = Span("✓ " if passed else "✕ ", "good" if passed else "bad", strong=True)
         move = reading.move(gate.strategy, metric)
         runs = (

@@ -173,9 +173,8 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
         return "text", f"{ran}: {as_text(summary)}"
     did, unit, tab, keys = _WORDING[path]
     inner = summary.get(path)
-    body = (
-        inner if isinstance(inner, Mapping) else summary
-    )  # a summary of `count_only` has no inner part
+    # A summary of `count_only` has no inner part.
+    body = inner if isinstance(inner, Mapping) else summary
     first: list[Any] = next((body[key] for key in keys if isinstance(body.get(key), list)), [])
     count = body.get(f"{unit}_count", len(first))
     listed = (

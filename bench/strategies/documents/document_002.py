@@ -230,9 +230,8 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     _commands: CommandHistory = state(CommandHistory)
     _due_at: float = state(float)  # the tokens that the next trigger needs
     _appended: tuple[Message, ...] = state(tuple)  # the command message of the last prompt
-    _standing: tuple[Message, ...] = state(
-        tuple
-    )  # what the history holds about commands, after a trigger
+    # What the history holds about commands, after a trigger.
+    _standing: tuple[Message, ...] = state(tuple)
 
     def compact(self, window: Window) -> Edits:
         """The last commands at the end; at a trigger the new history."""

@@ -63,10 +63,8 @@ class Atif:
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
-        total, agent = (
-            dict_in(value, "final_metrics").get("total_cost_usd"),
-            dict_in(value, "agent"),
-        )
+        total = dict_in(value, "final_metrics").get("total_cost_usd")
+        agent = dict_in(value, "agent")
         meta = {
             name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")
         }

@@ -83,12 +83,10 @@ class _Session(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answers: dict[
-            tuple[str, str], list[Line]
-        ] = {}  # lines not yet read, by thread and answer
-        self.agents: dict[
-            str, str
-        ] = {}  # a sub-agent's name, by the call it came from and by its own id
+        # Lines not yet read, by thread and answer.
+        self.answers: dict[tuple[str, str], list[Line]] = {}
+        # A sub-agent's name, by the call it came from and by its own id.
+        self.agents: dict[str, str] = {}
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}

@@ -198,11 +198,9 @@ class _Rollout(Steps):
         """Add a reset: what the new history holds of the old is kept, the rest is the summary;
         without a history, Codex keeps what was typed."""
         self._end_answer()
-        summary, kept, history = (
-            text(mark.get("message")) or "",
-            set(self.prompts),
-            mark.get("replacement_history"),
-        )
+        summary = text(mark.get("message")) or ""
+        kept = set(self.prompts)
+        history = mark.get("replacement_history")
         if isinstance(history, list):
             turns = (
                 step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn)

@@ -86,10 +86,8 @@ class _Chat(Steps):
     def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
-        t, asked = (
-            time_of(request.get("timestamp"), self.unread),
-            text(dict_in(request, "message").get("text")),
-        )
+        t = time_of(request.get("timestamp"), self.unread)
+        asked = text(dict_in(request, "message").get("text"))
         if asked:
             self.say(ReadMessage("user", asked), t=t)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)

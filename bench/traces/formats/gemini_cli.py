@@ -88,10 +88,8 @@ class _Session(Steps):
         header = objects[0] if objects else {}
         self.meta |= {"session_id": header.get("sessionId"), "project": header.get("projectHash")}
         by_id: dict[Any, dict[str, Any]] = {}
-        for value in [
-            *dicts(header.get("messages")),
-            *objects[1:],
-        ]:  # a line may write a message anew
+        # A line may write a message anew.
+        for value in [*dicts(header.get("messages")), *objects[1:]]:
             by_id[str(value.get("id")) if "id" in value else len(by_id)] = value
         starts: dict[str, int] = {}
         for value in by_id.values():
@@ -190,10 +188,8 @@ class _Session(Steps):
         self.turn.calls.append(call)
 
     def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
-        why, t = (
-            text(dict_in(line, "error").get("message")),
-            time_of(line.get("timestamp"), self.unread),
-        )
+        why = text(dict_in(line, "error").get("message"))
+        t = time_of(line.get("timestamp"), self.unread)
         ran = Ran(failed=line.get("status") == "error", error=why, t=t)
         seen = text(line.get("output")) or why or ""
         return ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran)

@@ -92,10 +92,8 @@ def _interactions(document: Document) -> list[dict[str, Any]]:
 
 def _with_sides(reply: dict[str, Any]) -> dict[str, Any]:
     """A reply as nock records it, as an interaction of a cassette."""
-    request, response = (
-        {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")},
-        reply["response"],
-    )
+    request = {"uri": f"{reply['scope']}{reply['path']}", "parsed_body": reply.get("body")}
+    response = reply["response"]
     if (
         reply.get("responseIsBinary") is True
         and isinstance(response, str)

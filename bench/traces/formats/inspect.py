@@ -60,10 +60,8 @@ class Inspect:
                 any(name in _HEADERS or _ENTRY.fullmatch(name) for name in packed.names)
             )
         head = as_dict(document.head)
-        evaluation, stated = (
-            {"task", "model"} <= as_dict(head.get("eval")).keys(),
-            {"status", "eval"} <= head.keys(),
-        )
+        evaluation = {"task", "model"} <= as_dict(head.get("eval")).keys()
+        stated = {"status", "eval"} <= head.keys()
         return certain_if(evaluation and stated)
 
     def read(self, document: Document) -> Traces:
@@ -152,9 +150,8 @@ class _Sample(Prompts):
         self.attachments = as_dict(sample.get("attachments"))
         pool = sample.get("message_pool") or as_dict(sample.get("events_data")).get("messages")
         self.pool = [self._messages_of(value) for value in dicts(pool)]
-        self.spans: dict[
-            str, tuple[Any, str, str]
-        ] = {}  # parent, type and name of a span, by its id
+        # Parent, type and name of a span, by its id.
+        self.spans: dict[str, tuple[Any, str, str]] = {}
         self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
         events = list(_flat(dicts(sample.get("events"))))
         for event in events:

@@ -141,12 +141,10 @@ class _Graph(Prompts):
     ) -> None:
         """Add what is new in a state, and where the graph goes from it."""
         messages = [one for value in values for one in message(value, self.unread)]
-        group, before, t, thread = (
-            space.split("|")[-1].split(":")[0] or "agent",
-            self.index,
-            _time(state),
-            "main",
-        )
+        group = space.split("|")[-1].split(":")[0] or "agent"
+        before = self.index
+        t = _time(state)
+        thread = "main"
         if messages or group == "agent":
             thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
         self.unread.add("interrupt of the graph", _interrupts(state))

@@ -38,9 +38,8 @@ class LangSmith:
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
         own = {"dotted_order", "child_runs"}
-        placed = not run.keys().isdisjoint(
-            own | {"trace_id"} if typed else own
-        )  # others have trace ids, too
+        # Others have trace ids, too.
+        placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)
         return certain_if(typed and placed)
 
     def read(self, document: Document) -> Traces:
@@ -115,11 +114,9 @@ def _metadata(run: dict[str, Any]) -> dict[str, Any]:
 
 def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
     """A run of LangSmith as a run of the tree."""
-    invoked, kind, error = (
-        dict_in(run, "extra", "invocation_params"),
-        text(run.get("run_type")) or "",
-        run.get("error"),
-    )
+    invoked = dict_in(run, "extra", "invocation_params")
+    kind = text(run.get("run_type")) or ""
+    error = run.get("error")
     offered = (
         first_of(invoked, ("tools", "functions"))
         if invoked

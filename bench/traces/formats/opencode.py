@@ -162,10 +162,8 @@ class _Session(Steps):
 
     def _result(self, call_id: str, state: Fields) -> None:
         """Add the result of a call by its state."""
-        times, failed = (
-            fields_of(state.get("time"), _TIMES, self.unread),
-            state.get("status") != "completed",
-        )
+        times = fields_of(state.get("time"), _TIMES, self.unread)
+        failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
         start, end = (time_of(times.get(key), self.unread) for key in ("start", "end"))
         ran = Ran(

@@ -97,10 +97,8 @@ class _Session(Steps):
                 self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own, t = (
-                entry.get("id") or f"line {number}",
-                time_of(entry.get("timestamp"), self.unread),
-            )
+            own = entry.get("id") or f"line {number}"
+            t = time_of(entry.get("timestamp"), self.unread)
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else self.last
             if parent != self.last and (parent is None or parent in self.parents):
                 self._reset(
@@ -163,10 +161,8 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         """Add an answer with its usage and cost."""
-        blocks, usage = (
-            Blocks().add_all(message.get("content"), self.unread),
-            message.get("usage", {}),
-        )
+        blocks = Blocks().add_all(message.get("content"), self.unread)
+        usage = message.get("usage", {})
         cost = dict_in(usage, "cost").get("total")
         if isinstance(cost, int | float):
             self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost

@@ -39,9 +39,8 @@ class RequestLog:
             record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None
         ]
         answered = any(answer_in(record) is not None for record in asked)
-        return (
-            Confidence.POSSIBLE if answered else Confidence.NO
-        )  # other formats may wrap these in more
+        # Other formats may wrap these in more.
+        return Confidence.POSSIBLE if answered else Confidence.NO
 
     def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""
