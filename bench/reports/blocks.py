@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .charts import Chart, Mark, Range
+from .charts import Chart, Mark, Range, Strip
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -135,7 +135,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Range | None = None
+    chart: Range | Strip | None = None
     heat: int | None = None
 
     @property

@@ -9,6 +9,9 @@ from .blocks import Cell, Fold, Row, Span, Table, columns, number, table
 from .numbers import of, quantity
 from .reading import Reading
 
+BASES = "Prices and counts are totals over all runs; shares are means over tasks."
+"""The bases of the numbers in a table of metrics."""
+
 _ACROSS = 8  # strategies beside today in one table
 _FAMILIES = {
     "cost": "Cost",
@@ -27,7 +30,11 @@ def metric_tables(reading: Reading, title: str, metrics: Sequence[str]) -> Itera
     names = dict.fromkeys(
         [*(item.strategy for item in reading.ranked), *reading.compared.references]
     )
-    others = [name for name in names if name != TODAY]
+    others = [
+        name
+        for name in names
+        if name != TODAY and any(reading.value(name, metric) is not None for metric in metrics)
+    ]
     starts = range(0, max(len(others), 1), _ACROSS)
     first, *rest = (
         _table(reading, title, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts
@@ -50,4 +57,4 @@ def _table(reading: Reading, title: str, metrics: Sequence[str], names: Sequence
         rows.append(Row((Cell(reading.label(metric), metric), *cells), group=group))
         last = family
     heads = columns("metric", *(number(reading.title(name)) for name in names))
-    return table(title, heads, rows, look="numbers")
+    return table(title, heads, rows, look="numbers", note=BASES)

@@ -10,6 +10,7 @@ from ..model.compared import Compared
 from .blocks import (
     TONE_OF,
     Cell,
+    Column,
     Figure,
     Figures,
     Prose,
@@ -21,6 +22,7 @@ from .blocks import (
     columns,
     number,
 )
+from .charts import Range
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -37,6 +39,8 @@ _GROUPS = {
     "Not answered": ("is not answered", "are not answered"),
 }
 """The groups of scenarios in order, with the verb of one scenario and of several."""
+
+_CHANGES = (-1.0, 0.25)  # the scale of the changes of price
 
 
 def group_of(reading: Reading) -> str:
@@ -144,27 +148,42 @@ def _questions(
             rows.append(
                 Row((question, *_key_figures(readings[at]), _gates(readings[at])), group=group)
             )
-    heads = columns(
-        "question and answer", number("key figure"), number("missed turns"), number("gates")
+    drawn = Column("against today", card="-")
+    figures = (number("key figure"), drawn, number("missed turns"), number("gates"))
+    return Table(
+        "Questions and answers", columns("question and answer", *figures), tuple(rows), "cards"
     )
-    return Table("Questions and answers", heads, tuple(rows), "cards")
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The best value or the change of the price of the cheapest strategy, and what it misses."""
+def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
+    """The key figure of a scenario, drawn too, and the turns that its strategy would miss."""
     if reading.measured:
         best, value = reading.measured[0]
-        return Cell(percent(value), reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
-    rejected = reading.by_name.get(reading.advice.cheapest_rejected or "")
-    saving = reading.price(reading.candidate) if reading.candidate else None
-    item = rejected if rejected and not (saving and (saving.ratio or 0) < 1) else reading.candidate
-    if item is None:
-        return Cell("–"), Cell("–")
-    price, mark = reading.price(item), reading.mark(item.strategy)
+        mark, title = reading.mark(best), reading.title(best)
+        chart = Range(f"{title}: {percent(value)}", value, (0.0, value), (0.0, 1.0), mark)
+        return Cell(percent(value), title, TONE_OF[mark]), Cell(chart=chart), Cell("–")
+    item = _key_strategy(reading)
+    price = reading.price(item) if item else None
+    if item is None or price is None or price.ratio is None:
+        return Cell("–"), Cell(), Cell("–")
+    mark, more = reading.mark(item.strategy), price.ratio - 1
     name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
-    figure = Cell(change(price.ratio if price else None) or "–", name, TONE_OF[mark])
+    text = change(price.ratio) or "–"
+    chart = Range(f"{name}: {text}", more, (min(more, 0.0), max(more, 0.0)), _CHANGES, mark, 0.0)
     missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    return figure, Cell(missed, f"over {reading.sample}")
+    return (
+        Cell(text, name, TONE_OF[mark]),
+        Cell(chart=chart),
+        Cell(missed, reading.sample),
+    )
+
+
+def _key_strategy(reading: Reading) -> Ranked | None:
+    """The cheapest strategy that saves within all limits, else the cheapest one that is rejected."""
+    price = reading.price(reading.candidate) if reading.candidate else None
+    if price is not None and (price.ratio or 0) < 1:
+        return reading.candidate
+    return reading.by_name.get(reading.advice.cheapest_rejected or "") or reading.candidate
 
 
 def _gates(reading: Reading) -> Cell:

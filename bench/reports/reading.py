@@ -161,6 +161,12 @@ class Reading:
         return item.cached if self.advice.basis == "uncached" else item.uncached
 
     @property
+    def price_metric(self) -> str:
+        """The metric of the price that decides."""
+        names = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
+        return names.get(self.advice.basis, "cost.prompt_tokens")
+
+    @property
     def with_cache(self) -> str:
         """The words for the price that decides."""
         by_basis = {"cached": "with cache", "uncached": "without cache"}

@@ -41,8 +41,7 @@ def _changes(reading: Reading, strategy: str) -> list[float]:
     """The change of a strategy's price against today by run, as shares; runs without a price are
     left out.
     """
-    metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
-    metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
+    metric = reading.price_metric
     prices = [[reading.at(run, name, metric) for name in (strategy, TODAY)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
 

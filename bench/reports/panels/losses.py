@@ -55,7 +55,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
     """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a
     table.
     """
-    names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
+    acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
+    names = [name for name in acting if name != TODAY]
     missed = _missed_turns(reading, names)
     total = {name: int(sum(values.get(name, 0) for values in missed.values())) for name in names}
     losing = sorted((name for name in names if total[name]), key=lambda name: -total[name])

@@ -151,7 +151,7 @@ def _rules(reading: Reading) -> Table:
                 words.measure,
                 _limit(rule, [result for _, result in results]),
                 rule_value(rule, mine[rule].value) or "–" if rule in mine else "–",
-                Cell(listed(refused, 8) if refused else "none", tone="bad" if refused else ""),
+                Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else ""),
             )
         )
     name = reading.title(chosen.strategy) if chosen else "value"
