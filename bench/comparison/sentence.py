@@ -119,9 +119,7 @@ def _keep(advice: Advice, assumed: bool) -> str:
 
 
 def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -> str:
-    """The reason against cheaper strategies: the first that is not refused is not certain, or all
-    are refused.
-    """
+    """The reason against cheaper strategies: one is not certain, or all are refused."""
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     price = None if unsure is None else price_of(unsure, advice.basis)
     if unsure is None or price is None:
@@ -132,9 +130,7 @@ def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -
 
 
 def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
-    """The reason where no strategy costs less: none changed anything, or each costs as much or
-    more.
-    """
+    """The reason where no strategy costs less: none changed anything, or all cost as much."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
         return f"{_none_of(others, 'changed nothing', 'changed anything')}."
@@ -144,9 +140,7 @@ def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
 
 
 def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:
-    """The clause that no strategy does something, in the words for one alone and for each of
-    several.
-    """
+    """The clause that no strategy does something, for one alone or for each of several."""
     if len(others) == 1:
         return f"{others[0].strategy} {alone}"
     return (

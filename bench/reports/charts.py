@@ -31,9 +31,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a
-    sweep.
-    """
+    """Price (x) against missed turns (y); `lines` join the names of a sweep."""
 
     alt: str
     points: tuple[Point, ...]

@@ -63,14 +63,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     groups: dict[str, list[int]] = {name: [] for name in _GROUPS}
     for place, reading in enumerate(readings):
         groups[group_of(reading)].append(place)
-    advised = [
-        (readings[at], item)
-        for at in groups["Ship"]
-        if (item := readings[at].by_name.get(readings[at].advice.advised or ""))
-    ]
-    head, rest = _sentence(
-        readings, groups, list(dict.fromkeys(item.strategy for _, item in advised))
-    )
+    ships = [readings[at] for at in groups["Ship"]]
+    advised = [(one, one.by_name[one.advice.advised or ""]) for one in ships]
+    names = list(dict.fromkeys(item.strategy for _, item in advised))
+    head, rest = _sentence(readings, groups, names)
     figures = Figures(tuple(_figures(readings, advised)))
     questions = _questions(readings, groups, reports)
     sections = (
@@ -107,17 +103,12 @@ def _figures(
     readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranked]]
 ) -> Iterator[Figure]:
     """The savings that are certain, the strategies that are rejected, the gates."""
-    prices = [
-        (price.ratio, item.strategy)
-        for one, item in advised
-        if (price := one.price(item)) and price.ratio
-    ]
-    prices.sort()
-    ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*prices[:1], *prices[-1:]))
-    names = listed(list(dict.fromkeys(name for _, name in prices)), 3)
-    yield Figure(
-        "Savings that are certain", " to ".join(ends) or "none", "good" if prices else "", names
-    )
+    priced = [(one.price(item), item.strategy) for one, item in advised]
+    ratios = sorted((price.ratio, name) for price, name in priced if price and price.ratio)
+    ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*ratios[:1], *ratios[-1:]))
+    names = listed(list(dict.fromkeys(name for _, name in ratios)), 3)
+    savings = " to ".join(ends) or "none"
+    yield Figure("Savings that are certain", savings, "good" if ratios else "", names)
     tried = [item for one in readings for item in one.ranked if one.mark(item.strategy) != "today"]
     rejected = sum(item.verdict in REFUSED for item in tried)
     missed = [item.missed_turns for _, item in advised if item.missed_turns is not None]
@@ -145,9 +136,8 @@ def _questions(
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             group = f"{name}: {count(len(places))}" if at == places[0] else ""
-            rows.append(
-                Row((question, *_key_figures(readings[at]), _gates(readings[at])), group=group)
-            )
+            cells = (question, *_key_figures(readings[at]), _gates(readings[at]))
+            rows.append(Row(cells, group=group))
     drawn = Column("against today", card="-")
     figures = (number("key figure"), drawn, number("missed turns"), number("gates"))
     return Table(
@@ -189,8 +179,5 @@ def _key_strategy(reading: Reading) -> Ranked | None:
 def _gates(reading: Reading) -> Cell:
     gates = len(reading.decided)
     sign = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
-    return (
-        Cell((sign, f"{count(gates - len(reading.failed))} of {count(gates)}"))
-        if gates
-        else Cell("none")
-    )
+    passed = f"{count(gates - len(reading.failed))} of {count(gates)}"
+    return Cell((sign, passed)) if gates else Cell("none")

@@ -1,6 +1,4 @@
-"""Price against missed turns, the chart of the first screen, laid out for one width: text never
-scales.
-"""
+"""Price against missed turns, laid out for one width: text never scales."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ class Layout:
 
 
 def layout(chart: Scatter, width: int) -> Layout:
-    """The chart: the limit as a line, its forbidden side tinted, each mark with its name or its
-    row.
-    """
+    """The chart: a limit with its forbidden side tinted, each mark with its name or row."""
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
     _add_prices(drawn)

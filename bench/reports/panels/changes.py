@@ -27,8 +27,7 @@ from ..blocks import (
 )
 from ..charts import Mark, Range, Strip
 from ..gates import bad_side, condition, failed_sentence, name_of
-from ..metric_table import BASES
-from ..numbers import count, difference, listed, of, quantity
+from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
 _MOVES, _RUNS = 20, 10
