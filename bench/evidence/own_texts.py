@@ -15,9 +15,10 @@ from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
 from ..text.fields import FieldTable
+from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
 from ..text.text_records import TextReading
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import FactsHeld, Remembered, Texts
 from .contents import TraceContents
 
 
@@ -44,6 +45,7 @@ class TraceMessages:
         self._readings: dict[str, TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
+        self._kept_fields = Remembered(lambda step: KeptFields(self.table(step)))
 
     @property
     def texts(self) -> Texts:
@@ -97,13 +99,14 @@ class TraceMessages:
         if not table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
         texts = self.contents.of(self.messages[number])
-        return any(table.keeps(self.reading(text), wanted) for text in texts)
+        fields = self._kept_fields(step)
+        return any(fields.keeps(self.reading(text), wanted) for text in texts)
 
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a text says beside their keys."""
         key = step, text
         if key not in self._fields:
-            self._fields[key] = self.table(step).kept_in(self.reading(text))
+            self._fields[key] = self._kept_fields(step).kept_in(self.reading(text))
         return self._fields[key]
 
     def table(self, step: int) -> FieldTable:
