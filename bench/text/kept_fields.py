@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from ..model import grouped
 from .facts import occurs
@@ -24,7 +25,7 @@ from .field_list import (
 from .fields import FieldTable
 from .numbers import is_number, numbers_in
 from .scripts import FUNCTION_WORDS
-from .text_records import Line, TextReading, TextRecord, plain_key, says, words_in
+from .text_records import TextReading, TextRecord, plain_key, says, words_in
 from .texts import Remembered
 
 _STEM_CHARS = 5
@@ -77,9 +78,8 @@ class KeptFields:
 
     def __init__(self, table: FieldTable) -> None:
         self._table = table
-        self._saying = Remembered(self._find_saying)
+        self._saying = Remembered(lambda fact: [*self._by_fact(table.of(fact), fact)])
         self._of_word = Remembered(self._find_of_word)
-        self._of_pair = Remembered(self._find_of_pair)
         self._in_record = Remembered(self._find_in_record)
         self._identities_in = Remembered(self._find_identities)
 
@@ -92,26 +92,22 @@ class KeptFields:
             records = (reading.all_records[number] for number in saying)
             if any(any(same.named_by(self._named(record))) for record in records):
                 return True
-        lines = reading.lines_with(fact)
-        return any(any(self._in_line(line, fact, self._saying(fact))) for line in lines)
+        return any(any(self._in_lines(reading, same)) for same in self._saying(fact))
 
     def kept_in(self, reading: TextReading) -> frozenset[int]:
         """The numbers of the fields that a text says as those fields."""
         kept: set[int] = set()
         said: set[SameFact] = set()
-        is_long = len(reading.all_records) > _MANY
-        in_record = self._in_record.find if is_long else self._in_record
+        find = self._in_record.find if len(reading.all_records) > _MANY else self._in_record
         for record in reading.all_records:
-            of_record, numbers = in_record(record)
+            of_record, numbers = find(record)
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
         for word in self._fields_of_word.keys() & reading.lines.keys() if reading.lines else ():
-            for fact, sources in self._of_word(word).items():
-                if not all(item.number in kept for same in sources for item in same.fields):
-                    lines = reading.lines_with(fact)
-                    fields = (field for line in lines for field in self._in_line(line, fact, sources))
-                    kept.update(item.number for item in fields)
+            for same in chain.from_iterable(self._of_word(word).values()):
+                if not all(item.number in kept for item in same.fields):
+                    kept.update(item.number for item in self._in_lines(reading, same))
         return frozenset(kept)
 
     def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
@@ -120,9 +116,9 @@ class KeptFields:
         said = {
             same
             for key, text in record.pairs
-            for pair in (f"{plain_key(key)}\n{word}" for word in words_in(text))
-            if pair in self._fields_of_pair
-            for same in self._of_pair(pair)
+            for word in words_in(text)
+            if word in self._fields_of_word
+            for same in self._of_word(word).get(plain_key(key), ())
             if says(text, same.fact)
         }
         return said, {item.number for same in said for item in same.named_by(named)}
@@ -132,54 +128,40 @@ class KeptFields:
         return record.values & self._table.records_of_identity.keys()
 
     @cached_property
-    def _fields_of_pair(self) -> Numbers:
-        """The numbers of the fields by key and the word under which what they say is looked up."""
-        fields = ((plain_key(item.key), item) for item in self._table.fields)
-        return numbers_by_text(
-            (f"{key}\n{word_of_field(item.text)}", item.number) for key, item in fields
-        )
-
-    @cached_property
     def _fields_of_word(self) -> Numbers:
-        """The numbers of the fields by that word."""
+        """The numbers of the fields by the word under which what they say is looked up."""
         texts = self._table.fields.texts()
         return numbers_by_text((word_of_field(text), number) for text, number in texts)
 
-    def _find_of_pair(self, pair: str) -> list[SameFact]:
-        fields = map(self._table.fields.__getitem__, listed(self._fields_of_pair.get(pair)))
-        by_fact = grouped((fact_of_field(item.text), item) for item in fields)
-        return [SameFact(self._table, fact, items) for fact, items in by_fact.items()]
-
     def _find_of_word(self, word: str) -> dict[str, list[SameFact]]:
-        """The fields that are looked up under a word, by the fact that each is."""
+        """The fields that are looked up under a word, by key."""
         fields = map(self._table.fields.__getitem__, listed(self._fields_of_word.get(word)))
-        by_fact = grouped((fact_of_field(item.text), item) for item in fields)
-        return {fact: self._by_key(fact, items) for fact, items in by_fact.items()}
+        by_key = grouped((plain_key(item.key), item) for item in fields)
+        return {key: [*self._by_fact(items)] for key, items in by_key.items()}
 
-    def _find_saying(self, fact: str) -> list[SameFact]:
-        return self._by_key(fact, self._table.of(fact))
+    def _by_fact(self, fields: Iterable[Field], fact: str = "") -> Iterator[SameFact]:
+        """Yield some fields by key and by the fact that each is, or all for one fact."""
+        by_fact = grouped(((item.key, fact or fact_of_field(item.text)), item) for item in fields)
+        for (_, of_fields), items in by_fact.items():
+            yield SameFact(self._table, of_fields, items)
 
-    def _by_key(self, fact: str, fields: Iterable[Field]) -> list[SameFact]:
-        by_key = grouped((item.key, item) for item in fields)
-        return [SameFact(self._table, fact, items) for items in by_key.values()]
-
-    def _in_line(self, line: Line, fact: str, sources: list[SameFact]) -> Iterator[Field]:
+    def _in_lines(self, reading: TextReading, same: SameFact) -> Iterator[Field]:
         """Yield the fields that a sentence which says their fact says as those fields."""
-        text = line.text.casefold()
-        at = _place(text, fact)
-        places = self._identities_in(text)
-        nearest = _nearest(places, at, fact.casefold())
-        heading = {identity for _, identity in self._identities_in(line.heading)}
-        rest = text[at + len(fact) : _next(places, at)]
-        for same in sources:
+        for line in reading.lines_with(same.fact):
+            text, fact = line.text.casefold(), same.fact.casefold()
+            at = _place(text, same.fact)
+            places = self._identities_in(text)
+            nearest = _nearest(places, at, fact)
             if nearest:
                 yield from same.of_records(self._table.records_named(nearest))
             else:
+                heading = {identity for _, identity in self._identities_in(line.heading)}
                 for item in same.alone:
                     own = self._table.identity(item.record)
                     if _stems(item.key) & line.stems and heading <= own:
                         yield item
-            for item in same.of_records(self._table.records_named(fact.casefold())):
+            rest = text[at + len(fact) : _next(places, at)]
+            for item in same.of_records(self._table.records_named(fact)):
                 if self._goes_on(item, rest):
                     yield item
 
