@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import Message
+from ..model import Message, Record, Reply
 from ..model.errors import StrategyError, one_line
 from ..plugins.registry import Plugin
 from ..plugins.worker import NoAnswer, Session
@@ -135,7 +135,8 @@ def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
 
     def answer(*given: Any) -> Any:
         value = call(*given)
-        return value if type(value) is kind.type else kind.read(value, given[0])
+        is_read = isinstance(value, Record | Reply)  # the bench's own values are not copied
+        return value if is_read else kind.read(value, given[0])
 
     return instance, answer
 

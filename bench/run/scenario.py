@@ -92,7 +92,7 @@ class Scenario(Written, frozen=True, kw_only=True):
 
 _MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
 """Values to write at the keys whose error of msgspec does not name any."""
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$?(.*)`)?")
+_INDEX = re.compile(r"\[(\d+)\]")
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -149,18 +149,15 @@ def _problem(error: msgspec.ValidationError) -> str:
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces or cache?"
     """
-    text = re.sub(
-        r"\[(\d+)\]", lambda number: f"[{int(number[1]) + 1}]", str(error).replace("`$.", "`")
-    )
-    unknown = _UNKNOWN.fullmatch(text)
-    if unknown is None:
-        meant = next(
-            (f" — write {meant}" for key, meant in _MEANT.items() if text.endswith(f"`{key}`")), ""
-        )
-        return f"{one_line(text)}{meant}" if meant else misfit(ValueError(text))
-    key, place = unknown.groups()
-    known = Probe.__struct_fields__ if place else Written.__struct_fields__
-    return f"{f'{place}: ' if place else ''}unknown key {key!r}{nearest(key, known)}"
+    message, _, place = str(error).partition(" - at `$")
+    place = _INDEX.sub(lambda index: f"[{int(index[1]) + 1}]", place.strip(".`"))
+    if message.startswith("Object contains unknown field"):
+        key = message.split("`")[1]
+        known = Probe.__struct_fields__ if place else Written.__struct_fields__
+        problem = f"unknown key {key!r}{nearest(key, known)}"
+        return f"{place}: {problem}" if place else problem
+    text = f"{message} - at `{place}`" if place else message
+    return f"{text} — write {_MEANT[place]}" if place in _MEANT else misfit(ValueError(text))
 
 
 def is_scenario(path: Path) -> bool:

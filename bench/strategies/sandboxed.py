@@ -268,16 +268,9 @@ class Ready:
 
 def imported_files() -> tuple[str, ...]:
     """The files of somebody's own code that this process has imported, resolved."""
-    files = {
-        name: getattr(module, "__file__", None) or "" for name, module in [*sys.modules.items()]
-    }
-    return tuple(
-        sorted(
-            os.path.realpath(f)
-            for name, f in files.items()
-            if f and name != "__main__" and not is_installed(f)
-        )
-    )
+    modules = {name: module for name, module in [*sys.modules.items()] if name != "__main__"}
+    files = {getattr(module, "__file__", None) or "" for module in modules.values()} - {""}
+    return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
 def _facts_of(plugin: Plugin) -> _PluginFacts:

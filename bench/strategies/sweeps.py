@@ -5,20 +5,19 @@ A sweep is several values of one setting in a spec, `keep_last=5|10|20`.
 
 from __future__ import annotations
 
-import math
+import itertools
 import re
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..model.errors import SpecError
+from ..plugins.spec import QUOTED
 
 MOST_SETTINGS = 100
 """The most strategies that one sweep may become."""
 
-_PART = re.compile(
-    r'"(?:\\.|[^"\\])*"'
-    r'|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)'
+_SWEPT = re.compile(
+    rf'{QUOTED}|[:,]\s*[^\W\d]\w*\s*=\s*(?P<values>[^\s,+:="\[\]|]*\|[^\s,+:="\[\]]*)'
 )
 """A quoted value, which is no sweep; else a setting with several values."""
 
@@ -39,48 +38,37 @@ def at_settings(item: Any) -> Sequence[Setting]:
     >>> at_settings('m=summarizer=mine.py:f:mark="a|b"')
     [((), 'm=summarizer=mine.py:f:mark="a|b"')]
     """
-    if isinstance(item, str):
-        return [(values, "".join(parts)) for values, parts in _combined(_pieces(item), item)]
-    if isinstance(item, Mapping):
-        slots = [at_settings(part) for part in item.values()]
-        each = _combined(slots, item)
-        return [(values, dict(zip(item, parts, strict=True))) for values, parts in each]
-    if isinstance(item, list | tuple):
-        return _combined([at_settings(part) for part in item], item)
-    return [((), item)]
-
-
-def _pieces(spec: str) -> list[list[Setting]]:
-    """A spec in pieces, each with its settings: all up to a sweep with each of its values."""
-    pieces: list[list[Setting]] = []
-    start = 0
-    for match in _PART.finditer(spec):
-        if match["values"] is not None:
-            before = spec[start : match.start("values")]
-            pieces.append([((value,), before + value) for value in _values(match["values"], spec)])
-            start = match.end("values")
-    return [*pieces, [((), spec[start:])]]
-
-
-def _combined(
-    parts: Sequence[Sequence[Setting]], item: object
-) -> list[tuple[tuple[str, ...], list[Any]]]:
-    """Every combination of one setting of each part: all of their values, and the parts."""
-    count = math.prod(map(len, parts))
-    if count > MOST_SETTINGS:
-        what = f"a sweep of {count} settings, above {MOST_SETTINGS}"
+    settings = [*itertools.islice(_settings(item), MOST_SETTINGS + 1)]
+    if len(settings) > MOST_SETTINGS:
+        what = f"a sweep of more than {MOST_SETTINGS} settings"
         raise SpecError(f"spec {item!r}: {what} — sweep fewer values")
-    combined = []
-    for settings in product(*parts):
-        values = tuple(value for values, _ in settings for value in values)
-        combined.append((values, [part for _, part in settings]))
-    return combined
+    return settings
 
 
-def _values(written: str, spec: str) -> list[str]:
-    """The values of a sweep, each once."""
-    values = written.split("|")
-    if not all(values):
-        what = f"the sweep {written!r} has an empty value"
+def _settings(item: Any) -> Iterator[Setting]:
+    if isinstance(item, str):
+        yield from _of_text(item)
+    elif isinstance(item, Mapping):
+        for values, parts in _settings([*item.values()]):
+            yield values, dict(zip(item, parts, strict=True))
+    elif isinstance(item, list | tuple):
+        for chosen in itertools.product(*map(at_settings, item)):
+            together = (value for values, _ in chosen for value in values)
+            yield tuple(together), [part for _, part in chosen]
+    else:
+        yield (), item
+
+
+def _of_text(spec: str, start: int = 0) -> Iterator[Setting]:
+    """Yield what follows a place in a spec at every setting of the sweeps in it."""
+    sweep = next((found for found in _SWEPT.finditer(spec, start) if found["values"]), None)
+    if sweep is None:
+        yield (), spec[start:]
+        return
+    written, before = sweep["values"].split("|"), spec[start : sweep.start("values")]
+    if not all(written):
+        what = f"the sweep {sweep['values']!r} has an empty value"
         raise SpecError(f"spec {spec!r}: {what} — write 5|10|20")
-    return list(dict.fromkeys(values))
+    for value in dict.fromkeys(written):
+        for values, after in _of_text(spec, sweep.end("values")):
+            yield (value, *values), f"{before}{value}{after}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import Edits, Window
+from .. import Edits, Window, Written
 from ..engines import AtShare, Parts, Summarising, Summary, state
 from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
@@ -164,10 +164,11 @@ class SeparateCommands(AtShare, Summarising):
     ) -> Edits:
         """The history after a trigger: system, summary, recent messages, command history."""
         talk = [message for message in old if message not in self._commands.messages]
-        written = (self.write(talk),) if worth_summarising(talk) else ()
-        summary = [summary_message(item.text) for item in written] or [
-            m for m in talk if m.kind == "made"
-        ]
+        summary = [message for message in talk if message.kind == "made"]  # an earlier one stays
+        written: tuple[Written, ...] = ()
+        if worth_summarising(talk):
+            written = (self.write(talk),)
+            summary = [summary_message(written[0].text)]
         conversation += total(window.count, summary) - total(window.count, old)
         return Edits(
             messages=[*system, *summary, *recent, *self._last_history],
