@@ -79,7 +79,7 @@ class TraceSession:
 
         self.strange: dict[tuple[int, frozenset[str], tuple[str, ...]], str] = {}
         """What nothing had said in a text that shows a result, by its number, the strategy's
-        wording and handles in it.
+        wording, and what it says on purpose and handles in it.
         """
 
         self._lines: dict[int | None, frozenset[str]] = {}

@@ -101,6 +101,7 @@ class Replayer:
         return Replay(
             strategy=strategy.name,
             spec=strategy.spec,
+            says=strategy.says,
             written=tuple(out.written),
             calls=tuple(out.calls),
             results=tuple(results),

@@ -42,7 +42,7 @@ def at_settings(item: Any) -> Sequence[Setting]:
     if isinstance(item, str):
         return [(values, "".join(parts)) for values, parts in _combined(_pieces(item), item)]
     if isinstance(item, Mapping):
-        slots = [at_settings(part) for part in item.values()]
+        slots = [[((), part)] if key == "says" else at_settings(part) for key, part in item.items()]
         each = _combined(slots, item)
         return [(values, dict(zip(item, parts, strict=True))) for values, parts in each]
     if isinstance(item, list | tuple):
