@@ -1,6 +1,4 @@
-"""Mistakes at the command line in one line each: what click found, and where it knows of nothing
-near, where to look.
-"""
+"""Mistakes at the command line in one line each, with a name near the wrong one."""
 
 from __future__ import annotations
 

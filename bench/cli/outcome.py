@@ -38,8 +38,7 @@ def finish(
     verbose: bool = False,
     allow_undecided: bool = False,
 ) -> None:
-    """Print the comparisons, write the reports, and end the process with the exit code of the
-    gates.
+    """Print the comparisons, write the reports, and exit with the code of the gates.
 
     The reports and `beside` (baselines that were accepted) are made before any is written, and
     written together. `lines` are about these. `files` are where the comparisons were declared, for

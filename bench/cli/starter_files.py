@@ -1,6 +1,4 @@
-"""`bench init`: a scenario with two recorded runs, a strategy of your own, its baseline and a
-workflow, written into your repository.
-"""
+"""`bench init`: a scenario, recordings, a strategy of your own, a baseline, a workflow."""
 
 from __future__ import annotations
 

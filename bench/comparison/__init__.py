@@ -1,3 +1,1 @@
-"""The decision over measured runs: totals, certainty, the table of rules, the advice, gates and
-baselines. Nothing here replays.
-"""
+"""The decision over measured runs: certainty, rules, advice, gates. Nothing here replays."""

@@ -1,6 +1,4 @@
-"""The advice: a verdict for each strategy from the table of rules, the order of the table, the
-sentence.
-"""
+"""The advice: a verdict for each strategy, their order, and the sentence."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ class _Question:
 
 
 def _question(runs: Runs, names: Sequence[str], answers: Answers, terms: Terms) -> _Question:
-    """The question, decided by the price of the terms where the runs have it, else by one that they
-    have.
-    """
+    """The question, decided by the price of the terms, else by one that the runs have."""
     economies = economies_of(runs)
     deciding: Economy = terms.basis if terms.basis in economies else economies[0]
     assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)

@@ -1,6 +1,4 @@
-"""The baseline is a score file: the runs of a comparison with the numbers that its gates judge, and
-how they were made.
-"""
+"""The baseline is a score file: the numbers that gates judge, and how they were made."""
 
 from __future__ import annotations
 

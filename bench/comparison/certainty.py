@@ -1,5 +1,4 @@
-"""Certainty of a saving: the ratio of totals over tasks, with a jackknife t interval on its
-logarithm.
+"""Certainty of a saving: the ratio of totals, with a jackknife t interval on its logarithm.
 
 The task is the unit. A saving is certain where the one-sided 97.5 % interval ends below 1 after
 Holm's correction over all settings that were tried, and there are at least six tasks. What no test

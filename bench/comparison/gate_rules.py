@@ -1,6 +1,4 @@
-"""The rules of gates: reading one from its table, and the two functions that judge by it, limits
-and regression.
-"""
+"""The rules of gates: reading one from its table, and judging by limits or regression."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Gates: each rule on each strategy that it names, by limits or by regression, on one basis, which
-is named.
+"""Gates: each rule on each strategy that it names, on one basis, which is named.
 
 A gate never passes on what was not measured. Runs that only one side has are named, not judged; a
 run that the baseline has and this comparison lacks leaves a gate undecided. Gates that were

@@ -82,17 +82,21 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
     price = price_of(best, advice.basis)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
-    missed = (
-        f"; {percent(best.missed_turns)} of turns would have missed something they used"
-        if best.missed_turns
-        else ""
-    )
     how = _economy(advice, assumed)
     here = next(
         (price_of(item, advice.basis) for item in advice.ranked if item.strategy == TODAY), None
     )
     cost = f"a run costs {change(price)} ({money(price, here)}{how})"
-    return f"Ship {best.strategy}: {cost}, certain on {advice.tasks} {_unit(advice)}{missed}.{_other(advice, best)}"
+    certain = f"certain on {advice.tasks} {_unit(advice)}{_missed(best)}"
+    return f"Ship {best.strategy}: {cost}, {certain}.{_other(advice, best)}"
+
+
+def _missed(best: Ranked) -> str:
+    """The clause on the turns that would have missed something; "" where no turn was asked."""
+    if best.missed_turns is None:
+        return ""
+    share = f"{percent(best.missed_turns)} of turns would have missed something they used"
+    return f"; {share if best.missed_turns else 'no turn would have missed anything it used'}"
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
@@ -115,21 +119,18 @@ def _keep(advice: Advice, assumed: bool) -> str:
 
 
 def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -> str:
-    """The reason against cheaper strategies: the first that is not refused is not certain, or all
-    are refused.
-    """
+    """The reason against cheaper strategies: one is not certain, or all are refused."""
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     price = None if unsure is None else price_of(unsure, advice.basis)
     if unsure is None or price is None:
-        return f"{_all_refused(cheaper)}."
+        dearer = next((item for item in advice.ranked if item.verdict == "no saving"), None)
+        return f"{_all_refused(cheaper)}.{_other(advice, dearer)}"
     cost = f"{unsure.strategy} costs {change(price)}{_economy(advice, False)}"
     return f"{cost}, but {_why_unsure(advice, unsure, assumed)}.{_other(advice, unsure)}"
 
 
 def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
-    """The reason where no strategy costs less: none changed anything, or each costs as much or
-    more.
-    """
+    """The reason where no strategy costs less: none changed anything, or all cost as much."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
         return f"{_none_of(others, 'changed nothing', 'changed anything')}."
@@ -139,9 +140,7 @@ def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
 
 
 def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:
-    """The clause that no strategy does something, in the words for one alone and for each of
-    several.
-    """
+    """The clause that no strategy does something, for one alone or for each of several."""
     if len(others) == 1:
         return f"{others[0].strategy} {alone}"
     return (

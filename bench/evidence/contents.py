@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from ..model import Message, ToolResult, Trace
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json
 from ..text.excerpts import without_halves
@@ -41,7 +43,9 @@ class TraceContents:
 
     def __init__(self, trace: Trace, once: Once = made_now) -> None:
         self.once = once
-        self.results = {result.index: result for result in trace.results}
+        self.results = {result.index: replace(result, full=result.text) for result in trace.results}
+        """Its results by step. The text of each is written once."""
+
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
         self._in_place: dict[tuple[int, str], str] = {}

@@ -4,12 +4,15 @@ commands that none repeats.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..model import Message
 from .kept import Place
-from .of_replay import ReplayEvidence
+
+if TYPE_CHECKING:
+    from .of_replay import ReplayEvidence
 
 
 def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
@@ -49,30 +52,22 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
 
     A window and a summary drop what is old. Whoever drops the newest message alone has read it.
     """
-    calls, stays, index = evidence.walked.calls, evidence.walked.stays, evidence.index
+    stays, index = evidence.walked.stays, evidence.index
     edited = {stay.after for each in stays.values() for stay in each}
     edited.update(stay.first for number in evidence.own for stay in stays[number])
     for step in evidence.trace.steps:
-        of_thread = evidence.thread_calls.get(step.thread, [])
-        place = bisect_right(of_thread, step.index, key=lambda number: calls[number].step)
-        numbers = {
+        numbers = [
             places[step.index] for places in (index.full, index.seen) if step.index in places
-        }
-        if (
-            not numbers
-            or not numbers.isdisjoint(stays)
-            or place == len(of_thread)
-            or of_thread[place] in edited
-        ):
+        ]
+        if not numbers or any(number in stays for number in numbers):
             continue
-        prompt = evidence.standing(of_thread[place]).messages
-        results = (
-            item
-            for item in evidence.trace.results
-            if item.thread == step.thread and item.index < step.index
-        )
-        older = [item.index for item in results if not evidence.session.failed(item)]
-        if older and all(index.full[at] in prompt or index.seen[at] in prompt for at in older):
+        call = evidence.call_after(step)
+        succeeded = evidence.session.succeeded.get(step.thread, [])
+        older = succeeded[: bisect_left(succeeded, step.index)]
+        if call is None or call in edited or not older:
+            continue
+        prompt = evidence.standing(call).messages
+        if all(index.full[at] in prompt or index.seen[at] in prompt for at in older):
             yield step.index
 
 

@@ -35,9 +35,7 @@ FAR_TURNS = 6
 
 
 class Needs(NamedTuple):
-    """The needed facts of a trace with their kinds, what each turn needs by its step, and who holds
-    each fact.
-    """
+    """The needed facts of a trace, their kinds, the needs by turn, and who holds each fact."""
 
     facts: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -132,9 +130,7 @@ _Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
 
 
 class _Thread:
-    """The facts of one thread: who said each first and where, after how many turns last, and what
-    its recorded prompt holds.
-    """
+    """The facts of one thread: who said each first, when last, and what its recorded prompt holds."""
 
     def __init__(self) -> None:
         self.first: dict[str, tuple[Origin, int]] = {}
@@ -146,9 +142,7 @@ class _Thread:
     def needed(
         self, asked: Mapping[str, _Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
-        """Yield what a turn needs of the prompt, as (fact, kind): its facts, then copied runs of
-        words that say more.
-        """
+        """Yield what a turn needs, as (fact, kind): its facts, then copied words that say more."""
         seen: list[str] = []
         for fact, (kind, in_code) in asked.items():
             first = self.first.get(fact)
@@ -174,9 +168,7 @@ class _Thread:
         seen: frozenset[str],
         calls: frozenset[str],
     ) -> None:
-        """A message joins: `facts` of the untruncated one, `seen` of the one that the recorded
-        model saw.
-        """
+        """A message joins: `facts` of the untruncated one, `seen` of what the recorded model saw."""
         for fact in facts:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns
@@ -190,16 +182,14 @@ class _Thread:
             (
                 step,
                 origin,
-                facts if step is None or step not in texts else texts[step] | calls,
+                texts[step] | calls if step is not None and step in texts else facts,
                 calls,
             )
             for step, origin, facts, calls in self._messages
         )
 
     def reset(self, reset: ContextReset, summary: frozenset[str]) -> None:
-        """The recorded harness cleared its prompt: the system turns at its start stay, the summary,
-        and what it kept.
-        """
+        """The recorded harness cleared its prompt but for its first system turns and what it kept."""
         before, kept = self._messages, set(reset.kept)
         start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
         remembered: _Remembered = (None, "result", summary, frozenset())

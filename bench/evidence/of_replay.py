@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ..model import ToolResult, Trace
+from ..model import Step, ToolResult, Trace, grouped
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
@@ -22,6 +22,7 @@ from ..text.texts import Remembered
 from .contents import TraceContents
 from .failures import FAILURE, failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
+from .lost import picked_out
 from .mentions import Mentions
 from .missing import (
     InstructionReader,
@@ -178,6 +179,12 @@ class TraceSession:
         return self._failed[result.index]
 
     @cached_property
+    def succeeded(self) -> dict[str, list[int]]:
+        """The steps of the results of each thread that did not fail, in order."""
+        results = self.messages.contents.results.values()
+        return grouped((item.thread, item.index) for item in results if not self.failed(item))
+
+    @cached_property
     def repeats(self) -> list[Repeat]:
         """Its repeated calls."""
         return repeats_of(self.trace)
@@ -270,23 +277,37 @@ class ReplayEvidence:
             by_thread.setdefault(call.thread, []).append(number)
         return by_thread
 
+    @cached_property
+    def _steps_of_calls(self) -> dict[str, list[int]]:
+        """The steps of the calls of each thread."""
+        calls = self.walked.calls
+        return {
+            thread: [calls[number].step for number in numbers]
+            for thread, numbers in self.thread_calls.items()
+        }
+
+    def call_after(self, step: Step) -> int | None:
+        """The first call of its thread after a step; None where there is none."""
+        place = bisect_right(self._steps_of_calls.get(step.thread, ()), step.index)
+        return next(iter(self.thread_calls.get(step.thread, ())[place : place + 1]), None)
+
     def prompted(self, place: Place) -> Iterator[tuple[ToolResult, int]]:
         """Yield each result that a later prompt of its thread could hold, with the call of its
         first or last one.
         """
-        calls = self.walked.calls
-        for result in self.trace.results:
-            of_thread = self.thread_calls.get(result.thread, [])
-            later = [number for number in of_thread[-1:] if calls[number].step > result.index]
-            if not later:
-                continue
-            if place == "end":
-                yield result, of_thread[-1]
-            else:
-                yield (
-                    result,
-                    of_thread[bisect_right(of_thread, result.index, key=lambda n: calls[n].step)],
-                )
+        for result, first in self._prompted:
+            yield result, self.thread_calls[result.thread][-1] if place == "end" else first
+
+    @cached_property
+    def _prompted(self) -> list[tuple[ToolResult, int]]:
+        results = self.messages.contents.results.values()
+        calls = ((result, self.call_after(result)) for result in results)
+        return [(result, call) for result, call in calls if call is not None]
+
+    @cached_property
+    def picked_out(self) -> tuple[int, ...]:
+        """The steps that a strategy has read and dropped alone."""
+        return tuple(picked_out(self))
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:

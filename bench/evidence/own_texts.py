@@ -15,9 +15,10 @@ from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
 from ..text.fields import FieldTable
+from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
 from ..text.text_records import TextReading
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import FactsHeld, Remembered, Texts
 from .contents import TraceContents
 
 
@@ -44,6 +45,7 @@ class TraceMessages:
         self._readings: dict[str, TextReading] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
+        self._kept_fields = Remembered(lambda step: KeptFields(self.table(step)))
 
     @property
     def texts(self) -> Texts:
@@ -78,23 +80,33 @@ class TraceMessages:
         return self._facts[number]
 
     def keeps(self, number: int, need: Need) -> bool:
-        """True if a strategy's own message holds a needed fact, a fact of a field as that field."""
+        """True if a strategy's own message holds a needed fact, a fact of a field as that field: of
+        the result that said it first, or of the one whose place the message takes.
+        """
         if self.index.facts[need.fact] not in self.facts_in(number):
             return False
         if not need.field:
             return True
         key = number, need.fact, need.origin_step
         if key not in self._kept:
-            fact, table = self.index.facts[need.fact], self.table(need.origin_step)
-            texts = self.contents.of(self.messages[number])
-            self._kept[key] = any(table.keeps(self.reading(text), fact) for text in texts)
+            steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
+            self._kept[key] = any(self._keeps_as(step, number, need.fact) for step in steps)
         return self._kept[key]
+
+    def _keeps_as(self, step: int, number: int, fact: int) -> bool:
+        """True if a message holds a fact as the result of a step says it: as a field or as prose."""
+        table, wanted = self.table(step), self.index.facts[fact]
+        if not table.key_of(wanted):
+            return self.index.full[step] in self.index.holders[fact]
+        texts = self.contents.of(self.messages[number])
+        fields = self._kept_fields(step)
+        return any(fields.keeps(self.reading(text), wanted) for text in texts)
 
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a text says beside their keys."""
         key = step, text
         if key not in self._fields:
-            self._fields[key] = self.table(step).kept_in(self.reading(text))
+            self._fields[key] = self._kept_fields(step).kept_in(self.reading(text))
         return self._fields[key]
 
     def table(self, step: int) -> FieldTable:

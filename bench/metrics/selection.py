@@ -48,12 +48,15 @@ def _ranks(evidence: ReplayEvidence) -> list[float]:
     """The place, from 1, of the first expected script of each selection with a label; infinity
     where it was not returned.
     """
+    decisions = [item for item in evidence.replay.decisions if item.at == "user_turn"]
+    if not decisions:
+        return []
     trace = evidence.trace
     labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
     places = []
-    for decision in evidence.replay.decisions:
+    for decision in decisions:
         ranked, expected = decision.detail.get("ranked"), labels.get(str(decision.step))
-        if decision.at == "user_turn" and isinstance(ranked, list) and expected:
+        if isinstance(ranked, list) and expected:
             ranks = (at for at, name in enumerate(ranked, 1) if name in expected)
             places.append(next(ranks, math.inf))
     return places

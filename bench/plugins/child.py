@@ -27,7 +27,7 @@ from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import debugged, one_line, raised_at
-from .worker import CODE, HEAD, Answer, Limits
+from .worker import CODE, HEAD, PIECE, Answer, Limits, taken
 
 _libc = ctypes.CDLL(None)
 _pidfd_open: Any = getattr(os, "pidfd_open", None)
@@ -41,6 +41,7 @@ class Link:
 
     def __init__(self, pipe: socket) -> None:
         self._pipe = pipe
+        self._received = bytearray()  # and not read yet
 
     def count(self, text: str) -> int:
         """The tokens of a text."""
@@ -56,13 +57,12 @@ class Link:
         return self._read(HEAD.unpack(self._read(HEAD.size))[1])
 
     def _read(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            piece = self._pipe.recv(min(size - len(data), 1 << 20))
+        while len(self._received) < size:
+            piece = self._pipe.recv(PIECE)
             if not piece:
                 _leave(0)
-            data += piece
-        return bytes(data)
+            self._received += piece
+        return taken(self._received, size)
 
 
 # ---------------------------------------------------------------- the warden
@@ -201,7 +201,6 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
                 kind, body = b"M", b""
             except BaseException as error:
                 kind, body = b"X", _line_of(error).encode("utf-8", "replace")
-            _limit_call(0.0)
             if getpid() != own:  # a fork that the code made, and that goes on as this process does
                 _leave(0)
             link.send(kind, body)

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ..model import compact_json
 from ..model.errors import SpecError, StrategyError, one_line
 from .worker import how_ended
 
@@ -57,7 +58,8 @@ class Program:
 
     def ask(self, request: Any) -> Any:
         """The answer to one request."""
-        line = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        data = json.loads(compact_json(request))  # NaN and infinities, which JSON lacks, are null
+        line = json.dumps(data, separators=(",", ":")).encode() + b"\n"
         process = self._process = self._process or self._started()
         assert process.stdin
         assert process.stdout

@@ -32,7 +32,7 @@ nobody.
 """
 
 HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
-_LINE = 1 << 16
+_LINE, PIECE = 1 << 16, 1 << 18
 _START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
 _SPOILT = "it left its process unable to answer"
@@ -194,6 +194,7 @@ class Session:
         self._pipe, theirs = socket.socketpair()
         self._child, self._limits, self._count = child, child.limits, count
         self._until = 0.0
+        self._received = bytearray()  # and not read yet
         self._code: int | None = None
         self._late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
@@ -235,11 +236,10 @@ class Session:
 
     def _read(self, size: int) -> bytes:
         """So many bytes of an answer. Raises NoAnswer for a late one and for none."""
-        data = bytearray()
-        while len(data) < size:
+        while len(self._received) < size:
             self._pipe.settimeout(max(0.001, self._until - time.monotonic()))
             try:
-                piece = self._pipe.recv(min(size - len(data), 1 << 20))
+                piece = self._pipe.recv(PIECE)
             except TimeoutError:
                 self._late = True
                 raise NoAnswer(self._limits.late) from None
@@ -247,8 +247,8 @@ class Session:
                 piece = b""
             if not piece:
                 raise self._without_answer()
-            data += piece
-        return bytes(data)
+            self._received += piece
+        return taken(self._received, size)
 
     def _has_ended(self) -> bool:
         if self._code is None and not self._late:
@@ -262,6 +262,13 @@ class Session:
         if self._code == -_TIMER:
             return NoAnswer(self._limits.late)
         return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
+
+
+def taken(received: bytearray, size: int) -> bytes:
+    """So many of the bytes that were received, which go from there."""
+    data = bytes(received[:size])
+    del received[:size]
+    return data
 
 
 def how_ended(code: int) -> str:

@@ -1,4 +1,4 @@
-"""The answer of each slot, read: the types that a slot allows, as plain data."""
+"""The answer of each slot, read: what people's functions give, as the types that a slot allows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..model import Record, Reply, ToolResult
+from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import StrategyError
-from ..strategies import Edits, untruncated_record
-from ..strategies.routing import route_of
+from ..strategies import Edits, Window, untruncated_record
+from ..strategies.messages import Bridge, OpenAIMessages
 from .plain import plain_data, plain_struct
 
 Decision = tuple[str, dict[str, Any]]
@@ -18,47 +18,80 @@ Decision = tuple[str, dict[str, Any]]
 
 
 def record_of(answer: Any, given: ToolResult) -> Record:
-    """A store's answer as a record: itself, or one that holds the value it gave."""
+    """A store's answer as a record: itself, or one that holds the value it gave.
+
+    A mapping with document 004's keys (`result_type`, `result`, `result_summary`) is a record, and
+    not the value.
+
+    >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
+    >>> record = record_of(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
+    >>> record.value, record.summary
+    ('abc', 'ab')
+    """
     if isinstance(answer, Record):
         return plain_struct(Record, answer)
-    value = plain_data(answer)
-    result_type = "structured" if isinstance(value, dict | list) else "text"
-    record = untruncated_record(given)
-    return msgspec.structs.replace(record, value=value, result_type=result_type)
+    record, value = untruncated_record(given), plain_data(answer)
+    match value:
+        case {
+            "result_type": "structured" | "visualization" | "text" as kind,
+            "result": kept,
+            "result_summary": str(summary),
+        }:
+            return msgspec.structs.replace(record, value=kept, result_type=kind, summary=summary)
+    kind = "structured" if isinstance(value, dict | list) else "text"
+    return msgspec.structs.replace(record, value=value, result_type=kind)
 
 
-def reply_of(answer: Any) -> Reply:
-    """A consumer's answer. Raises StrategyError for anything but a Reply."""
-    if not isinstance(answer, Reply):
+def reply_of(answer: Any, given: Any) -> Reply:
+    """A consumer's answer: a Reply, or a mapping of its fields. Raises StrategyError for others."""
+    if isinstance(answer, Reply):
+        return plain_struct(Reply, answer)
+    if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
         what = f"a consumer gives a Reply, got {type(answer).__name__}"
         raise StrategyError(f"{what} — or return a mapping with text, state and route")
-    return plain_struct(Reply, answer)
+    text, path, route = (str(answer.get(key, "function")) for key in ("text", "path", "route"))
+    return plain_struct(Reply, Reply(text, path, answer["state"], route))
 
 
-def findings_of(answer: Any) -> dict[str, Any] | None:
-    """An evaluator's answer: a mapping of findings, or None."""
+def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
+    """An evaluator's answer: a mapping of findings, or None; of document 004's state its last."""
     findings = plain_data(dict(answer) if isinstance(answer, Mapping) else answer)
+    if isinstance(findings, dict):
+        findings = findings.get("last_step_evaluation", findings)
     if findings is not None and not isinstance(findings, dict):
         what = "an evaluator gives a mapping of findings, or None"
-        raise StrategyError(f"{what}, got {type(answer).__name__}")
+        raise StrategyError(f"{what}, got {type(findings).__name__}")
     return findings
 
 
-def decision_of(answer: Any) -> Decision | None:
-    """A router's answer; None where the decision is another router's."""
-    if answer is None:
-        return None
-    route, detail = route_of(answer)
-    return plain_data(route), plain_data(dict(detail))
+def decision_of(answer: Any, given: Any) -> Decision | None:
+    """A router's answer: a route, or (route, detail); None where the decision is another's.
+
+    Raises StrategyError for others.
+    """
+    match answer:
+        case None:
+            return None
+        case str():
+            return plain_data(answer), {}
+        case [str() as route, Mapping() as detail]:
+            return plain_data(route), plain_data(dict(detail))
+        case Mapping():
+            what = "a router gives a route's name, and this one gave a mapping"
+            hint = (
+                "a function that rewrites the messages is a compactor: write compactor= before it"
+            )
+            raise StrategyError(f"{what} — {hint}")
+    what = "a router gives a route's name or (name, detail), the detail a mapping"
+    raise StrategyError(f"{what}, got {answer!r:.80}")
 
 
-def edits_of(answer: Any) -> Edits | None:
-    """A compactor's answer: a list of messages, Edits or None. Raises StrategyError for others."""
-    edits = Edits(messages=answer) if isinstance(answer, list | tuple) else answer
-    if edits is not None and not isinstance(edits, Edits):
-        what = "a compactor gives a list of messages, Edits or None"
-        raise StrategyError(f"{what}, got {type(edits).__name__}")
-    return edits
+def edits_of(answer: Any, given: Window) -> Edits | None:
+    """A compactor's answer: messages, ours or OpenAI's, Edits or None. Raises StrategyError."""
+    if answer is None or isinstance(answer, Edits):
+        return answer
+    ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
+    return Edits(messages=answer if ours else Bridge(OpenAIMessages(), given.messages).back(answer))
 
 
 class Kind(NamedTuple):
@@ -71,9 +104,9 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {
     "summarizer": Kind(Any, lambda answer, given: plain_data(answer)),
     "store": Kind(Record, record_of),
-    "consumer": Kind(Reply, lambda answer, given: reply_of(answer)),
-    "evaluator": Kind(dict[str, Any] | None, lambda answer, given: findings_of(answer)),
-    "router": Kind(Decision | None, lambda answer, given: decision_of(answer)),
-    "compactor": Kind(Edits | None, lambda answer, given: edits_of(answer)),
+    "consumer": Kind(Reply, reply_of),
+    "evaluator": Kind(dict[str, Any] | None, findings_of),
+    "router": Kind(Decision | None, decision_of),
+    "compactor": Kind(Edits | None, edits_of),
 }
 """The values that come back, by kind of plug-in."""

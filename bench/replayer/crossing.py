@@ -87,8 +87,11 @@ class Answer(msgspec.Struct, omit_defaults=True):
 
 
 class NumberedHistory(msgspec.Struct, omit_defaults=True):
-    """A compactor's answer: the new history, and what its summaries read, by number."""
+    """A compactor's answer: what the new history keeps of the one that it was given, and what
+    follows, by number; with what its summaries read.
+    """
 
-    messages: list[int]
+    keep: int
+    tail: list[int]
     written: list[tuple[list[int], str]] = []
     parts: dict[str, int] = {}

@@ -77,7 +77,7 @@ class RemoteStrategy:
         sandbox, counter = self._strategy.sandbox, self._counter
         if sandbox is None:
             return ServedStrategy(self._strategy, counter).answer
-        about = *sandbox.request, counter.encoding, counter.counting
+        about = sandbox.number, counter.encoding, counter.counting
         session: Session = self._open.enter_context(
             sandbox.child.session(open_strategy, *about, count=counter.encoded)
         )
@@ -120,11 +120,12 @@ class RemoteStrategy:
         tail = tuple(map(self._crossed.add, now[keep:]))
         return Change(keep, tail, tuple((message, count(message)) for message in new))
 
-    def edits(self, given: NumberedHistory) -> Edits:
+    def edits(self, prompt: list[Message], given: NumberedHistory) -> Edits:
         """A compactor's answer. Raises StrategyError for a message that never crossed."""
         at = self._crossed.at
+        messages = [*prompt[: max(0, given.keep)], *at(given.tail)]
         written = [Written(at(numbers), text) for numbers, text in given.written]
-        return Edits(messages=at(given.messages), written=written, parts=given.parts)
+        return Edits(messages=messages, written=written, parts=given.parts)
 
 
 def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
@@ -162,7 +163,7 @@ class _Instance:
         if self._kind != "compactor":
             return read(value, KINDS[self._kind].type)
         history = read(value, NumberedHistory | None)
-        return None if history is None else self._remote.edits(history)
+        return None if history is None else self._remote.edits(self._prompt, history)
 
     def resolve(self, handle: str) -> Any:
         """The value behind a handle of a store."""

@@ -116,7 +116,8 @@ class Thread:
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        edits = edits_of(compact(self._window(turn)))
+        window = self._window(turn)
+        edits = edits_of(compact(window), window)
         if edits is not None:
             self._shown.become(edits.applied(self._given.messages))
         elif self._given is not self._shown:

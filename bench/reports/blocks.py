@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .charts import Chart, Mark, Range
+from .charts import Chart, Mark, Range, Strip
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -135,7 +135,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Range | None = None
+    chart: Range | Strip | None = None
     heat: int | None = None
 
     @property
@@ -232,9 +232,7 @@ Block = Prose | Figures | Table | Drawing | Gallery | Fold
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: its anchor, its short name, its heading (that of the first is not
-    shown), its blocks.
-    """
+    """One part of a report; the heading of the first is not shown."""
 
     anchor: str
     name: str
@@ -244,9 +242,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One comparison or audit: a heading, its subject in a line, the verdict, the sections in
-    order.
-    """
+    """One comparison or audit: heading, subject in a line, verdict, sections in order."""
 
     title: str
     about: str

@@ -14,6 +14,8 @@ Mark = Literal["advised", "today", "rejected", "other"]
 
 Side = Literal["above", "below"]
 
+_SQUARES = 60  # in one strip; more are drawn as a bar
+
 
 @dataclass(frozen=True)
 class Point:
@@ -29,9 +31,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Price (x) against missed turns (y); above `limit` is forbidden, `lines` join names of a
-    sweep.
-    """
+    """Price (x) against missed turns (y); `lines` join the names of a sweep."""
 
     alt: str
     points: tuple[Point, ...]
@@ -57,10 +57,41 @@ class Range:
     line: float | None = None
     bad: Side | None = None
 
+    @property
+    def other_end(self) -> float:
+        """The end of the range that is not the value."""
+        return self.ends[0] if self.value == self.ends[1] else self.ends[1]
+
     def at(self, value: float) -> float:
         """The place of a value in percent; what is outside the scale is at its end."""
         low, high = self.scale
         return 100 * (min(max(value, low), high) - low) / ((high - low) or 1.0)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Counts side by side in a cell of a table, each with its sign (None: the lightest).
+
+    In `squares` each thing that is counted is a square, where they have room.
+    """
+
+    alt: str
+    parts: tuple[tuple[int, Mark | None], ...]
+    squares: bool = False
+
+    @property
+    def has_squares(self) -> bool:
+        """True if squares were asked for and have room."""
+        return self.squares and self._things <= _SQUARES
+
+    @property
+    def width(self) -> int:
+        """The width in pixels; a square has nine."""
+        return 9 * self._things if self.has_squares else 190
+
+    @property
+    def _things(self) -> int:
+        return sum(many for many, _ in self.parts)
 
 
 @dataclass(frozen=True)
@@ -134,7 +165,7 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Scatter | Range | Histogram | Plot
+Chart = Scatter | Range | Strip | Histogram | Plot
 
 
 def centers(many: int) -> list[float]:

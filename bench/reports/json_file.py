@@ -11,8 +11,7 @@ from ..model.compared import Compared
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """One comparison as an object, several as a list of them, run by run; what is not finite is
-    null.
+    """One comparison as an object, several as a list, run by run; what is not finite is null.
 
     Each begins with the first line of every output.
     """

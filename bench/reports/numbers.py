@@ -1,6 +1,4 @@
-"""Numbers as text for reports: changes and values with their units; the rest is
-`bench.text.wording`.
-"""
+"""Numbers as text for reports: changes, and values with their units."""
 
 from __future__ import annotations
 
@@ -17,6 +15,9 @@ from ..text.wording import (
 )
 
 of = counted
+
+BASES = "Prices and counts are totals over all runs; shares are means over tasks."
+"""The bases of the numbers in a table of metrics."""
 
 
 def change(ratio: float | None) -> str:

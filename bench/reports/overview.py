@@ -10,6 +10,7 @@ from ..model.compared import Compared
 from .blocks import (
     TONE_OF,
     Cell,
+    Column,
     Figure,
     Figures,
     Prose,
@@ -21,6 +22,7 @@ from .blocks import (
     columns,
     number,
 )
+from .charts import Range
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -37,6 +39,8 @@ _GROUPS = {
     "Not answered": ("is not answered", "are not answered"),
 }
 """The groups of scenarios in order, with the verb of one scenario and of several."""
+
+_CHANGES = (-1.0, 0.25)  # the scale of the changes of price
 
 
 def group_of(reading: Reading) -> str:
@@ -59,14 +63,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     groups: dict[str, list[int]] = {name: [] for name in _GROUPS}
     for place, reading in enumerate(readings):
         groups[group_of(reading)].append(place)
-    advised = [
-        (readings[at], item)
-        for at in groups["Ship"]
-        if (item := readings[at].by_name.get(readings[at].advice.advised or ""))
-    ]
-    head, rest = _sentence(
-        readings, groups, list(dict.fromkeys(item.strategy for _, item in advised))
-    )
+    ships = [readings[at] for at in groups["Ship"]]
+    advised = [(one, one.by_name[one.advice.advised or ""]) for one in ships]
+    names = list(dict.fromkeys(item.strategy for _, item in advised))
+    head, rest = _sentence(readings, groups, names)
     figures = Figures(tuple(_figures(readings, advised)))
     questions = _questions(readings, groups, reports)
     sections = (
@@ -103,17 +103,12 @@ def _figures(
     readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranked]]
 ) -> Iterator[Figure]:
     """The savings that are certain, the strategies that are rejected, the gates."""
-    prices = [
-        (price.ratio, item.strategy)
-        for one, item in advised
-        if (price := one.price(item)) and price.ratio
-    ]
-    prices.sort()
-    ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*prices[:1], *prices[-1:]))
-    names = listed(list(dict.fromkeys(name for _, name in prices)), 3)
-    yield Figure(
-        "Savings that are certain", " to ".join(ends) or "none", "good" if prices else "", names
-    )
+    priced = [(one.price(item), item.strategy) for one, item in advised]
+    ratios = sorted((price.ratio, name) for price, name in priced if price and price.ratio)
+    ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*ratios[:1], *ratios[-1:]))
+    names = listed(list(dict.fromkeys(name for _, name in ratios)), 3)
+    savings = " to ".join(ends) or "none"
+    yield Figure("Savings that are certain", savings, "good" if ratios else "", names)
     tried = [item for one in readings for item in one.ranked if one.mark(item.strategy) != "today"]
     rejected = sum(item.verdict in REFUSED for item in tried)
     missed = [item.missed_turns for _, item in advised if item.missed_turns is not None]
@@ -141,37 +136,48 @@ def _questions(
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             group = f"{name}: {count(len(places))}" if at == places[0] else ""
-            rows.append(
-                Row((question, *_key_figures(readings[at]), _gates(readings[at])), group=group)
-            )
-    heads = columns(
-        "question and answer", number("key figure"), number("missed turns"), number("gates")
+            cells = (question, *_key_figures(readings[at]), _gates(readings[at]))
+            rows.append(Row(cells, group=group))
+    drawn = Column("against today", card="-")
+    figures = (number("key figure"), drawn, number("missed turns"), number("gates"))
+    return Table(
+        "Questions and answers", columns("question and answer", *figures), tuple(rows), "cards"
     )
-    return Table("Questions and answers", heads, tuple(rows), "cards")
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The best value or the change of the price of the cheapest strategy, and what it misses."""
+def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
+    """The key figure of a scenario, drawn too, and the turns that its strategy would miss."""
     if reading.measured:
         best, value = reading.measured[0]
-        return Cell(percent(value), reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
-    rejected = reading.by_name.get(reading.advice.cheapest_rejected or "")
-    saving = reading.price(reading.candidate) if reading.candidate else None
-    item = rejected if rejected and not (saving and (saving.ratio or 0) < 1) else reading.candidate
-    if item is None:
-        return Cell("–"), Cell("–")
-    price, mark = reading.price(item), reading.mark(item.strategy)
+        mark, title = reading.mark(best), reading.title(best)
+        chart = Range(f"{title}: {percent(value)}", value, (0.0, value), (0.0, 1.0), mark)
+        return Cell(percent(value), title, TONE_OF[mark]), Cell(chart=chart), Cell("–")
+    item = _key_strategy(reading)
+    price = reading.price(item) if item else None
+    if item is None or price is None or price.ratio is None:
+        return Cell("–"), Cell(), Cell("–")
+    mark, more = reading.mark(item.strategy), price.ratio - 1
     name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
-    figure = Cell(change(price.ratio if price else None) or "–", name, TONE_OF[mark])
+    text = change(price.ratio) or "–"
+    chart = Range(f"{name}: {text}", more, (min(more, 0.0), max(more, 0.0)), _CHANGES, mark, 0.0)
     missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    return figure, Cell(missed, f"over {reading.sample}")
+    return (
+        Cell(text, name, TONE_OF[mark]),
+        Cell(chart=chart),
+        Cell(missed, reading.sample),
+    )
+
+
+def _key_strategy(reading: Reading) -> Ranked | None:
+    """The cheapest strategy that saves within all limits, else the cheapest one that is rejected."""
+    price = reading.price(reading.candidate) if reading.candidate else None
+    if price is not None and (price.ratio or 0) < 1:
+        return reading.candidate
+    return reading.by_name.get(reading.advice.cheapest_rejected or "") or reading.candidate
 
 
 def _gates(reading: Reading) -> Cell:
     gates = len(reading.decided)
     sign = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
-    return (
-        Cell((sign, f"{count(gates - len(reading.failed))} of {count(gates)}"))
-        if gates
-        else Cell("none")
-    )
+    passed = f"{count(gates - len(reading.failed))} of {count(gates)}"
+    return Cell((sign, passed)) if gates else Cell("none")

@@ -11,9 +11,7 @@ from .numbers import count, of
 
 
 def prompts_of(detail: ReplayDetail) -> Table | None:
-    """The messages in which both prompts of a step differ; None where they are the same, or there
-    is none.
-    """
+    """The messages in which both prompts of a step differ; None where none does."""
     if detail.step is None or not detail.changed:
         return None
     rows = [_row(message) for message in detail.changed]

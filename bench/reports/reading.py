@@ -61,8 +61,7 @@ class Reading:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row, where they are many: the chart shows it where a name
-        has no room.
+        """The number of each strategy's row, where they are many, for a chart without room.
 
         The folded ones come last.
         """
@@ -161,6 +160,12 @@ class Reading:
         return item.cached if self.advice.basis == "uncached" else item.uncached
 
     @property
+    def price_metric(self) -> str:
+        """The metric of the price that decides."""
+        names = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
+        return names.get(self.advice.basis, "cost.prompt_tokens")
+
+    @property
     def with_cache(self) -> str:
         """The words for the price that decides."""
         by_basis = {"cached": "with cache", "uncached": "without cache"}
@@ -233,9 +238,7 @@ class Reading:
         )
 
     def info(self, metric: str) -> MetricInfo:
-        """The declaration of a metric; one that nothing declares is a count of which less is
-        better.
-        """
+        """The declaration of a metric; an unknown one is a count of which less is better."""
         unknown = MetricInfo(
             name=metric, unit="count", better="lower", aggregate="total", label=metric
         )
@@ -261,9 +264,7 @@ class Reading:
 
     @cached_property
     def measured(self) -> list[tuple[str, float]]:
-        """Each strategy's value of such a scenario, best first; of equals the advised one, today
-        last.
-        """
+        """Each strategy's value of the measure, best first; of equals the advised one."""
         order = ("advised", "other", "rejected", "today")
         names = sorted(
             (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
@@ -334,8 +335,7 @@ _LONGEST = 40  # letters of a task
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the folders that all share, at their beginnings and ends, and the name before a
-    number, by id.
+    """Ids without the folders that all share, at their beginnings and ends, by id.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}

@@ -1,6 +1,4 @@
-"""Price against missed turns, the chart of the first screen, laid out for one width: text never
-scales.
-"""
+"""Price against missed turns, laid out for one width: text never scales."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ from .numbers import count, dollars, percent
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in pixels."""
 
-_LONGEST = 26  # letters of a name
 _LOOKS: dict[Mark, str] = {"advised": "h a", "today": "h s", "rejected": "h r", "other": "h"}
 
 
@@ -56,9 +53,7 @@ class Layout:
 
 
 def layout(chart: Scatter, width: int) -> Layout:
-    """The chart: the limit as a line, its forbidden side tinted, each mark with its name or its
-    row.
-    """
+    """The chart: a limit with its forbidden side tinted, each mark with its name or row."""
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
     _add_prices(drawn)
@@ -125,10 +120,11 @@ def _price(value: float, unit: str, step: float) -> str:
 
 
 def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> None:
-    """Marks with their names, the rows of the table where there is no room for a name.
+    """Marks with their names; marks at one place share a label.
 
-    Marks at one place share a label. The advised strategy and today's are placed first and lie on
-    top. No name covers the limit; one that has no room elsewhere crosses the `lines`.
+    The advised strategy and today's are placed first and lie on top. No name covers the limit; one
+    that has no room elsewhere crosses the `lines`, then stands above on a line of its own; a mark
+    without room for a name has the row of the table.
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in drawn.chart.points:
@@ -139,57 +135,85 @@ def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> Non
     )
     spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
     taken = [*limit, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
-    for (x, y), group in zip(spots, ordered, strict=True):
-        mark = group[0].mark
-        tries = ((text, avoided) for text in _names(group) for avoided in ([*taken, *lines], taken))
-        label = next(
-            filter(None, (_label(drawn, (x, y), text, avoided) for text, avoided in tries)), None
+    for spot, group in zip(spots, ordered, strict=True):
+        names = _names(group, drawn.width // 13)
+        label = (
+            _near(drawn, spot, names, [*taken, *lines])
+            or _near(drawn, spot, names, taken)
+            or _above(drawn, spot, names, taken)
+            or _near(drawn, spot, _rows(group), taken)
         )
         if label is not None:
             text, (left, top, right, bottom), anchor = label
             taken.append((left, top, right, bottom))
             at = {"start": left + 3, "middle": (left + right) / 2, "end": right - 3}[anchor]
-            drawn.texts.append((at, top + 14, text, _LOOKS[mark], anchor))
+            drawn.texts.append((at, top + 14, text, _LOOKS[group[0].mark], anchor))
         title = "; ".join(point.title or point.name for point in group)
-        drawn.marks.insert(0, (x, y, mark, title))
+        drawn.marks.insert(0, (*spot, group[0].mark, title))
 
 
-def _names(group: Sequence[Point]) -> list[str]:
-    """The texts to try for marks at one place: the names, the first of them, the rows."""
-    first = group[0].name if len(group[0].name) <= _LONGEST else group[0].name[: _LONGEST - 1] + "…"
+def _names(group: Sequence[Point], most: int) -> list[str]:
+    """The texts of at most so many letters to try for marks at one place."""
+    first = group[0].name if len(group[0].name) <= most else group[0].name[: most - 1] + "…"
     if len(group) == 1:
-        texts = [f"{first}: ship", first] if group[0].mark == "advised" else [first]
-    else:
-        every = ", ".join(point.name for point in group)
-        texts = [*([every] if len(every) <= _LONGEST else []), f"{first} and {len(group) - 1} more"]
+        return [f"{first}: ship", first] if group[0].mark == "advised" else [first]
+    every = ", ".join(point.name for point in group)
+    return [*([every] if len(every) <= most else []), f"{first} and {len(group) - 1} more"]
+
+
+def _rows(group: Sequence[Point]) -> list[str]:
+    """The rows of the table for marks at one place, where these have numbers."""
     rows = sorted(point.row for point in group if point.row)
-    return [*texts, *([f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else [])]
+    return [f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else []
 
 
-def _label(
-    drawn: Layout, spot: tuple[float, float], text: str, avoided: Sequence[Box]
-) -> tuple[str, Box, str] | None:
-    """A text beside a mark, above or below it, its box, and which end of it is next to the mark.
+_Label = tuple[str, Box, str]
+"""A text, its box, and which end of it is next to the mark."""
 
-    None where it would leave the chart or cover something else than its own mark.
-    """
+
+def _near(
+    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
+) -> _Label | None:
+    """The first text that has room beside a mark, above or below it."""
     x, y = spot
-    wide, own = width_of(text), (x - 7, y - 7, x + 7, y + 7)
-    for left, top, anchor in (
-        (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
-        (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
-        (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
-    ):  # fmt: skip
-        box = (left, top, left + wide, top + 17)
-        inside = (
-            drawn.left < left
-            and box[2] < drawn.width
-            and drawn.top < top
-            and box[3] <= drawn.base + 26
-        )
-        if inside and not any(_overlap(box, other) for other in avoided if other != own):
-            return text, box, anchor
+    others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
+    for text in texts:
+        wide = width_of(text)
+        for left, top, anchor in (
+            (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
+            (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
+            (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
+        ):  # fmt: skip
+            box = (left, top, left + wide, top + 17)
+            if _is_free(drawn, box, others):
+                return text, box, anchor
     return None
+
+
+def _above(
+    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
+) -> _Label | None:
+    """The first text that has room farther above a mark, and adds a line from it to the mark."""
+    x, y = spot
+    others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
+    for text in texts:
+        wide = width_of(text)
+        for top in (y - rise for rise in range(50, 150, 18)):
+            line = (x - 1, top + 17, x + 1, y - 8)
+            for left, anchor in ((x - 8, "start"), (x + 8 - wide, "end"), (x - wide / 2, "middle")):
+                box = (left, top, left + wide, top + 17)
+                if all(_is_free(drawn, one, others) for one in (box, line)):
+                    drawn.lines.append((x, top + 18, x, y - 7, "ld"))
+                    return text, box, anchor
+    return None
+
+
+def _is_free(drawn: Layout, box: Box, taken: Sequence[Box]) -> bool:
+    """True for a box inside the chart that overlaps none of the others."""
+    left, top, right, bottom = box
+    across, down = drawn.left < left and right < drawn.width, drawn.top < top
+    inside = across and down and bottom <= drawn.base + 26
+    return inside and not any(_overlap(box, other) for other in taken)
 
 
 def width_of(text: str) -> float:

@@ -38,11 +38,8 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price against today by run, as shares; runs without a price are
-    left out.
-    """
-    metrics = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
-    metric = metrics.get(reading.advice.basis, "cost.prompt_tokens")
+    """The change of a strategy's price by run, as shares, where a run has a price."""
+    metric = reading.price_metric
     prices = [[reading.at(run, name, metric) for name in (strategy, TODAY)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
 
@@ -95,9 +92,7 @@ def _histogram(
 
 
 def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
-    """The settings in which alone three or more strategies differ: "keep_last of mask", strategies
-    by value.
-    """
+    """The settings in which alone three or more strategies differ, each with these by value."""
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)

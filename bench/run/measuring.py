@@ -161,7 +161,7 @@ class RunSession:
         if strategy.shipped:
             return self._score(strategy, strategy.spec, lambda: self._replay(strategy))
         replay = self._replay(strategy)
-        if replay.failure is not None or replay.unstable_at is not None:
+        if self._kept is None or replay.failure is not None or replay.unstable_at is not None:
             return self._scored(strategy, replay)
         return self._score(strategy, replay_digest(replay), lambda: replay)
 

@@ -172,9 +172,7 @@ def _sentences(name: str, written: object) -> tuple[str, ...]:
 
 
 def checked(strategy: Strategy) -> Strategy:
-    """The strategy itself. Raises SpecError for a wrong `at`, `loop`, `mode` or `form`."""
-    from .functions import started
-
+    """The strategy itself. Raises SpecError for a wrong `at`, `loop` or `mode`."""
     for router in strategy.plugins.get("routers", ()):
         if router.attribute("at", AT_DEFAULT if router.entry.own else None) not in DECISION_POINTS:
             known = ", ".join(DECISION_POINTS)
@@ -190,21 +188,31 @@ def checked(strategy: Strategy) -> Strategy:
             raise SpecError(
                 f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}"
             )
-    for plugin in strategy.everything:
-        if plugin.entry.own:
-            started(plugin)
     return strategy
 
 
 def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
-    """The plug-in of a slot: itself, from its spec string, or somebody's function as it is."""
+    """The plug-in of a slot: itself, from its spec string, or somebody's function as it is.
+
+    Raises SpecError for a wrong `form` of somebody's own.
+    """
+    plugin = _given(kind, name, slot, given, base)
+    if not plugin.entry.own:
+        return plugin
+    from .functions import OwnPlugin
+
+    own = OwnPlugin(plugin.spec, plugin.entry, plugin.arguments)
+    own.start()
+    return own
+
+
+def _given(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
     if isinstance(given, Plugin):
         return given
     if not callable(given):
         if not isinstance(given, str):
-            raise SpecError(
-                f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}"
-            )
+            what = f"slot {slot} must be a spec string, got {type(given).__name__}"
+            raise SpecError(f"strategy {name!r}: {what}")
         return build(kind, given, base)
     name_of_code = _name_of(given)
     spec = Spec(str(getattr(given, "__module__", None) or "function"), name_of_code)

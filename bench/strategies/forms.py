@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
@@ -181,17 +181,22 @@ _STORE_004: tuple[Build, ...] = (
 """
 
 
-def form_of(
-    kind: str, function: Callable[..., Any], name: str, written: Any = None
-) -> tuple[str, tuple[Build, ...]]:
-    """The form of a function in a slot, and what builds each value that it is given by position.
+class Form(NamedTuple):
+    """The form of one function: its name, and what builds each value that is given by position."""
 
-    That is one value; a store of three or four gets those of document 004, and an evaluator of two
+    name: str
+    builds: tuple[Build, ...]
+
+
+def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> Form:
+    """The form of a function in a slot.
+
+    It is given one value; a store of three or four those of document 004, and an evaluator of two
     the earlier evaluations or, as a mapping, the state of document 004. `written` is the form that
     the spec names. Raises SpecError for an unknown form, and for more values than the slot gives.
 
     >>> def short(text: str, chars: int = 300): ...
-    >>> form_of("summarizer", short, "short")[0], form_of("compactor", len, "len")[0]
+    >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name
     ('str', 'openai')
     """
     known, parameters = FORMS[kind], _by_position(function)
@@ -205,13 +210,14 @@ def form_of(
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
     needed = [item for item in parameters if item.default is item.empty]
     if len(needed) <= 1:
-        return form, (known[form],)
+        return Form(form, (known[form],))
     if kind == "store" and len(needed) in (3, 4):
-        return form, _STORE_004[: len(needed)]
+        return Form(form, _STORE_004[: len(needed)])
     if kind == "evaluator" and len(needed) == 2:
         second = _form_named(kind, _annotation(function, needed[1]))
         earlier: Build = lambda call: list(call.given[1])  # noqa: E731
-        return form, (known[form], known["state"] if second in ("dict", "state") else earlier)
+        state = known["state"] if second in ("dict", "state") else earlier
+        return Form(form, (known[form], state))
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")

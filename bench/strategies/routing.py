@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ..model import AnyStep, Message, Record, RouteDecision, UserTurn, text_of
-from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
 from ..text.scripts import NONE, Script
 from . import RECORDED
@@ -83,22 +82,6 @@ def decides_here(
 def execution_of(record: Record) -> dict[str, Any]:
     """One entry of the execution history, which holds no arguments in a state."""
     return {key: value for key, value in execution_mapping(record).items() if key != "arguments"}
-
-
-def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
-    """A router's answer, a name or (name, detail), as (route, detail). Raises StrategyError."""
-    if isinstance(answer, str):
-        return answer, {}
-    if (
-        isinstance(answer, tuple)
-        and len(answer) == 2
-        and isinstance(answer[0], str)
-        and isinstance(answer[1], Mapping)
-    ):
-        return answer[0], dict(answer[1])
-    raise StrategyError(
-        f"a router gives a route's name or (name, detail), the detail a mapping, got {answer!r:.80}"
-    )
 
 
 def labelled_route(

@@ -74,17 +74,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The child of a strategy, and by what the child makes it: `item` is pickled."""
+    """The child of a strategy, and the number of the strategy among those that it makes."""
 
     child: Child
-    item: bytes
-    name: str | None
-    place: Place
-
-    @property
-    def request(self) -> tuple[bytes, str | None, Place]:
-        """The arguments of `prepared`, in the child."""
-        return self.item, self.name, self.place
+    number: int
 
 
 class _PluginFacts(msgspec.Struct, frozen=True):
@@ -161,12 +154,12 @@ def _in_child(
     given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place
 ) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
-    items = [(_sent(item), name) for name, item in given]
-    child = Child(functools.partial(_prepare, items, place), limits, _EACH_REPLAY)
+    items = tuple((_sent(item), name) for name, item in given)
+    child = Child(functools.partial(Ready, items, place), limits, _EACH_REPLAY)
     strategies: list[Strategy] = []
-    for (name, item), (sent, _) in zip(given, items, strict=True):
+    for number, (name, item) in enumerate(given):
         try:
-            strategies.append(described(Sandbox(child, sent, name, place)))
+            strategies.append(described(Sandbox(child, number), name, place.base))
         except EndedError as error:
             strategies.append(_broken(name, item, str(error)))
         except NoAnswer as why:
@@ -185,12 +178,12 @@ def stop(strategies: Sequence[Strategy]) -> None:
             strategy.sandbox.child.stop()
 
 
-def described(sandbox: Sandbox) -> Strategy:
-    """A strategy as its child describes it.
+def described(sandbox: Sandbox, name: str | None, base: Path) -> Strategy:
+    """A strategy as its child describes it. With a name it is called that, whatever it says.
 
     Raises SpecError and EndedError as `strategy_of` does, and NoAnswer.
     """
-    with sandbox.child.session(_open_description, *sandbox.request) as session:
+    with sandbox.child.session(_open_description, sandbox.number) as session:
         body = session.ask(b"")
     try:
         facts = msgspec.json.decode(body, type=_Description)
@@ -198,13 +191,12 @@ def described(sandbox: Sandbox) -> Strategy:
         raise NoAnswer("it left its process unable to answer") from error
     if facts.error:
         raise (EndedError if facts.ended else SpecError)(facts.error)
-    base = sandbox.place.base
     plugins = {
         slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()
     }
     # By another name it would slip past its gates.
-    name = sandbox.name or facts.name
-    return Strategy(name, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
+    own = name or facts.name
+    return Strategy(own, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
@@ -254,25 +246,27 @@ def _cannot_be_sent(item: Any) -> str:
 
 # ---------------------------------------------------------------- in the child
 
-Ready = dict[tuple[bytes, str | None], Strategy]
-"""The strategies that a child has made before it forks, by what they are made of."""
 
+class Ready:
+    """The strategies that a child makes before it forks, so that a fork has them."""
 
-def _prepare(items: Sequence[tuple[bytes, str | None]], place: Place) -> Ready:
-    """Import the code of some strategies, and make them. An error is raised again by `prepared`."""
-    place.settle()
-    here = os.getcwd()
-    ready: Ready = {}
-    for sent, name in items:
-        with contextlib.suppress(BaseException):
-            ready[sent, name] = strategy_of(pickle.loads(sent), name, place.base)
-        os.chdir(here)
-    return ready
+    def __init__(self, items: Sequence[tuple[bytes, str | None]], place: Place) -> None:
+        self.place, self._items = place, items
+        self._strategies: dict[int, Strategy] = {}
+        place.settle()
+        here = os.getcwd()
+        for number in range(len(items)):
+            with contextlib.suppress(BaseException):
+                self._strategies[number] = self._made(number)
+            os.chdir(here)
 
+    def strategy(self, number: int) -> Strategy:
+        """One of them. One that could not be made raises why not."""
+        return self._strategies.get(number) or self._made(number)
 
-def prepared(ready: Ready, item: bytes, name: str | None, place: Place) -> Strategy:
-    """In a child: the strategy itself."""
-    return ready.get((item, name)) or strategy_of(pickle.loads(item), name, place.base)
+    def _made(self, number: int) -> Strategy:
+        item, name = self._items[number]
+        return strategy_of(pickle.loads(item), name, self.place.base)
 
 
 def imported_files() -> tuple[str, ...]:
@@ -295,14 +289,12 @@ def _facts_of(plugin: Plugin) -> _PluginFacts:
     return _PluginFacts(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, texts)
 
 
-def _open_description(
-    link: Link, ready: Ready, item: bytes, name: str | None, place: Place
-) -> Answer:
+def _open_description(link: Link, ready: Ready, number: int) -> Answer:
     """A function that answers any request with the description of a strategy."""
 
     def answer(request: bytes) -> bytes:
         try:
-            strategy = prepared(ready, item, name, place)
+            strategy = ready.strategy(number)
             plugins = {
                 slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()
             }

@@ -31,7 +31,6 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
-_BREAKS, _BLANKS = re.compile(r"[^\S\n]*\n\s*"), re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _TYPED = str.maketrans({**dict(zip("’‘“”„–—−\u00a0", '\'\'"""--- ', strict=True)), "…": "..."})
 """Typographic signs, as they are typed."""
 
@@ -163,7 +162,7 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     if max(len(shown), len(full)) > LONG_CHARS:
         yield " ".join(shown.split()), " ".join(full.split()), True
         return
-    folded = _folded(full)
+    folded = _folded_once(full)
     yield _folded(shown), folded, True
     plain = without_numbers(expanded(shown, full))
     plain = unescape(plain) if "&" in plain and "&" not in full else plain
@@ -172,18 +171,22 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
         yield _folded(plain), folded, True
 
 
-@lru_cache(maxsize=64)
 def _folded(text: str) -> str:
     """A text with one blank or line break for any run of them, none beside the signs of JSON, and
     each sign as it is typed.
     """
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
-    text = _BLANKS.sub(" ", _BREAKS.sub("\n", text.strip()))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    text = "\n".join(filter(None, lines))
     for sign in filter(text.__contains__, _LOOSE):
         for blank in " \n":
             text = text.replace(blank + sign, sign).replace(sign + blank, sign)
     return text
+
+
+_folded_once = lru_cache(maxsize=256)(_folded)
+"""The same for a text in which many others are looked for."""
 
 
 def _places(

@@ -1,39 +1,19 @@
-"""Fields: the scalars of a structured value, and whether another text still says one as what it is.
-
-A field is kept only beside its own key, in a column of its name, or in a sentence that names its
-record. So a renamed key, a bag of values or a value moved to another record keeps nothing.
-"""
+"""Fields: the scalars of a structured value, in records."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from ..model import grouped
 from .decode import NothingParsed, decode_strings, parse_json
-from .facts import occurs
-from .field_list import (
-    Field,
-    Fields,
-    Numbers,
-    fact_of_field,
-    fields_of_records,
-    identifies,
-    listed,
-    numbers_by_text,
-    word_of_field,
-)
-from .numbers import is_number, numbers_in
+from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
 from .row_lists import RowLists
-from .scripts import FUNCTION_WORDS
 from .text_records import (
-    Line,
     Pair,
-    TextReading,
     container_keys,
     has_odd_number,
     plain_key,
@@ -44,36 +24,10 @@ from .text_records import (
     words_in,
 )
 
-_STEM_CHARS = 5
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an
 index of all words.
 """
-
-_TOKEN = re.compile(r"\w+")
-
-
-class FactFields:
-    """The fields of a table that say one fact, and where to look for them."""
-
-    def __init__(self, table: FieldTable, fields: list[Field]) -> None:
-        self.fields = fields
-        by_key = grouped((item.key, item) for item in fields)
-        self.by_key: dict[str, FactFields] = {
-            key: self if len(by_key) == 1 else FactFields(table, items)
-            for key, items in by_key.items()
-        }
-        """Those under each key."""
-
-        self.alone = [item for item in fields if not table.is_shared(item)]
-        """Those of which the value alone says whose it is."""
-
-        self.nameless = [item for item in fields if table.is_nameless(item)]
-        """Those of records that nothing else tells from the others."""
-
-    def of_records(self, records: Sequence[int]) -> Iterator[Field]:
-        """Yield those that belong to some records."""
-        return fields_of_records(self.fields, records)
 
 
 class FieldTable:
@@ -83,9 +37,6 @@ class FieldTable:
     >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
     >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
     ('price', 'id', '')
-    >>> texts = "price: 412.75", "W123 was sold for 412.75", "last_price: 412.75", "sold for 412.75"
-    >>> [table.keeps(TextReading(text, table.names), "412.75") for text in texts]
-    [True, True, False, False]
     """
 
     def __init__(self, value: Any) -> None:
@@ -111,9 +62,6 @@ class FieldTable:
         self._asked = 0
         self._identities: dict[int, set[str]] = {}
         self._plain_pairs: dict[int, frozenset[Pair]] = {}
-        self._identities_of_line: dict[str, list[tuple[int, str]]] = {}
-        self._saying: dict[str, FactFields] = {}
-        self._of_word: dict[str, dict[str, FactFields]] = {}
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:
@@ -200,23 +148,6 @@ class FieldTable:
         fields = self.of(fact)
         return fields[0].key if fields else ""
 
-    def keeps(self, reading: TextReading, fact: str) -> bool:
-        """True if a text says a fact as the field that it is."""
-        if fact not in self._saying:
-            self._saying[fact] = FactFields(self, self.of(fact))
-        return any(True for _ in self._kept(reading, fact, self._saying[fact]))
-
-    def kept_in(self, reading: TextReading) -> frozenset[int]:
-        """The numbers of the fields that a text says as those fields."""
-        facts = (
-            item
-            for word in self._fields_of_word.keys() & reading.words
-            for item in self._facts_of_word(word).items()
-        )
-        return frozenset(
-            item.number for fact, sources in facts for item in self._kept(reading, fact, sources)
-        )
-
     @property
     def record_count(self) -> int:
         """The number of records."""
@@ -226,6 +157,10 @@ class FieldTable:
         """The keys and values of a record and of those around it."""
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
+
+    def texts_of(self, record: int) -> tuple[str, ...]:
+        """The values of a record alone."""
+        return self._records[record].texts
 
     @cached_property
     def lists(self) -> RowLists:
@@ -256,6 +191,10 @@ class FieldTable:
     def has_key(self, key: str) -> bool:
         """True if the value has a scalar under a key, whatever its case."""
         return plain_key(key) in self._plain_keys
+
+    def records_named(self, identity: str) -> list[int]:
+        """The numbers of the records that an identity tells from the others."""
+        return listed(self.records_of_identity.get(identity))
 
     def is_identity(self, text: str) -> bool:
         """True if a text tells some record from the others."""
@@ -341,130 +280,3 @@ class FieldTable:
         return grouped(
             (pair, number) for number in numbers for pair in self._pairs_compared(number)
         )
-
-    @cached_property
-    def _fields_of_word(self) -> Numbers:
-        """The numbers of the fields by the word under which what they say is looked up."""
-        return numbers_by_text(
-            (word_of_field(text), number) for text, number in self.fields.texts()
-        )
-
-    def _facts_of_word(self, word: str) -> dict[str, FactFields]:
-        """The fields that are looked up under a word, by the fact that each is."""
-        if word not in self._of_word:
-            fields = map(self.fields.__getitem__, listed(self._fields_of_word.get(word)))
-            by_fact = grouped((fact_of_field(item.text), item) for item in fields)
-            self._of_word[word] = {fact: FactFields(self, items) for fact, items in by_fact.items()}
-        return self._of_word[word]
-
-    def _kept(self, reading: TextReading, fact: str, sources: FactFields) -> Iterator[Field]:
-        """Yield the fields of a fact that a text says as those fields, some of them twice."""
-        kept: set[int] = set()
-        for key, of_key in sources.by_key.items():
-            saying = reading.records_saying(key, fact)
-            for item in self._in_records(reading, saying, of_key) if saying else ():
-                kept.add(item.number)
-                yield item
-        for line in reading.lines_with(fact) if len(kept) < len(sources.fields) else ():
-            yield from self._in_line(line, fact, sources)
-
-    def _in_records(
-        self, reading: TextReading, saying: Collection[int], sources: FactFields
-    ) -> Iterator[Field]:
-        """Yield the fields of one key that are those of some records of a text, which say their
-        fact under it.
-        """
-        yield from sources.nameless
-        values = frozenset[str]().union(*(reading.all_records[number].values for number in saying))
-        for identity in values & self.records_of_identity.keys():
-            of_records = sources.of_records(listed(self.records_of_identity.get(identity)))
-            yield from (item for item in of_records if item.text.casefold() != identity)
-        named = [
-            reading.all_records[number].values & self.records_of_identity.keys()
-            for number in saying
-        ]
-        for item in sources.alone:
-            if any(identities <= self.identity(item.record) for identities in named):
-                yield item
-
-    def _in_line(self, line: Line, fact: str, sources: FactFields) -> Iterator[Field]:
-        """Yield the fields that a sentence which says their fact says as those fields."""
-        text = line.text.casefold()
-        at = _place(text, fact)
-        places = self._identities_in(text)
-        nearest = _nearest(places, at, fact.casefold())
-        if nearest:
-            yield from sources.of_records(listed(self.records_of_identity.get(nearest)))
-        else:
-            heading = {identity for _, identity in self._identities_in(line.heading)}
-            for item in sources.alone:
-                if _stems(item.key) & line.stems and heading <= self.identity(item.record):
-                    yield item
-        rest = text[at + len(fact) : _next(places, at)]
-        for item in sources.of_records(listed(self.records_of_identity.get(fact.casefold()))):
-            if self._goes_on(item, rest):
-                yield item
-
-    def _goes_on(self, item: Field, text: str) -> bool:
-        """True if what follows an identity states another value of its record."""
-        values = (
-            value.casefold() for value in self._records[item.record].texts if value != item.text
-        )
-        return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
-
-    def _identities_in(self, text: str) -> list[tuple[int, str]]:
-        """The identities that a line in small letters names, with the place of the first, in order."""
-        if text not in self._identities_of_line:
-            words = {match.group() for match in _TOKEN.finditer(text)}
-            known = {item for word in words for item in self._identities_by_word.get(word, ())}
-            known |= words & self.records_of_identity.keys()
-            places = (
-                (text.find(item), item) for item in known if item in text and occurs(text, item)
-            )
-            self._identities_of_line[text] = sorted(places)
-        return self._identities_of_line[text]
-
-    @cached_property
-    def _identities_by_word(self) -> dict[str, list[str]]:
-        """The identities of several words by the first one."""
-        several = (item for item in self.records_of_identity if not _TOKEN.fullmatch(item))
-        return grouped((match.group(), item) for item in several if (match := _TOKEN.search(item)))
-
-
-def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
-    """The identity that stands last before a place, else first behind it; "" for none."""
-    others = [item for item in places if item[1] != fact]
-    before = [identity for place, identity in others if place <= at]
-    return before[-1] if before else others[0][1] if others else ""
-
-
-def _next(places: list[tuple[int, str]], at: int) -> int | None:
-    """The place of the first identity behind a place; None for none."""
-    return next((place for place, _ in places if place > at), None)
-
-
-def _stems(text: str) -> frozenset[str]:
-    """The beginnings of the words of a key or sentence; an identifier is one word.
-
-    >>> sorted(_stems("The totals are open")), sorted(_stems("unit_price"))
-    (['open', 'total'], ['price', 'unit', 'unit_'])
-    """
-    stems = {word.casefold() for word in _TOKEN.findall(text)} - FUNCTION_WORDS
-    if " " not in text:  # a key: its parts are words of a sentence
-        parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
-        stems.update(part.casefold() for part in parts)
-    return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
-
-
-@lru_cache(maxsize=1 << 14)
-def _place(text: str, fact: str) -> int:
-    if not is_number(fact):
-        return text.find(fact.casefold())
-    return next(
-        (
-            match.start()
-            for match in re.finditer(r"[\d][\d.,]*", text)
-            if fact in numbers_in(match.group())
-        ),
-        0,
-    )

@@ -96,13 +96,14 @@ class TextReading:
         return records
 
     @cached_property
-    def _lines(self) -> dict[str, list[Line]]:
+    def lines(self) -> dict[str, list[Line]]:
+        """Its sentences by each word and number in them."""
         return by_word((line.text, line) for line in _sentences(self._rest))
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words and numbers of its records and sentences."""
-        return frozenset(self._lines).union(word for _, word in self._records)
+        return frozenset(self.lines).union(word for _, word in self._records)
 
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records of the text that say a fact under a key. Each is asked for
@@ -124,7 +125,7 @@ class TextReading:
         """The sentences of the text that say a fact."""
         if fact not in self._lines_with:
             self._lines_with[fact] = [
-                line for line in self._lines.get(word_of(fact), ()) if says(line.text, fact)
+                line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)
             ]
         return self._lines_with[fact]
 

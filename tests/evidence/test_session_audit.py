@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+from handmade import shell, trace
+
 from bench.evidence.session_audit import audit_of
 from bench.model import AnyStep, ContextReset, ModelTurn, Source, ToolResult, Trace, UserTurn
 from bench.model.audit import CutResult, SessionAudit
+from bench.run.audits import audited as audit_of_trace
 from bench.run.measuring import Measuring, RunSession
 
 
@@ -46,3 +50,13 @@ def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:
     assert found.tokens_after is not None
     (at_end,) = audited(*steps).shortenings
     assert (at_end.turn, at_end.tokens_after, at_end.results_dropped, at_end.facts_lost) == (None, None, (), ())
+
+
+@pytest.mark.parametrize(("cost", "stated"), [(0.0, 0.0), (1.25, 1.25), (7, 7), ("much", None)])
+def test_a_reported_cost_stands_beside_ours_and_does_not_change_it(cost: object, stated: float | None) -> None:
+    silent, stating = (
+        audit_of_trace(trace(*shell(4), meta=meta), "claude-sonnet-4-5") for meta in ({}, {"cost_usd": cost})
+    )
+    assert (silent.stated_usd, stating.stated_usd) == (None, stated)
+    assert stating.charges == silent.charges
+    assert stating.charges.usd is not None

@@ -22,7 +22,8 @@ from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
 from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
-from bench.reports.audit import UNSEEN, audit_rendered, audit_report
+from bench.reports.audit import audit_rendered, audit_report
+from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Section, Table, plain
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text

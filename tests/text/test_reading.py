@@ -10,6 +10,7 @@ from data.adversarial.harmless import LAYOUTS
 from hypothesis import given, settings, strategies as st
 
 from bench.text.fields import FieldTable
+from bench.text.kept_fields import KeptFields
 from bench.text.line_changes import ResultLines
 from bench.text.reading import values_of
 from bench.text.text_records import TextReading
@@ -62,7 +63,7 @@ def test_a_layout_keeps_every_field(layout: str, rows: list[dict[str, object]]) 
     value = {"rows": rows}
     table, text = FieldTable(value), LAYOUTS[layout](json.dumps(value))
     reading = TextReading(text, table.names)
-    assert table.kept_in(reading) == frozenset(range(len(table.fields)))
+    assert KeptFields(table).kept_in(reading) == frozenset(range(len(table.fields)))
     assert pairs_in(value) <= {
         (key, str(item)) for shown in values_of(text, table.names)[0] for key, item in pairs_in(shown)
     }
@@ -76,7 +77,7 @@ def test_a_value_moved_to_another_record_is_lost(rows: list[dict[str, object]]) 
     moved = [{**row, "seats": other} for row, other in zip(rows, seats[1:] + seats[:1], strict=True)]
     table = FieldTable({"rows": rows})
     reading = TextReading(json.dumps({"rows": moved}), table.names)
-    assert not any(table.fields[place].key == "seats" for place in table.kept_in(reading))
+    assert not any(table.fields[place].key == "seats" for place in KeptFields(table).kept_in(reading))
 
 
 def test_a_sentence_states_a_value_of_the_record_that_it_names() -> None:
@@ -87,7 +88,7 @@ def test_a_sentence_states_a_value_of_the_record_that_it_names() -> None:
         ("mark L2a (W1)", True),
         ("mark L2a", True),
     ):
-        assert (1 in table.kept_in(TextReading(text, table.names))) is kept, text
+        assert (1 in KeptFields(table).kept_in(TextReading(text, table.names))) is kept, text
 
 
 @given(ROWS, st.data())
@@ -98,7 +99,7 @@ def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
     cut = inner[: data.draw(st.integers(0, len(inner)))]
     table = FieldTable({"type": "table", "data": inner})
     reading = TextReading(json.dumps({"type": "table", "data": cut}), table.names)
-    whole_lines, kept = cut.count("\n"), table.kept_in(reading)
+    whole_lines, kept = cut.count("\n"), KeptFields(table).kept_in(reading)
     for at, item in enumerate([*table.fields][1:]):
         line = 2 + 5 * (at // 3) + at % 3  # a bracket, then five lines a row: a brace, three fields, a brace
         if line != whole_lines:  # the line that is cut may keep its field or not
@@ -133,7 +134,7 @@ def test_any_text_is_read(text: str, original: str) -> None:
 def test_odd_texts_are_read(odd: str) -> None:
     table = FieldTable({"a": odd, "b": "1e9999999"})
     reading = TextReading(odd, table.names)
-    assert table.kept_in(reading) <= frozenset(range(len(table.fields)))
+    assert KeptFields(table).kept_in(reading) <= frozenset(range(len(table.fields)))
 
 
 @pytest.mark.parametrize("line", ["key: value", "- a: 1, b: 2", "<a><b>1</b></a>", "a.b.0 = 1", "| a | b |", "x" * 50])
@@ -162,6 +163,6 @@ UNKNOWN = {
 def test_a_field_is_kept_beside_its_key_in_a_layout_that_nobody_knows(layout, rows):
     table = FieldTable(rows)
     text = "\n".join(map(UNKNOWN[layout], rows))
-    assert len(table.kept_in(TextReading(text, table.names))) == len(table.fields)
+    assert len(KeptFields(table).kept_in(TextReading(text, table.names))) == len(table.fields)
     renamed = [{"old_city": row["city"], "sold_seats": row["seats"], "code": "?"} for row in rows]
-    assert not table.kept_in(TextReading("\n".join(map(UNKNOWN[layout], renamed)), table.names))
+    assert not KeptFields(table).kept_in(TextReading("\n".join(map(UNKNOWN[layout], renamed)), table.names))

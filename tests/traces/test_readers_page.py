@@ -1,4 +1,4 @@
-"""docs/traces.md: its reader and its sample, put where the page says into a copy of the project, pass what the page says they pass."""
+"""The files that docs/traces.md and CONTRIBUTING.md show, put where they say into a copy of the project, pass its tests."""
 
 from __future__ import annotations
 
@@ -12,18 +12,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
+PAGES = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("docs/traces.md", "CONTRIBUTING.md"))
+ADDED = [
+    "bench/strategies/documents/first_lines.py",
+    "bench/strategies/policies/acme.py",
+    "bench/metrics/model_calls.py",
+]
 
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the bench and its tests with the page's two files in it."""
+    """A copy of the bench and its tests with the files of the two pages in it."""
     folder = tmp_path_factory.mktemp("readers")
     for name in ("bench", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "gold"))
     shutil.copy(ROOT / "pyproject.toml", folder)
-    files = re.findall(r"`([\w/]+\.\w+)`[^\n`]*:\n\n```\w+\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert [path for path, _ in files] == ["tests/data/formats/deskbot.jsonl", "bench/traces/formats/deskbot.py"]
+    files = re.findall(r"`([\w/]+\.\w+)`[^\n`]*:\n\n```\w+\n(.*?)^```$", PAGES, re.DOTALL | re.MULTILINE)
+    assert [path for path, _ in files] == [
+        "tests/data/formats/deskbot.jsonl",
+        "bench/traces/formats/deskbot.py",
+        *ADDED,
+    ]
     for path, text in files:
         (folder / path).write_text(text, encoding="utf-8")
     return folder
@@ -57,3 +66,9 @@ def test_a_reader_in_a_file_of_ones_own_is_named_by_its_path(copied: Path) -> No
         text.replace("from ..", "from bench.traces.").replace('"deskbot")\n', '"my_own")\n'), encoding="utf-8"
     )
     assert "36 walls" in ran(copied, "bench", "show", "my/own.py:Deskbot:tests/data/formats/deskbot.jsonl")
+
+
+@pytest.mark.slow
+def test_what_contributing_adds_is_a_summarizer_a_policy_and_a_metric(copied: Path) -> None:
+    ran(copied, "pytest", "-p", "no:cacheprovider", *ADDED, "tests/plugins/test_newcomers.py")
+    assert "cost.model_calls" in ran(copied, "bench", "list", "metrics")

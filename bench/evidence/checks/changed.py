@@ -20,7 +20,6 @@ from ...text.numbers import is_number
 from ...text.quantities import same_value
 from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
-from ..lost import picked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .dropped import dropped
@@ -61,7 +60,7 @@ def changed(evidence: ReplayEvidence) -> Check:
         if own.result is not None and own.result.text.strip():
             looked_at += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
-    for step in picked_out(evidence):
+    for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind == "model" and not turn.tool_calls:
             looked_at += 1
@@ -193,6 +192,8 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
         if part in original or part in seen:
             continue
         seen.add(part)
+        if not original.altered(part.rstrip("\\")):
+            continue
         begun = not before or _is_notice(before, original, known)
         cut = part.endswith("\\") or not following or _is_notice(following, original, known)
         if was := original.altered(part.rstrip("\\"), cut=cut, begun=begun):

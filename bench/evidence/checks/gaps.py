@@ -5,7 +5,7 @@ between them.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from ...text.excerpts import NOTICE_CHARS, Gap
@@ -29,7 +29,7 @@ class Notices(NamedTuple):
     full: str
     known: Container[str]
     table: FieldTable
-    sizes: frozenset[int]
+    sizes: Callable[[], frozenset[int]]
 
     def admits(self, gap: Gap) -> bool:
         """True if the words of a gap say that something is left out, and nothing else. Tags say
@@ -40,16 +40,22 @@ class Notices(NamedTuple):
         ]
         if not lines:
             return not gap.missing.strip()
-        sizes = self.sizes | counts_of(gap.missing)
-        return all(
-            self.omits(line) or (self._is_own(line) and _has_size(line, sizes)) for line in lines
-        )
+        return all(self.omits(line) or self._states_size(line, gap.missing) for line in lines)
 
     def omits(self, line: str) -> bool:
         """True if a line says that something is left out, in words that the result does not have
         there.
         """
         return self._is_own(line) and omission_in(line, self.full) != ""
+
+    def _states_size(self, line: str, missing: str) -> bool:
+        """True if a line states a size of the result, or of what is missing."""
+        stated = {int(number.replace(",", "")) for number in _SIZE.findall(line)}
+        return (
+            bool(stated)
+            and self._is_own(line)
+            and not stated.isdisjoint(self.sizes() | counts_of(missing))
+        )
 
     def _is_own(self, line: str) -> bool:
         """True for a short line that is none of the result, and has no field of it."""
@@ -84,8 +90,3 @@ class Notices(NamedTuple):
                 pieces[-1].append(lines[number])
                 number += 1
         return ["\n".join(piece) for piece in pieces]
-
-
-def _has_size(line: str, sizes: frozenset[int]) -> bool:
-    """True if a line states one of some sizes."""
-    return any(int(number.replace(",", "")) in sizes for number in _SIZE.findall(line))

@@ -11,7 +11,6 @@ from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..failures import FAILURE
-from ..lost import picked_out
 from ..of_replay import ReplayEvidence
 from .claims import SUCCESS, false_claims
 from .own import OwnText, check_of, new_lines, own_texts, shows_line
@@ -46,7 +45,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         ):
             rewritten += 1
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
-    for step in picked_out(evidence):
+    for step in evidence.picked_out:
         result = evidence.messages.contents.results.get(step)
         if result is not None and evidence.session.failed(result):
             rewritten += 1

@@ -81,12 +81,11 @@ def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
 
 def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
     """The words that are notices in a text which shows a result."""
-    sizes = evidence.session.result_counts(result).exact
     return Notices(
         result.text,
         evidence.session.lines_of(result.index),
         evidence.messages.table(result.index),
-        sizes,
+        lambda: evidence.session.result_counts(result).exact,
     )
 
 

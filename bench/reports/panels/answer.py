@@ -162,19 +162,17 @@ def _rejected(reading: Reading) -> Figure:
 
 def _measured(reading: Reading) -> Iterator[Figure]:
     """Best, today and lowest of a scenario about stores, evaluators or routers."""
-    metric, today = reading.measure, TODAY
+    metric, values = reading.measure, dict(reading.measured)
     line, unit = sentence_case(reading.label(metric)), reading.unit(metric)
-    (best, _), (lowest, _) = reading.measured[0], reading.measured[-1]
-    titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {lowest}"}
-    titles.setdefault(today, "Today")
-    for name, value in reading.measured:
-        if name in titles:
-            tone = TONE_OF[reading.mark(name)]
-            yield Figure(
-                titles[name], quantity(value, unit), tone, line, reading.counts(name, metric)
-            )
+    best, lowest = (reading.measured[at][0] for at in (0, -1))
+    titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {reading.title(lowest)}"}
+    if TODAY in values:
+        titles.setdefault(TODAY, "Today")
+    for name, title in titles.items():
+        tone, size = TONE_OF[reading.mark(name)], reading.counts(name, metric)
+        yield Figure(title, quantity(values[name], unit), tone, line, size)
     if len(titles) < 3:
-        tried = [item for item in reading.ranked if item.strategy != today]
+        tried = [item for item in reading.ranked if item.strategy != TODAY]
         kept = sum(item.verdict not in REFUSED for item in tried)
         yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")
 
@@ -264,7 +262,7 @@ def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
     """A price and its change; the change of the price that decides has the colour of the verdict."""
     mark = reading.mark(item.strategy)
     if price is None:
-        return Cell()
+        return Cell("–")
     tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
     return Cell(_price(reading, price), "" if mark == "today" else change(price.ratio), tone)
 
@@ -305,8 +303,6 @@ def _note(reading: Reading) -> str:
         )
     elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
-    if reading.advice.disagree:
-        notes.append("With and without the cache the answer differs.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
     if not reading.measure and any(item.far_recall is not None for item in reading.ranked):

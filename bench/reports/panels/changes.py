@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ...comparison.sentence import change as change_in_words
-from ...model.compared import GateResult, Move
+from ...model.compared import GateResult, Move, RunMove
 from ..blocks import (
     Block,
     Cell,
@@ -25,9 +25,9 @@ from ..blocks import (
     number,
     table,
 )
-from ..charts import Mark, Range
+from ..charts import Mark, Range, Strip
 from ..gates import bad_side, condition, failed_sentence, name_of
-from ..numbers import count, difference, listed, of, quantity
+from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
 _MOVES, _RUNS = 20, 10
@@ -61,7 +61,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         yield from (Prose("Failed gates", "heading"), _gate_table(reading, "Failed gates", failed))
     if passed:
-        title = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
+        passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
+        title = passes if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
 
 
@@ -74,7 +75,7 @@ def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
 
 
 def _figures(reading: Reading) -> Iterator[Figure]:
-    """The first failed gate, the runs in which its value moved, the gates that pass."""
+    """The first failed gate, the runs in which its value moved, the price of its strategy."""
     first = reading.failed[0]
     unit, metric = reading.unit(first.rule.metric), first.rule.metric
     values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
@@ -85,47 +86,36 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     if (move := reading.move(first.strategy, metric)) is not None:
         line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
         yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, strategy)
-    passed = len(reading.decided) - len(reading.failed)
-    yield Figure(
-        "Gates that pass", f"{count(passed)} of {count(len(reading.decided))}", "", reading.size
-    )
+    price = reading.move(first.strategy, reading.price_metric)
+    if price is not None and price.metric != metric:
+        unit = reading.unit(price.metric)
+        line = f"{quantity(price.before, unit)} → {quantity(price.after, unit)} for {reading.size}"
+        moved = difference(price.before, price.after, unit)
+        yield Figure(name_of(reading, price.metric), moved, _tone(price.better), line, strategy)
 
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
-    """A row by gate: before, now and limit as numbers and on a line, and the runs that moved."""
-    rows: list[Cells] = []
-    for gate in gates:
-        metric = gate.rule.metric
-        unit = reading.unit(gate.rule.metric)
-        passed = gate.outcome == "pass"
-        sign = Span("✓ " if passed else "✕ ", "good" if passed else "bad", strong=True)
-        move = reading.move(gate.strategy, metric)
-        runs = (
-            f"{count(move.regressed_runs)} worse, {count(move.improved_runs)} better"
-            if move
-            else ""
-        )
-        asked, limit = condition(gate, unit), quantity(gate.limit, unit)
-        rows.append(
-            (
-                Cell((sign, name_of(reading, metric)), metric),
-                gate.strategy,
-                "–" if gate.before is None else quantity(gate.before, unit),
-                Cell(
-                    quantity(gate.value, unit),
-                    gate.reason if gate.value is None else "",
-                    "" if passed else "bad",
-                ),
-                Cell(asked, "" if gate.limit is None or limit in asked else f"limit {limit}"),
-                Cell("", chart=_gauge(reading, gate)),
-                runs or (f"worst run {reading.name(gate.run)}" if gate.run and not passed else "–"),
-            )
-        )
+    """A row by gate: before, now and limit as numbers and on a line."""
     drawn = Column("before → now", card="-")
-    return table(
-        name,
-        columns("gate", "strategy", number("before"), number("now"), "limit", drawn, "runs"),
-        rows,
+    heads = columns("gate", "strategy", number("before"), number("now"), "limit", drawn)
+    return table(name, heads, [_gate_row(reading, gate) for gate in gates])
+
+
+def _gate_row(reading: Reading, gate: GateResult) -> Cells:
+    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+    tone: Tone = "good" if gate.outcome == "pass" else "bad"
+    sign = Span("✓ " if tone == "good" else "✕ ", tone, strong=True)
+    moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
+    asked, limit = condition(gate, unit), quantity(gate.limit, unit)
+    notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
+    notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and tone == "bad" else []
+    return (
+        Cell((sign, name_of(reading, metric)), metric),
+        gate.strategy,
+        "–" if gate.before is None else quantity(gate.before, unit),
+        Cell(quantity(gate.value, unit), gate.reason or moved, "bad" if tone == "bad" else ""),
+        Cell(asked, "; ".join(notes)),
+        Cell("", chart=_gauge(reading, gate)),
     )
 
 
@@ -203,18 +193,27 @@ def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
                     ),
                 ),
                 (Span(count(move.improved_runs), "good" if move.improved_runs else ""),),
-                count(_unchanged(reading, move)),
                 (Span(count(move.regressed_runs), "bad" if move.regressed_runs else ""),),
+                Cell(chart=_shares_of_runs(reading, move)),
             )
         )
-    names = ("before", "now", "change", "runs better", "unchanged", "runs worse")
+    names = ("before", "now", "change", "runs better", "runs worse")
+    drawn = Column("better · unchanged · worse", card="-")
     return table(
         "Everything that moved",
-        columns("number", *map(number, names)),
+        columns("number", *map(number, names), drawn),
         rows,
         most=_MOVES,
         noun="number",
+        note=BASES,
     )
+
+
+def _shares_of_runs(reading: Reading, move: Move) -> Strip:
+    """The runs in which a number got better, did not change and got worse, side by side."""
+    better, same, worse = move.improved_runs, _unchanged(reading, move), move.regressed_runs
+    alt = f"{count(better)} better, {count(same)} unchanged, {count(worse)} worse"
+    return Strip(alt, ((better, "advised"), (same, None), (worse, "rejected")))
 
 
 def _tone(better: bool | None) -> Tone:
@@ -240,14 +239,29 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
             quantity(run.before, unit),
             (Span(quantity(run.after, unit), "bad", strong=True),),
             (Span(difference(run.before, run.after, unit), "bad"),),
+            Cell(chart=_turns_of(reading, move, run)),
         )
         for run in move.runs
         if run.after != run.before and (run.after > run.before) == lower
     ]
     if rows:
-        heads = columns("run", *map(number, ("before", "now", "change")))
+        drawn = Column("grey: missed before, red: missed now", card="-")
+        heads = columns("run", *map(number, ("before", "now", "change")), drawn)
         yield Prose(f"{name_of(reading, move.metric)}, {move.strategy}", "heading")
         yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
+
+
+def _turns_of(reading: Reading, move: Move, run: RunMove) -> Strip | None:
+    """The turns of a run as squares, those that missed something first; None for other numbers."""
+    measured = next(one for one in reading.runs if one.id == run.run)
+    rate = reading.known.number(measured, move.strategy, RATE)
+    if move.metric not in (MISSED, RATE) or rate is None:
+        return None
+    turns = round(rate.weight)
+    each = rate.weight if move.metric == RATE else 1.0
+    before, now = round(run.before * each), round(run.after * each)
+    alt = f"{count(before)}, now {count(now)} of {of(turns, 'turn')}"
+    return Strip(alt, ((before, "other"), (now - before, "rejected"), (turns - now, None)), True)
 
 
 def _next(reading: Reading) -> Iterator[Block]:

@@ -52,43 +52,36 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields the strategies that lose nothing in a sentence, and the runs that lose most as a
-    table.
-    """
-    names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
+    """Yields a sentence on the strategies, and the runs that lose most as a table."""
+    acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
+    names = [name for name in acting if name != TODAY]
     missed = _missed_turns(reading, names)
-    total = {name: int(sum(values.get(name, 0) for values in missed.values())) for name in names}
-    losing = sorted((name for name in names if total[name]), key=lambda name: -total[name])
+    total = {name: round(sum(values.get(name, 0) for values in missed.values())) for name in names}
+    losing = sorted(filter(total.get, names), key=lambda name: -total[name])
     if not any(missed.values()) or (not losing and reading.measure):
         return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
     safe = [name for name in names if not total[name]]
-    lead = (
-        f"{listed(safe)} {'loses' if len(safe) == 1 else 'lose'} nothing that a turn used. "
-        if safe
-        else ""
-    )
-    runs = sum(bool(values.get(losing[0])) for values in missed.values())
-    turns = f"{of(total[losing[0]], 'turn')} of {of(runs, 'run')}"
-    yield Prose(f"{lead}{losing[0]} leaves {turns} without something they used.")
-    first = (
-        [reading.candidate.strategy]
-        if reading.candidate and reading.candidate.strategy in safe
-        else []
-    )
-    most = {*first, *losing[: _STRATEGIES - len(first)]}
+    worst, runs = losing[0], sum(bool(values.get(losing[0])) for values in missed.values())
+    lose = "loses" if len(safe) == 1 else "lose"
+    lead = f"{listed(safe)} {lose} nothing that a turn used. " if safe else ""
+    turns = f"{of(total[worst], 'turn')} of {of(runs, 'run')}"
+    yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
+    best = reading.candidate.strategy if reading.candidate else ""
+    most = [*([best] if best in safe else []), *losing][:_STRATEGIES]
     yield from _heat_table(reading, missed, [name for name in names if name in most])
 
 
 def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
     """The missed turns by run, then strategy, where they were measured."""
+    values = {
+        run.id: {name: reading.at(run, name, MISSED) for name in names} for run in reading.runs
+    }
     return {
-        run.id: {
-            name: value for name in names if (value := reading.at(run, name, MISSED)) is not None
-        }
-        for run in reading.runs
+        run: {name: value for name, value in by_name.items() if value is not None}
+        for run, by_name in values.items()
     }
 
 
@@ -99,26 +92,19 @@ def _heat_table(
     turns = {run.id: run.facts.turns for run in reading.runs}
     losing = [run for run, values in missed.items() if any(values.values())]
     losing.sort(key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
-    rows: list[Cells] = [
-        (
-            reading.name(run),
-            *(_heat_cell(missed[run].get(name), turns[run]) for name in names),
-            count(turns[run]),
-        )
-        for run in losing[:_RUNS]
-    ]
+    rows: list[Cells] = []
+    for run in losing[:_RUNS]:
+        cells = [_heat_cell(missed[run].get(name), turns[run]) for name in names]
+        rows.append((reading.name(run), *cells, count(turns[run])))
     sums = [count(sum(bool(values.get(name)) for values in missed.values())) for name in names]
     rows.append(("runs that miss any", *sums, count(len(missed))))
     many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
-    yield Prose(
-        "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most",
-        "heading",
-    )
+    title = "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most"
+    yield Prose(title, "heading")
     scale = "Darker: above 15% and above 35% of the turns of the run."
     yield muted(f"Turns that would have missed something. {scale}")
-    note = (
-        f"{of(more, 'more run')} {'misses' if more == 1 else 'miss'} something." if more > 0 else ""
-    )
+    miss = "misses" if more == 1 else "miss"
+    note = f"{of(more, 'more run')} {miss} something." if more > 0 else ""
     heads = columns("run", *map(number, (*names, "turns")))
     yield table("Missed turns by run and strategy", heads, rows, look="grid", note=note)
 
@@ -137,18 +123,16 @@ def _failures(reading: Reading) -> Iterator[Block]:
     rows: list[Sequence[Text]] = []
     for run in reading.runs:
         for score in run.scores:
+            error: Text = ""
             if score.failure is not None:
-                rows.append(
-                    (score.strategy, reading.name(run.id), code(score.failure.text[:300], "bad"))
-                )
+                error = code(score.failure.text[:300], "bad")
             elif score.unstable_at is not None:
-                text = f"another result when replayed again, from step {score.unstable_at}"
-                rows.append((score.strategy, reading.name(run.id), text))
+                error = f"another result when replayed again, from step {score.unstable_at}"
+            rows += [(score.strategy, reading.name(run.id), error)] if error else []
     if rows:
+        heads = columns("strategy", "run", "error")
         yield Prose("Runs that failed", "heading")
-        yield table(
-            "Runs that failed", columns("strategy", "run", "error"), rows, most=_RUNS, noun="run"
-        )
+        yield table("Runs that failed", heads, rows, most=_RUNS, noun="run")
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
@@ -178,9 +162,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    """The worst runs of each strategy: the one that loses most is open, one that loses nothing
-    stands alone.
-    """
+    """Yields the worst runs of each strategy; the one that loses most is open."""
     items = sorted(
         reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed))
     )
@@ -230,23 +212,19 @@ def _arcs(item: ReplayDetail) -> Plot:
     steps = sorted({step for pair in pairs for step in pair})
     across = {step: 4 + 92 * (step - steps[0]) / ((steps[-1] - steps[0]) or 1) for step in steps}
     marks: list[tuple[float, float, Mark, str]] = []
+    needed = Counter(fact.turn for fact in item.missed)
     for step in steps:
-        needed = sum(many for (_, turn), many in pairs.items() if turn == step)
-        text = (
-            f"step {step} would miss {of(needed, 'value')}" if needed else f"result of step {step}"
+        missing = f"step {step} would miss {of(needed[step], 'value')}"
+        mark: Mark = "rejected" if needed[step] else "today"
+        marks.append(
+            (across[step], 100.0, mark, missing if needed[step] else f"result of step {step}")
         )
-        marks.append((across[step], 100.0, "rejected" if needed else "today", text))
-    arcs = tuple(
-        (across[origin], across[turn], min(many, 3))
-        for (origin, turn), many in sorted(pairs.items())
-    )
+    ends = [(across[origin], across[turn], many) for (origin, turn), many in sorted(pairs.items())]
+    arcs = tuple((start, end, min(many, 3)) for start, end, many in ends)
     axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
-    worst, most = Counter(
-        turn for (_, turn), many in pairs.items() for _ in range(many)
-    ).most_common(1)[0]
-    origins, turns = (
-        of(len({pair[at] for pair in pairs}), noun) for at, noun in enumerate(("result", "turn"))
-    )
+    ((worst, most),) = needed.most_common(1)
+    origins = of(len({fact.origin_step for fact in item.missed}), "result")
+    turns = of(len(needed), "turn")
     alt = f"Arcs from {origins} to {turns}; step {worst} would miss most, {of(most, 'value')}."
     return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
 

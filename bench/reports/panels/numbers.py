@@ -1,16 +1,57 @@
-"""Every number: all metrics of every strategy against today."""
+"""Every number: all metrics of every strategy, a column by strategy, today first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..blocks import Section
-from ..metric_table import metric_tables
+from ...model.advice import TODAY
+from ..blocks import Cell, Fold, Row, Section, Span, Table, columns, number, table
+from ..numbers import BASES, of, quantity
 from ..reading import Reading
+
+_ACROSS = 8  # strategies beside today in one table
+_FAMILIES = {
+    "cost": "Cost",
+    "needed": "Needed",
+    "loss": "Loss",
+    "faithful": "Faithful",
+    "prompt": "Valid prompts",
+    "findings": "Findings",
+    "probes": "Questions",
+    "routing": "Routing and selection",
+}
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """A row by metric that was measured, a column by strategy, today first."""
+    """A row by metric that was measured."""
     if metrics := [name for name in reading.compared.metrics if reading.values(name)]:
-        blocks = tuple(metric_tables(reading, "Every number", metrics))
-        yield Section("numbers", "Every number", "Every number", blocks)
+        tables = tuple(_tables(reading, metrics))
+        yield Section("numbers", "Every number", "Every number", tables)
+
+
+def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
+    """Yields a table of the first strategies, and the tables of the others folded."""
+    ranked = (item.strategy for item in reading.ranked)
+    names = dict.fromkeys([*ranked, *reading.compared.references])
+    others = [name for name in names if name != TODAY]
+    starts = range(0, max(len(others), 1), _ACROSS)
+    first, *rest = (_table(reading, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts)
+    yield first
+    if rest:
+        yield Fold(of(len(others) - _ACROSS, "more strategy", "more strategies"), tuple(rest))
+
+
+def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
+    rows, last = [], ""
+    for metric in metrics:
+        family, unit = metric.split(".")[0], reading.unit(metric)
+        values = [reading.value(name, metric) for name in names]
+        cells = [
+            Cell((Span("–", "muted"),) if value is None else quantity(value, unit))
+            for value in values
+        ]
+        group = "" if family == last else _FAMILIES.get(family, family)
+        rows.append(Row((Cell(reading.label(metric), metric), *cells), group=group))
+        last = family
+    heads = columns("metric", *(number(reading.title(name)) for name in names))
+    return table("Every number", heads, rows, look="numbers", note=BASES)

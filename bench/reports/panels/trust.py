@@ -63,9 +63,7 @@ def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[s
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yields a sentence on what readers of recordings did not understand; nothing where there is
-    none.
-    """
+    """Yields a sentence on what readers of recordings did not understand, if anything."""
     kinds: Counter[str] = Counter()
     for item in skipped:
         kinds.update(item)
@@ -88,9 +86,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 
 def _assumed(reading: Reading) -> str:
-    """The origin of tokens, prices and cache shares, and how far counts are from what providers
-    reported.
-    """
+    """The origin of tokens, prices and cache shares, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     shares = {item.cache_shares for item in facts}
     encodings = listed(sorted({*signature.encodings.values()}))
@@ -151,7 +147,7 @@ def _rules(reading: Reading) -> Table:
                 words.measure,
                 _limit(rule, [result for _, result in results]),
                 rule_value(rule, mine[rule].value) or "–" if rule in mine else "–",
-                Cell(listed(refused, 8) if refused else "none", tone="bad" if refused else ""),
+                Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else ""),
             )
         )
     name = reading.title(chosen.strategy) if chosen else "value"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..model.audit import CacheBreak, Charges, SessionAudit
-from ..model.compared import Skipped
-from .numbers import change, count, dollars, of
-from .reading import short_names
+from ...model.audit import CacheBreak, Charges, SessionAudit
+from ...model.compared import Skipped
+from ..numbers import change, count, dollars, of
+from ..reading import short_names
 
 
 @dataclass(frozen=True)

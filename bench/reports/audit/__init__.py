@@ -1,0 +1,98 @@
+"""An audit as a report: the cost of recorded sessions, their cache, and what was cut from them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ...model.audit import SessionAudit
+from ...model.base import json_bytes
+from ...model.compared import Skipped
+from ...model.errors import BenchError, nearest
+from ..blocks import Block, Prose, Report, Section
+from ..numbers import count, dollars, listed, of, shortened
+from ..panels.trust import files_not_read, not_understood
+from .costs import cost, dearest, parts, turns
+from .losses import breaks, losses, rereads
+from .sessions import Sessions
+
+FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
+"""The formats of an audit beside JSON: the module that writes each."""
+
+
+def audit_rendered(
+    sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()
+) -> str:
+    """An audit in a format: html, markdown, text, or json (the values, after the first line).
+
+    Raises BenchError for another.
+    """
+    if require_form(form) == "json":
+        first_line = Sessions(tuple(sessions), tuple(skipped)).verdict
+        values = {"first_line": first_line, "sessions": sessions, "skipped": skipped}
+        return msgspec.json.format(json_bytes(values), indent=1).decode() + "\n"
+    writer = importlib.import_module(f"..{FORMATS[form]}", __package__)
+    return "".join(writer.render([audit_report(sessions, skipped)]))
+
+
+def require_form(form: str) -> str:
+    """A format that an audit can be written in. Raises BenchError for another."""
+    if form not in FORMATS and form != "json":
+        raise BenchError(f"unknown format {form!r} of an audit{nearest(form, [*FORMATS, 'json'])}")
+    return form
+
+
+def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
+    """The audit of some sessions as a report; without any, the files that could not be read."""
+    sessions = Sessions(tuple(audits), tuple(skipped))
+    subject = shortened(audits[0].id, 40) if len(audits) == 1 else of(len(audits), "session")
+    formats = sorted({one.format for one in audits if one.format})
+    models = sorted({one.model for one in audits if one.model})
+    about = [listed(formats, 3), listed(models, 3), of(sessions.calls, "model call")]
+    named = (
+        ("cost", "Cost", "Cost", cost(sessions)),
+        ("turns", "By turn", "Cost by turn", turns(sessions)),
+        ("contents", "Prompts", "Parts of the prompts", parts(sessions)),
+        ("dearest", "Dearest results", "The ten dearest results", dearest(sessions)),
+        ("cache", "Cache breaks", "Cache breaks", breaks(sessions)),
+        ("shortened", "Shortened", "What was shortened or cut", losses(sessions)),
+        ("rereads", "Read twice", "Results that were read twice", rereads(sessions)),
+        ("trust", "Trust", "Trust", _trust(sessions)),
+    )
+    sections = (
+        Section(anchor, name, heading, tuple(blocks)) for anchor, name, heading, blocks in named
+    )
+    title = f"Where did the tokens of {subject} go?"
+    shown = tuple(section for section in sections if section.blocks)
+    return Report(title, " · ".join(filter(None, about)), sessions.verdict, shown)
+
+
+def _trust(sessions: Sessions) -> Iterator[Block]:
+    """Yields what was reported, stated and left out."""
+    for text in _counted(sessions):
+        yield Prose(text)
+    left_out = [*not_understood(one.skipped for one in sessions.all)]
+    if sessions.all and not any(one.shortenings or one.cuts for one in sessions.all):
+        yield Prose("No history was shortened, and no result is known to have been cut.")
+    if left_out or not sessions.skipped:
+        yield Prose(left_out[0] if left_out else "Nothing was left out.")
+    if sessions.skipped:
+        yield files_not_read(sessions.skipped)
+
+
+def _counted(sessions: Sessions) -> Iterator[str]:
+    """Yields the origin of the tokens and of the price."""
+    if sessions.calls:
+        reported = sum(one.reported_turns for one in sessions.all)
+        calls = f"{count(reported)} of {of(sessions.calls, 'model call')}"
+        others = "; the others are counted here, their cache by the provider's rules"
+        yield f"Tokens are as the provider reported them in {calls}{'' if reported == sessions.calls else others}."
+    if stated := [one for one in sessions.all if one.stated_usd is not None]:
+        theirs = sum(one.stated_usd or 0.0 for one in stated)
+        ours = sum(one.charges.usd or 0.0 for one in stated)
+        verb = "states" if len(stated) == 1 else "state"
+        yield f"{of(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
+    if sessions.all and not sessions.priced:
+        yield "A model of these sessions has no listed price, so tokens stand for dollars."

@@ -1,0 +1,178 @@
+"""The cost of recorded sessions: by use, by session, by turn, by part of the prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..blocks import (
+    Block,
+    Cell,
+    Cells,
+    Drawing,
+    Figure,
+    Figures,
+    Prose,
+    Span,
+    Table,
+    code,
+    columns,
+    number,
+    table,
+)
+from ..charts import Histogram, Mark
+from ..numbers import change, count, dollars, listed, of, percent, shortened
+from .sessions import Sessions
+
+_MOST = 10  # rows of a table
+_BARS = 100  # turns; of more, several share a bar
+
+
+def cost(sessions: Sessions) -> Iterator[Block]:
+    """Yields the sentence, three figures, the cost by use, the sessions."""
+    head, _, rest = sessions.verdict.partition(". ")
+    yield Prose(
+        (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead"
+    )
+    if sessions.all:
+        yield from (Figures(tuple(_figures(sessions))), _uses(sessions))
+    if len(sessions.all) > 1:
+        yield _by_session(sessions)
+
+
+def _figures(sessions: Sessions) -> Iterator[Figure]:
+    name = "Price" if sessions.priced else "Tokens"
+    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
+    yield Figure(name, sessions.words(sessions.size).removesuffix(" tokens"), line=each)
+    if sessions.minimum:
+        now, least = sessions.minimum
+        line = f"{sessions.words(now)} → {sessions.words(least)} by replay"
+        note = "prompts with nothing but what later turns used"
+        yield Figure("Theoretical minimum", change(least / now), "", line, note)
+    else:
+        yield Figure("Theoretical minimum", "not known", "", "nothing to replay")
+    items = [item for _, item in sessions.breaks]
+    line = f"{count(sum(item.tokens_again for item in items))} tokens billed again"
+    usd = dollars(sum(item.usd or 0.0 for item in items)) if sessions.priced and items else ""
+    yield Figure("Cache breaks", count(len(items)), "bad" if items else "", line, usd)
+
+
+def _uses(sessions: Sessions) -> Table:
+    """A row by what tokens were billed as."""
+
+    def total(field: str) -> float:
+        return float(sum(getattr(one.charges, field) for one in sessions.all))
+
+    cached, written, hour = (total(f"{use}_tokens") for use in ("cached", "written", "written_1h"))
+    hours = f", {percent(hour / written)} for an hour" if hour else ""
+    new = max(0.0, total("prompt_tokens") - cached - written)
+    uses = (
+        ("output", total("output_tokens"), total("output_usd")),
+        ("new prompt", new, total("new_usd")),
+        (f"written to the cache{hours}", written, total("written_usd")),
+        ("read from the cache", cached, total("cached_usd")),
+    )
+    rows = [
+        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size))
+        for name, tokens, usd in uses
+        if tokens
+    ]
+    return table(
+        "Cost by use", columns("billed as", *map(number, ("tokens", "price", "share"))), rows
+    )
+
+
+def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
+    """A price (nothing where sessions are not priced), and its share of a size."""
+    share = percent((usd if sessions.priced else tokens) / size) if size else "–"
+    return dollars(usd) if sessions.priced else "", share
+
+
+def _by_session(sessions: Sessions) -> Table:
+    rows: list[Cells] = [
+        (
+            Cell(sessions.names[one.id], one.model or ""),
+            count(len(one.turns)),
+            sessions.words(sessions.size_of(one.charges)).removesuffix(" tokens"),
+            *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
+        )
+        for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
+    ]
+    size = "price" if sessions.priced else "tokens"
+    names = ("calls", size, "cache breaks", "shortened", "cut results", "read twice")
+    return table(
+        "Sessions", columns("session", *map(number, names)), rows, most=_MOST * 3, noun="session"
+    )
+
+
+def turns(sessions: Sessions) -> Iterator[Block]:
+    """Yields a bar by turn of the dearest session; turns with a cache break are red."""
+    if not sessions.calls:
+        return
+    one = max(sessions.all, key=lambda item: sessions.size_of(item.charges))
+    sizes = [sessions.size_of(turn.charges) for turn in one.turns]
+    wide = -(-len(sizes) // _BARS)
+    sums = tuple(sum(sizes[at : at + wide]) for at in range(0, len(sizes), wide))
+    broken = {(item.turn - 1) // wide for item in one.cache.breaks}
+    marks: list[Mark] = ["rejected" if at in broken else "other" for at in range(len(sums))]
+    labels = ["turn 1", *[""] * (len(sums) - 1)]
+    if len(sums) > 4:
+        labels[-1] = count(len(sizes))
+    alt = f"{sessions.names[one.id]}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
+    if places := [str(item.turn) for item in one.cache.breaks]:
+        alt += f", cache breaks at turns {listed(places, 12)}"
+    notes = ["Red: the cache broke."] if broken else []
+    notes += [f"Each bar is {wide} turns."] if wide > 1 else []
+    notes += [f"The dearest session, {sessions.names[one.id]}."] if len(sessions.all) > 1 else []
+    unit = "usd" if sessions.priced else "tokens"
+    chart = Histogram(alt, sums, tuple(labels), tuple(marks), unit=unit, wide=True)
+    yield Drawing(chart, note=" ".join(notes))
+
+
+def parts(sessions: Sessions) -> Iterator[Block]:
+    """Yields the parts of the prompts: each tool's results, and messages by kind."""
+    sums: dict[str, list[float]] = {}
+    for _, part in sessions.each("parts"):
+        total = sums.setdefault(f"results of {part.name}" if part.tool else part.name, [0.0] * 4)
+        for at, value in enumerate(
+            (part.messages, part.tokens, part.carried_tokens, part.usd or 0)
+        ):
+            total[at] += value
+    by = 3 if sessions.priced else 2
+    size = sum(values[by] for values in sums.values())
+    rows = [
+        (
+            name,
+            *(count(round(value)) for value in values[:3]),
+            *_priced(sessions, values[2], values[3], size),
+        )
+        for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
+    ]
+    heads = columns(
+        "part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share"))
+    )
+    if rows:
+        yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
+
+
+def dearest(sessions: Sessions) -> Iterator[Block]:
+    """Yields the results that cost most over the rest of their run."""
+    sizes = [
+        ((item.usd or 0.0) if sessions.priced else float(item.carried_tokens), one, item)
+        for one, item in sessions.each("dearest")
+    ]
+    sizes.sort(key=lambda entry: (-entry[0], entry[2].step, entry[1].id))
+    rows = [
+        (
+            Cell(sessions.place(one, item.step), item.function),
+            code(shortened(item.asked)),
+            count(item.tokens),
+            count(item.prompts),
+            sessions.words(size),
+        )
+        for size, one, item in sizes[:_MOST]
+    ]
+    price = "price" if sessions.priced else "in all prompts"
+    heads = columns("result", "asked", *map(number, ("tokens", "prompts", price)))
+    if rows:
+        note = "The price of a result counts every prompt that held it."
+        yield table("The ten dearest results", heads, rows, note=note)

@@ -1,0 +1,146 @@
+"""The losses in recorded sessions: cache breaks, history that was shortened, results read twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...model.audit import CutResult, SessionAudit, Shortening
+from ..blocks import Block, Cell, Prose, Span, Table, code, columns, number, table
+from ..numbers import count, dollars, listed, of, percent, shortened
+from .sessions import Sessions
+
+UNSEEN = {
+    "rules": "A rule kept in other words counts as missing; a rule that stands but is broken is not seen.",
+    "facts": "Only what a later turn used is counted: a loss that changed what the model did is not seen.",
+    "rereads": "A result that came back the same may have been asked for on purpose, to check a change.",
+    "cache": "A provider may drop its cache at any time; a recording shows no cause of such a break.",
+}  # fmt: skip
+"""The limits of each figure of harm; they end the part that states the figure."""
+
+_MOST = 10  # rows of a table
+_EXPLAINED = 0.95  # of the turns; below, the cache model does not fit
+_SHORTENED = (
+    "before turn", "prompt tokens", "results dropped", "needed facts lost", "rules lost", "asked again",
+)  # fmt: skip
+_EARLIER = {
+    "cut": "had been cut",
+    "dropped": "had been dropped",
+    "in prompt": "still in the prompt",
+}
+
+
+def breaks(sessions: Sessions) -> Iterator[Block]:
+    """Yields the fit of the cache model, the causes, and each break: which turn, how much, why."""
+    judged, explained = (
+        sum(getattr(one.cache, name) for one in sessions.all) for name in ("judged", "explained")
+    )
+    if judged:
+        text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(explained / judged)})."
+        below = " That is below 95%, so no cached price of an alternative is stated."
+        yield Prose(text if explained / judged >= _EXPLAINED else text + below)
+    if sessions.breaks:
+        yield from (_causes(sessions), _break_table(sessions))
+    elif judged:
+        yield Prose(f"No break. {UNSEEN['cache']}")
+
+
+def _causes(sessions: Sessions) -> Prose:
+    """The tokens billed again, by cause."""
+    causes = Counter[str]()
+    for _, item in sessions.breaks:
+        causes[item.cause] += item.tokens_again
+    by_cause = listed([f"{cause} {count(tokens)}" for cause, tokens in causes.most_common()])
+    return Prose(f"Tokens billed again, by cause: {by_cause}.")
+
+
+def _break_table(sessions: Sessions) -> Table:
+    """A row by cache break, the dearest first."""
+    rows = [
+        (
+            Cell(f"turn {item.turn}", sessions.place(one, item.step)),
+            Cell(item.cause, "" if item.idle_s is None else f"after {_duration(item.idle_s)}"),
+            count(item.tokens_again),
+            "–" if item.usd is None else dollars(item.usd),
+        )
+        for one, item in sessions.breaks
+    ]
+    heads = columns("break", "why", number("tokens billed again"), number("price"))
+    return table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
+
+
+def _duration(seconds: float) -> str:
+    return of(round(seconds / 60), "minute") if seconds >= 120 else of(round(seconds), "second")
+
+
+def losses(sessions: Sessions) -> Iterator[Block]:
+    """Yields compactions, clearings and maskings, the rules that went, the results that were cut."""
+    if events := sessions.each("shortenings"):
+        rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
+        heads, name = columns("shortened", *map(number, _SHORTENED)), "History that was shortened"
+        yield table(name, heads, rows, most=_MOST, noun="event", note=UNSEEN["facts"])
+    if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_dropped):
+        lost = [(code(rule[:300], "bad"),) for rule in rules]
+        heads, note = columns("standing rules that were lost"), UNSEEN["rules"]
+        yield table("Rules lost", heads, lost, look="plain", most=_MOST, noun="rule", note=note)
+    if cuts := sessions.each("cuts"):
+        yield _cuts(
+            sessions, sorted(cuts, key=lambda pair: (-pair[1].needed, pair[1].step, pair[0].id))
+        )
+
+
+def _cuts(sessions: Sessions, cuts: Sequence[tuple[SessionAudit, CutResult]]) -> Table:
+    """A row by result that was cut."""
+    rows = [
+        (
+            Cell(sessions.place(one, item.step), item.function),
+            code(shortened(item.marker)) if item.marker else "full text recorded",
+            _arrow(item.characters, item.seen_characters),
+            _bad(item.needed),
+        )
+        for one, item in cuts
+    ]
+    heads = columns("cut result", "known by", number("characters"), number("facts used later"))
+    note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
+    return table("Results that were cut", heads, rows, most=_MOST, noun="result", note=note)
+
+
+def _shortening(place: str, item: Shortening) -> tuple[Cell | str, ...]:
+    turn = "the end" if item.turn is None else count(item.turn)
+    tokens = _arrow(item.tokens_before, item.tokens_after)
+    dropped = count(len(item.results_dropped))
+    losses = (item.facts_lost, item.rules_dropped, item.asked_again)
+    return Cell(item.kind, place), turn, tokens, dropped, *(_bad(len(lost)) for lost in losses)
+
+
+def _arrow(before: int | None, after: int | None) -> str:
+    return " → ".join("not known" if value is None else count(value) for value in (before, after))
+
+
+def _bad(many: int) -> Cell:
+    """A count that is red where it is not 0."""
+    return Cell((Span(count(many), "bad" if many else ""),))
+
+
+def rereads(sessions: Sessions) -> Iterator[Block]:
+    """Yields the results that repeated an earlier one."""
+    again = sessions.each("rereads")
+    again.sort(key=lambda pair: (-pair[1].lines_same, pair[1].step, pair[0].id))
+    rows = [
+        (
+            sessions.place(one, item.step),
+            code(shortened(item.asked)),
+            f"step {item.earlier_step}",
+            f"{count(item.lines_same)} of {count(item.lines)}",
+            _EARLIER[item.why],
+        )
+        for one, item in again
+    ]
+    heads = columns(
+        "result", "asked", number("before"), number("lines the same"), "the earlier one"
+    )
+    if rows:
+        note = UNSEEN["rereads"]
+        yield table(
+            "Results that were read twice", heads, rows, most=_MOST, noun="result", note=note
+        )

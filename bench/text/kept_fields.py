@@ -1,0 +1,226 @@
+"""The fields of a structured value that another text still says as what they are.
+
+A field is kept only beside its own key, in a column of its name, or in a sentence that names its
+record. So a renamed key, a bag of values or a value moved to another record keeps nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
+
+from ..model import grouped
+from .facts import occurs
+from .field_list import (
+    Field,
+    Numbers,
+    fact_of_field,
+    fields_of_records,
+    listed,
+    numbers_by_text,
+    word_of_field,
+)
+from .fields import FieldTable
+from .numbers import is_number, numbers_in
+from .scripts import FUNCTION_WORDS
+from .text_records import TextReading, TextRecord, plain_key, says, words_in
+from .texts import Remembered
+
+_STEM_CHARS = 5
+_MANY = 2000
+"""The records of a text that has more are not remembered."""
+
+_TOKEN = re.compile(r"\w+")
+
+
+class SameFact:
+    """The fields of a table that say one fact under one key, in order."""
+
+    def __init__(self, table: FieldTable, fact: str, fields: list[Field]) -> None:
+        self._table, self.fact, self.fields = table, fact, fields
+
+    @cached_property
+    def alone(self) -> list[Field]:
+        """Those of which the value alone says whose it is."""
+        return [item for item in self.fields if not self._table.is_shared(item)]
+
+    @cached_property
+    def nameless(self) -> list[Field]:
+        """Those of records that nothing else tells from the others."""
+        return [item for item in self.fields if self._table.is_nameless(item)]
+
+    def of_records(self, records: Sequence[int]) -> Iterator[Field]:
+        """Yield those that belong to some records."""
+        return fields_of_records(self.fields, records)
+
+    def named_by(self, identities: frozenset[str]) -> Iterator[Field]:
+        """Yield those of the records that some identities name; a value does not name its own."""
+        for identity in identities:
+            for item in self.of_records(self._table.records_named(identity)):
+                if item.text.casefold() != identity:
+                    yield item
+        yield from (item for item in self.alone if self._table.identity(item.record) >= identities)
+
+
+class KeptFields:
+    """The fields of a table that texts keep.
+
+    >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
+    >>> texts = "price: 412.75", "W123 was sold for 412.75", "last_price: 412.75", "sold for 412.75"
+    >>> readings = [TextReading(text, table.names) for text in texts]
+    >>> [KeptFields(table).keeps(reading, "412.75") for reading in readings]
+    [True, True, False, False]
+    >>> [sorted(KeptFields(table).kept_in(reading)) for reading in readings]
+    [[2], [0, 2], [], []]
+    """
+
+    def __init__(self, table: FieldTable) -> None:
+        self._table = table
+        self._saying = Remembered(lambda fact: [*self._by_fact(table.of(fact), fact)])
+        self._of_word = Remembered(self._find_of_word)
+        self._in_record = Remembered(self._find_in_record)
+        self._identities_in = Remembered(self._find_identities)
+
+    def keeps(self, reading: TextReading, fact: str) -> bool:
+        """True if a text says a fact, which may be a part of a field, as the field that it is."""
+        for same in self._saying(fact):
+            saying = reading.records_saying(same.fields[0].key, fact)
+            if saying and same.nameless:
+                return True
+            records = (reading.all_records[number] for number in saying)
+            if any(any(same.named_by(self._named(record))) for record in records):
+                return True
+        return any(any(self._in_lines(reading, same)) for same in self._saying(fact))
+
+    def kept_in(self, reading: TextReading) -> frozenset[int]:
+        """The numbers of the fields that a text says as those fields."""
+        kept: set[int] = set()
+        said: set[SameFact] = set()
+        find = self._in_record.find if len(reading.all_records) > _MANY else self._in_record
+        for record in reading.all_records:
+            of_record, numbers = find(record)
+            said |= of_record
+            kept |= numbers
+        kept.update(item.number for same in said for item in same.nameless)
+        for word in self._fields_of_word.keys() & reading.lines.keys() if reading.lines else ():
+            for same in chain.from_iterable(self._of_word(word).values()):
+                if not all(item.number in kept for item in same.fields):
+                    kept.update(item.number for item in self._in_lines(reading, same))
+        return frozenset(kept)
+
+    def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
+        """What a record of a text says of the table, and the fields that it so says as their own."""
+        named = self._named(record)
+        said = {
+            same
+            for key, text in record.pairs
+            for word in words_in(text)
+            if word in self._fields_of_word
+            for same in self._of_word(word).get(plain_key(key), ())
+            if says(text, same.fact)
+        }
+        return said, {item.number for same in said for item in same.named_by(named)}
+
+    def _named(self, record: TextRecord) -> frozenset[str]:
+        """The identities that a record of a text has."""
+        return record.values & self._table.records_of_identity.keys()
+
+    @cached_property
+    def _fields_of_word(self) -> Numbers:
+        """The numbers of the fields by the word under which what they say is looked up."""
+        texts = self._table.fields.texts()
+        return numbers_by_text((word_of_field(text), number) for text, number in texts)
+
+    def _find_of_word(self, word: str) -> dict[str, list[SameFact]]:
+        """The fields that are looked up under a word, by key."""
+        fields = map(self._table.fields.__getitem__, listed(self._fields_of_word.get(word)))
+        by_key = grouped((plain_key(item.key), item) for item in fields)
+        return {key: [*self._by_fact(items)] for key, items in by_key.items()}
+
+    def _by_fact(self, fields: Iterable[Field], fact: str = "") -> Iterator[SameFact]:
+        """Yield some fields by key and by the fact that each is, or all for one fact."""
+        by_fact = grouped(((item.key, fact or fact_of_field(item.text)), item) for item in fields)
+        for (_, of_fields), items in by_fact.items():
+            yield SameFact(self._table, of_fields, items)
+
+    def _in_lines(self, reading: TextReading, same: SameFact) -> Iterator[Field]:
+        """Yield the fields that a sentence which says their fact says as those fields."""
+        for line in reading.lines_with(same.fact):
+            text, fact = line.text.casefold(), same.fact.casefold()
+            at = _place(text, same.fact)
+            places = self._identities_in(text)
+            nearest = _nearest(places, at, fact)
+            if nearest:
+                yield from same.of_records(self._table.records_named(nearest))
+            else:
+                heading = {identity for _, identity in self._identities_in(line.heading)}
+                for item in same.alone:
+                    own = self._table.identity(item.record)
+                    if _stems(item.key) & line.stems and heading <= own:
+                        yield item
+            rest = text[at + len(fact) : _next(places, at)]
+            for item in same.of_records(self._table.records_named(fact)):
+                if self._goes_on(item, rest):
+                    yield item
+
+    def _goes_on(self, item: Field, text: str) -> bool:
+        """True if what follows an identity states another value of its record."""
+        others = self._table.texts_of(item.record)
+        values = (value.casefold() for value in others if value != item.text)
+        return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
+
+    def _find_identities(self, text: str) -> list[tuple[int, str]]:
+        """The identities that a line in small letters names, with the place of the first, in order."""
+        words = {match.group() for match in _TOKEN.finditer(text)}
+        known = {item for word in words for item in self._identities_by_word.get(word, ())}
+        known |= words & self._table.records_of_identity.keys()
+        return sorted(
+            (text.find(item), item) for item in known if item in text and occurs(text, item)
+        )
+
+    @cached_property
+    def _identities_by_word(self) -> dict[str, list[str]]:
+        """The identities of several words by the first one."""
+        several = (item for item in self._table.records_of_identity if not _TOKEN.fullmatch(item))
+        return grouped((match.group(), item) for item in several if (match := _TOKEN.search(item)))
+
+
+def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
+    """The identity that stands last before a place, else first behind it; "" for none."""
+    others = [item for item in places if item[1] != fact]
+    before = [identity for place, identity in others if place <= at]
+    return before[-1] if before else others[0][1] if others else ""
+
+
+def _next(places: list[tuple[int, str]], at: int) -> int | None:
+    """The place of the first identity behind a place; None for none."""
+    return next((place for place, _ in places if place > at), None)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The beginnings of the words of a key or sentence; an identifier is one word.
+
+    >>> sorted(_stems("The totals are open")), sorted(_stems("unit_price"))
+    (['open', 'total'], ['price', 'unit', 'unit_'])
+    """
+    stems = {word.casefold() for word in _TOKEN.findall(text)} - FUNCTION_WORDS
+    if " " not in text:  # a key: its parts are words of a sentence
+        parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
+        stems.update(part.casefold() for part in parts)
+    return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
+
+
+@lru_cache(maxsize=1 << 14)
+def _place(text: str, fact: str) -> int:
+    if not is_number(fact):
+        return text.find(fact.casefold())
+    return next(
+        (
+            match.start()
+            for match in re.finditer(r"[\d][\d.,]*", text)
+            if fact in numbers_in(match.group())
+        ),
+        0,
+    )
