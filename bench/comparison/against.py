@@ -126,9 +126,14 @@ def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[st
 
 
 def _targets(spec: str) -> list[tuple[str, str, str]]:
-    """The code in each slot of a spec, without its settings: these may change."""
-    return sorted(
+    """The code in each slot of a spec, without its settings, which may change; and the sentences
+    that it may say.
+    """
+    slots = filled(spec)
+    says = slots.pop("says", "")
+    targets = [
         (slot, part.target, part.attribute or "")
-        for slot, value in filled(spec).items()
+        for slot, value in slots.items()
         for part in map(parse_spec, split_top(value.strip("[]"), ","))
-    )
+    ]
+    return sorted([*targets, ("says", says, "")])

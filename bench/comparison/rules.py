@@ -97,7 +97,7 @@ def filled(spec: str) -> dict[str, str]:
     return slots
 
 
-SLOTS = ("summarizer", "store", "compactor", "evaluator", "extractors", "routers")
+SLOTS = ("summarizer", "store", "compactor", "evaluator", "extractors", "routers", "says")
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,8 @@ class TraceContents:
         """The distinct facts of each untruncated result, in order, by its step."""
 
         def facts() -> dict[int, tuple[str, ...]]:
-            return {
-                step: tuple(self.texts.facts(result.text)) for step, result in self.results.items()
-            }
+            find = self.texts.facts.find  # asked for once: their kinds need not stay
+            return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
         return self.once(dict[int, tuple[str, ...]], "facts", facts)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model import ModelTurn, Trace
 from ..text.common_words import COMMON_WORDS
+from ..text.search import Strings
 from ..text.texts import Texts
 from .step_texts import step_texts
 
@@ -24,6 +25,8 @@ Then runs are compared where they were said first alone, so that many runs in lo
 cost their product.
 """
 
+_SENTENCES = re.compile(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n")
+
 
 class FlatTexts:
     """Flat texts, asked whether one of them holds a run of words; only those are looked at that
@@ -31,20 +34,18 @@ class FlatTexts:
     """
 
     def __init__(self, flats: Iterable[str]) -> None:
-        self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
+        self._by_start: dict[str, dict[str, None]] = {}
         for text in flats:
             self.add(text)
 
     def add(self, text: str) -> None:
         """Ask about one more."""
-        words = text.split()
-        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-            self._by_gram.setdefault(gram, {})[text] = None
+        for start in _starts(text.split()):
+            self._by_start.setdefault(start, {})[text] = None
 
     def __contains__(self, run: str) -> bool:
-        return any(
-            f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ())
-        )
+        starts = _starts(run.split()[:SPAN_WORDS])
+        return any(f" {run} " in text for start in starts for text in self._by_start.get(start, ()))
 
 
 class Spans:
@@ -55,16 +56,14 @@ class Spans:
     ) -> None:
         self._spare = _SPARE
         wanted: dict[int, list[list[str]]] = {}
-        grams: set[tuple[str, ...]] = set()
         for turn, (prose, _) in parts.items():
-            for part in prose:
-                for sentence in re.split(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n", part):
-                    words = texts.flat(sentence).split()
-                    if len(words) >= SPAN_WORDS:
-                        wanted.setdefault(turn, []).append(words)
-                        grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
+            flats_of_turn = (texts.flat(text) for part in prose for text in _SENTENCES.split(part))
+            wanted[turn] = list(map(str.split, flats_of_turn))
+        starts = Strings(
+            start for turn in wanted.values() for words in turn for start in _starts(words)
+        )
         self._spans: dict[int, tuple[str, ...]] = {}
-        first_places: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
+        first_places: dict[str, dict[str, tuple[int, int]]] = {}
         flats: list[str] = []
         for step in trace.steps:
             known = first_places.setdefault(step.thread, {})
@@ -73,23 +72,17 @@ class Spans:
                     span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
                 ))  # fmt: skip
             for text in step_texts(step):
-                flat, start = texts.flat(text), 0
-                flats.append(flat)
-                for paragraph in flat.split("\n"):
-                    words, place = paragraph.split(), start
-                    for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-                        if gram in grams:
-                            known.setdefault(gram, (len(flats) - 1, place))
-                        place += len(gram[0]) + 1
-                    start += len(paragraph) + 1
+                flats.append(texts.flat(text))
+                for start, place in starts.places(flats[-1]):
+                    known.setdefault(start, (len(flats) - 1, place))
 
     def _copied(
-        self, words: list[str], known: dict[tuple[str, ...], tuple[int, int]], flats: list[str]
+        self, words: list[str], known: dict[str, tuple[int, int]], flats: list[str]
     ) -> Iterator[str]:
-        enough = ends_of_enough(words)
+        enough, starts = ends_of_enough(words), _starts(words)
         at = 0
-        while at + SPAN_WORDS <= len(words):
-            first, end = known.get(tuple(words[at : at + SPAN_WORDS])), enough[at]
+        while at < len(starts):
+            first, end = known.get(starts[at]), enough[at]
             if (
                 not first
                 or not end
@@ -131,6 +124,12 @@ class Spans:
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""
         return self._spans.get(turn, ())
+
+
+def _starts(words: Sequence[str]) -> list[str]:
+    """The shortest runs that begin at each word, as they stand in a flat text."""
+    runs = zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False)
+    return [f" {' '.join(run)} " for run in runs]
 
 
 def ends_of_enough(words: Sequence[str]) -> list[int]:

@@ -80,10 +80,13 @@ class TraceSession:
 
         self.strange: dict[tuple[int, frozenset[str], tuple[str, ...]], str] = {}
         """What nothing had said in a text that shows a result, by its number, the strategy's
-        wording and handles in it.
+        wording, and what it says on purpose and handles in it.
         """
 
         self._lines: dict[int | None, frozenset[str]] = {}
+        self._lines_in = Remembered(lambda text: dict.fromkeys(text.split("\n")))
+        """The distinct lines of a recorded text, in order."""
+
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
@@ -132,7 +135,7 @@ class TraceSession:
         if step not in self._lines:
             messages = self.messages.messages[: self.messages.recorded]
             texts = (message.text for message in messages if step is None or message.step == step)
-            self._lines[step] = frozenset(line for text in texts for line in text.split("\n"))
+            self._lines[step] = frozenset().union(*map(self._lines_in, texts))
         return self._lines[step]
 
     def result_lines(self, step: int) -> ResultLines:
@@ -143,7 +146,7 @@ class TraceSession:
             self._result_lines[step] = ResultLines(
                 part
                 for text in texts
-                for line in text.split("\n")
+                for line in self._lines_in(text)
                 for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
             )
         return self._result_lines[step]

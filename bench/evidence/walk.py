@@ -137,7 +137,7 @@ def _judge(
     for need in index.needs.get(call.step, ()):
         walked.needs += 1
         walked.far += need.distance >= FAR_TURNS
-        if not index.holders[need.fact].isdisjoint(stands):
+        if not stands.keys().isdisjoint(index.holders[need.fact]):
             continue
         if own is None:
             own = [item for item in stands if item >= messages.recorded]

@@ -52,10 +52,12 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     `written` are the messages that are not the recording's, numbered behind it. A strategy that
     raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.
+    `says` are the sentences of its own that the strategy is allowed.
     """
 
     strategy: str
     spec: str
+    says: tuple[str, ...] = ()
     written: tuple[Message, ...] = ()
     calls: tuple[Call, ...] = ()
     results: tuple[StepOutcome, ...] = ()

@@ -34,11 +34,10 @@ from ..model.errors import StrategyError
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
-from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 from .numbering import Count, Numbers, Recorded
-from .outcomes import About, Broken, Outcomes, broken
+from .outcomes import About, Broken, InSlot, Outcomes
 from .plain import plain_data
 from .thread import Thread
 
@@ -134,44 +133,41 @@ class Loop:
 
     def ask(self, turn: ModelTurn) -> None:
         """The model is about to be called: `turn` holds nothing of its answer. Raises Broken."""
-        with offloaded_to(self._keep):
-            self._begin(turn)
-            self._prompt(turn)
-            self._route("before_model", turn)
+        self._begin(turn)
+        self._prompt(turn)
+        self._route("before_model", turn)
 
     def take(self, recorded: Recorded) -> None:
         """Take the next step, of a model turn its answer. Raises Broken where the strategy fails at
         it.
         """
-        step = recorded.step
-        for known in dict.fromkeys((recorded.full, recorded.seen)):
-            if known is not None:
-                self.numbers.know(*known)
-        with offloaded_to(self._keep):
-            thread = self._begin(step)
-            if isinstance(step, ToolResult):
-                self._result(step, recorded, thread)
-                self._route("after_result", step)
-                self._route("after_evaluation", step)
-            elif isinstance(step, ToolsChanged):
-                thread.change_tools(recorded.tools_tokens)
-            elif isinstance(step, ContextReset | ContextEdit):
-                thread.resets.append(step)
-            elif isinstance(step, Approval):
-                self._route("approval", step)
-            elif isinstance(step, RouteDecision):
-                self._state = step.state
-                self._route(step.at, msgspec.structs.replace(step, taken=""), step)
-                self._taken[step.router] = step.taken
-            elif recorded.full is not None:
-                thread.join(recorded.full[0], recorded.full[0])
-            if isinstance(step, ModelTurn | UserTurn):
-                self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
+        step, thread = recorded.step, self._begin(recorded.step)
+        if recorded.full is not None and recorded.seen is not None:
+            self.numbers.know(*recorded.full)
+            if recorded.seen is not recorded.full:
+                self.numbers.know(*recorded.seen)
+        if isinstance(step, ToolResult):
+            self._result(step, recorded, thread)
+            self._route("after_result", step)
+            self._route("after_evaluation", step)
+        elif isinstance(step, ToolsChanged):
+            thread.change_tools(recorded.tools_tokens)
+        elif isinstance(step, ContextReset | ContextEdit):
+            thread.resets.append(step)
+        elif isinstance(step, Approval):
+            self._route("approval", step)
+        elif isinstance(step, RouteDecision):
+            self._state = step.state
+            self._route(step.at, msgspec.structs.replace(step, taken=""), step)
+            self._taken[step.router] = step.taken
+        elif recorded.full is not None:
+            thread.join(recorded.full[0], recorded.full[0])
+        if isinstance(step, ModelTurn | UserTurn):
+            self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
 
     def end(self) -> None:
         """The recording is over."""
-        with offloaded_to(self._keep):
-            self._route("end", self._last)
+        self._route("end", self._last)
 
     def _begin(self, step: AnyStep) -> Thread:
         self._last, self._side = step, self._stored
@@ -190,7 +186,7 @@ class Loop:
             )
             self.out.own_calls.append(call)
 
-    def _keep(self, handle: str, value: Any) -> None:
+    def offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
         if self._side is self._stored and self._offloaded.get(handle) != text:
@@ -201,7 +197,7 @@ class Loop:
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
         """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
-        full = untruncated_record(step)
+        full = recorded.record or untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(step)
         summary = self._summary_of(step)
         self._summary, self._output = summary, step.value
@@ -237,7 +233,7 @@ class Loop:
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
-        with broken("store"):
+        with InSlot("store"):
             record: Record = self._store(step)
             stored = record.value if record.handle is None else self._behind(record.handle)
             compact_json(stored)  # what cannot be written cannot be read back
@@ -254,13 +250,13 @@ class Loop:
         """The summarizer's answer; None for an empty slot too."""
         if self._summarize is None:
             return None
-        with broken("summarizer"):
+        with InSlot("summarizer"):
             return self._summarize(step)
 
     def _reply_to(self, step: ToolResult, summary: Any) -> Reply | None:
         if self._consume is None:
             return None
-        with broken("consumer"):
+        with InSlot("consumer"):
             reply: Reply = self._consume(Execution(step, summary))
         return reply
 
@@ -272,7 +268,7 @@ class Loop:
             side.executions.append(execution_of(record))
         if side.evaluate is None:
             return None
-        with broken("evaluator"):
+        with InSlot("evaluator"):
             findings: dict[str, Any] | None = side.evaluate(record, tuple(side.evaluations))
         if findings is not None:
             side.evaluations.append(findings)
@@ -282,7 +278,7 @@ class Loop:
 
     def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
-        with broken("compactor"):
+        with InSlot("compactor"):
             call, edits = self._thread(turn.thread).call(turn)
             self.out.calls.append(call)
             if edits is None:
@@ -300,7 +296,7 @@ class Loop:
         """Let the routers that decide at a point do so."""
         for router in self._routers:
             if decides_here(router.name, router.at, point, recorded, self.about.points):
-                with broken(f"router {router.name}"):
+                with InSlot(f"router {router.name}"):
                     self._decide(router, point, step)
 
     def _decide(self, router: Router, point: str, step: AnyStep | None) -> None:
@@ -344,6 +340,8 @@ class Loop:
 
 def read_back(record: Record, stored: Any) -> Record:
     """A record as a later step reads it: with the value that is behind its handle."""
+    if record.handle is None and stored is record.value:
+        return record
     is_data = record.handle is not None and isinstance(stored, dict | list)
     result_type = "structured" if is_data else record.result_type
     return msgspec.structs.replace(record, value=stored, result_type=result_type)

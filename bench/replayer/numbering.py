@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..model import AnyStep, Message, compact_json
+from ..model import AnyStep, Message, ModelTurn, Record, compact_json
 
 Count = Callable[[Message | str], int]
 
@@ -17,13 +17,15 @@ class Recorded(NamedTuple):
 
     `full` and `seen` are its messages (untruncated, and as the recorded model saw it) with their
     numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that
-    change.
+    change, `asked` a model turn before it is answered, `record` the untruncated one of a result.
     """
 
     step: AnyStep
     full: tuple[Message, int, int] | None = None
     seen: tuple[Message, int, int] | None = None
     tools_tokens: int = 0
+    asked: ModelTurn | None = None
+    record: Record | None = None
 
     @property
     def messages(self) -> tuple[Message, Message]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -28,13 +26,18 @@ def reason_of(error: BaseException) -> str:
     return one_line(error) if isinstance(error, BenchError) else error_line(error)
 
 
-@contextlib.contextmanager
-def broken(slot: str) -> Iterator[None]:
-    """Turn what a slot raises into Broken, with the slot's name."""
-    try:
-        yield
-    except Exception as error:
-        raise Broken(slot, error) from error
+class InSlot:
+    """Turns what is raised in the block into Broken, with the name of a slot."""
+
+    def __init__(self, slot: str) -> None:
+        self._slot = slot
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, Exception):
+            raise Broken(self._slot, error) from error
 
 
 def failed(error: BaseException, step: int) -> Failure:

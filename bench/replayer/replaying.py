@@ -10,19 +10,20 @@ import msgspec
 
 from ..evidence.contents import TraceContents
 from ..evidence.future import Future, future_of
-from ..model import Decision, ModelTurn, Record, RouteDecision, ToolsChanged, Trace
+from ..model import Decision, ModelTurn, Record, RouteDecision, ToolResult, ToolsChanged, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
+from ..strategies.offloading import offloaded_to
 from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .loop import Loop, read_back
 from .numbering import Recorded
-from .outcomes import About, Broken, Outcomes, broken, failed
+from .outcomes import About, Broken, InSlot, Outcomes, failed
 from .plain import copied
 from .remote import RemoteStrategy
 
@@ -101,6 +102,7 @@ class Replayer:
         return Replay(
             strategy=strategy.name,
             spec=strategy.spec,
+            says=strategy.says,
             written=tuple(out.written),
             calls=tuple(out.calls),
             results=tuple(results),
@@ -119,12 +121,13 @@ class Replayer:
         try:
             loop = Loop(self.about, strategy, self.counter.of, remote.started, future)
             remote.charge = loop.charge
-            for recorded in self.steps[:steps]:
-                if isinstance(recorded.step, ModelTurn):
-                    loop.ask(_unanswered(recorded.step))
-                loop.take(recorded)
-            if steps is None:
-                loop.end()
+            with offloaded_to(loop.offload):
+                for recorded in self.steps[:steps]:
+                    if recorded.asked is not None:
+                        loop.ask(recorded.asked)
+                    loop.take(recorded)
+                if steps is None:
+                    loop.end()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -148,7 +151,7 @@ class Replayer:
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
-        with broken("extractor"):
+        with InSlot("extractor"):
             findings = {name: extract(copied(record)) for name, extract in self._extractors}
         return {name: value for name, value in findings.items() if value is not None} or None
 
@@ -162,11 +165,6 @@ class Replayer:
         )
 
 
-def _unanswered(turn: ModelTurn) -> ModelTurn:
-    """A model turn before it is answered."""
-    return ModelTurn(index=turn.index, thread=turn.thread, model=turn.model)
-
-
 def _recorded(trace: Trace, index: TraceIndex) -> Iterator[Recorded]:
     """Yield the steps of a trace with their numbered messages."""
     messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
@@ -178,4 +176,11 @@ def _recorded(trace: Trace, index: TraceIndex) -> Iterator[Recorded]:
         one, other = full.get(step.index), seen.get(step.index)
         tools = index.tools_tokens.get(step.index, 0) if isinstance(step, ToolsChanged) else 0
         shared = numbered(one)
-        yield Recorded(step, shared, shared if one == other else numbered(other), tools)
+        shown = shared if one == other else numbered(other)
+        if isinstance(step, ModelTurn):
+            asked = ModelTurn(index=step.index, thread=step.thread, model=step.model)
+            yield Recorded(step, shared, shown, asked=asked)
+        elif isinstance(step, ToolResult):
+            yield Recorded(step, shared, shown, record=untruncated_record(step))
+        else:
+            yield Recorded(step, shared, shown, tools)

@@ -22,6 +22,7 @@ class History:
     def __init__(self, numbers: Numbers) -> None:
         self.messages: list[Message] = []
         self.ids: list[int] = []
+        self.same = 0  # the messages at the start that stood in the last prompt
         self._numbers = numbers
         self._counted = 0  # the messages at the start whose tokens are in the sum
         self._sum = 0
@@ -40,7 +41,9 @@ class History:
         self._sum -= sum(map(self._numbers.tokens, dropped))
         self._counted = min(self._counted, same)
         self.messages = messages
+        before = self.ids[same:]
         self.ids[same:] = map(self._numbers.of, messages[same:])
+        self.same = min(self.same, same + alike(before, self.ids[same:]))
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
@@ -70,7 +73,6 @@ class Thread:
         self._shown = History(numbers)
         self._given = History(numbers) if per_call else self._shown  # to the compactor
         self._seen = 0  # the messages that the compactor was given before
-        self._prompt: list[int] = []  # the numbers of the last prompt
         self.recording: list[Message] = []
         self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
         self.tools_tokens, self._tools_changed = 0, False
@@ -94,14 +96,13 @@ class Thread:
     def call(self, turn: ModelTurn) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
         edits = self._reworked(turn)
-        keep = alike(self._prompt, self._shown.ids)
-        tail = self._shown.ids[keep:]
-        self._prompt[keep:] = tail
+        keep = self._shown.same
+        self._shown.same = len(self._shown.ids)
         call = Call(
             step=turn.index,
             thread=turn.thread,
             keep=keep,
-            tail=tuple(tail),
+            tail=tuple(self._shown.ids[keep:]),
             tools_tokens=self.tools_tokens,
             tools_changed=self._tools_changed,
             parts=dict(edits.parts) if edits else {},

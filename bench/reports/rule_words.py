@@ -70,7 +70,8 @@ def rule_value(rule: Rule, value: float | None) -> str:
 
 
 def rule_failed(result: RuleResult, label: str = "") -> str:
-    """The reason of a refusal in a few words; `label` is the short name of the rule's metric.
+    """The reason of a refusal in a few words, with the first words or value that failed; `label` is
+    the short name of the rule's metric.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
     'missed turns 14.8%, above 5%'
@@ -87,11 +88,21 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
     if is_count(result.rule):
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
-        return f"{of(result.value or 0, noun)} {words.refusal}"
+        return f"{of(result.value or 0, noun)} {words.refusal}{_example(result)}"
     if asked.kind == "prose":
-        return f"{value} {words.refusal}"
+        return f"{value} {words.refusal}{_example(result)}"
     name = words.refusal or label
     if not value:
         return f"{name}: {'; '.join(item.text for item in result.findings) or 'not measured'}"
     side = "below" if asked.better == "higher" else "above"
     return f"{name} {value}, {side} {rule_value(result.rule, result.limit)}"
+
+
+def _example(result: RuleResult) -> str:
+    """The first finding of a rule, quoted; `""` where it has none."""
+    text = next((" ".join(item.text.split()) for item in result.findings if item.text.strip()), "")
+    cut = text if len(text) <= _EXAMPLE_CHARS else f"{text[: _EXAMPLE_CHARS - 1].rstrip()}…"
+    return f', such as "{cut}"' if cut else ""
+
+
+_EXAMPLE_CHARS = 60

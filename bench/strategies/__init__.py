@@ -50,6 +50,9 @@ from .slots import (
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+SAYS = "says"
+"""The key, beside the slots, of the sentences that a strategy writes on purpose."""
+
 MODES = ("history", "per_call")
 """The meanings of a compactor's answer: the history from then on, or this prompt alone."""
 
@@ -81,11 +84,13 @@ class Strategy:
     `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the child
     process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
     `here` says why such code runs in this process all the same, `imported` are the files of it that
-    a child imported.
+    a child imported. `says` are sentences of its own that are allowed, such as a fixed hint to the
+    model: they are quoted in the report, and no rule takes them for an invention.
     """
 
     name: str
     plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
+    says: tuple[str, ...] = ()
     reference: bool = False
     broken: str = ""
     written: str = ""
@@ -103,6 +108,7 @@ class Strategy:
             for slot, plugins in self.plugins.items()
             if plugins
         }
+        texts |= {SAYS: (format_value(self.says),)} if self.says else {}
         filled = (
             (slot, items[0] if len(items) == 1 else format_value(items))
             for slot, items in texts.items()
@@ -133,23 +139,36 @@ class Strategy:
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
     """A strategy from slot → spec string, Plugin or function, for `routers` a list of them.
 
-    Raises SpecError for an unknown slot or spec.
+    `says` beside the slots is a list of sentences. Raises SpecError for an unknown slot or spec.
 
-    >>> str(compose("mine", {"store": "truncate:limit=80"}))
-    'mine=store=truncate:limit=80'
+    >>> str(compose("mine", {"store": "truncate:limit=80", "says": ["Use grep."]}))
+    'mine=store=truncate:limit=80+says=["Use grep."]'
     """
     if not name.strip():
         raise SpecError("a strategy has an empty name — give it one")
     plugins: dict[str, tuple[Plugin, ...]] = {}
     for slot, written in slots.items():
+        if slot == SAYS:
+            continue
         if slot not in SLOTS:
-            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{nearest(slot, SLOTS)}")
+            known = nearest(slot, (*SLOTS, SAYS))
+            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{known}")
         texts = list(written) if isinstance(written, list | tuple) else [written]
         if slot != "routers" and len(texts) != 1:
             raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
         kind = "router" if slot == "routers" else slot
         plugins[slot] = tuple(_plugin(kind, name, slot, text, base) for text in texts)
-    return checked(Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins}))
+    filled = {slot: plugins[slot] for slot in SLOTS if slot in plugins}
+    return checked(Strategy(name, filled, says=_sentences(name, slots.get(SAYS, ()))))
+
+
+def _sentences(name: str, written: object) -> tuple[str, ...]:
+    """The sentences of `says`. SpecError for anything but a list of texts of several words."""
+    items = written if isinstance(written, list | tuple) else None
+    if items is None or not all(isinstance(item, str) and len(item.split()) > 1 for item in items):
+        what = 'must be a list of sentences, such as ["Use grep to find the rest."]'
+        raise SpecError(f"strategy {name!r}: {SAYS} {what}, got {written!r}")
+    return tuple(items)
 
 
 def checked(strategy: Strategy) -> Strategy:
@@ -211,12 +230,12 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body else []:
         slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
-        if slot not in SLOTS:
+        if slot not in (*SLOTS, SAYS):
             is_plugin = _slot_of(slot) if not has_spec else ""
             hint = (
                 f" — write {name}={is_plugin}={slot}"
                 if is_plugin
-                else f"{nearest(slot, SLOTS)}; {HOW}"
+                else f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}"
             )
             raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
         if not spec:

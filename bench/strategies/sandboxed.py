@@ -103,6 +103,7 @@ class _Description(msgspec.Struct, frozen=True):
     name: str = ""
     plugins: dict[str, tuple[_PluginFacts, ...]] = {}
     files: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
     error: str = ""
     ended: bool = False
 
@@ -193,7 +194,9 @@ def described(sandbox: Sandbox, name: str | None, base: Path) -> Strategy:
     plugins = {
         slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()
     }
-    return Strategy(name or facts.name, plugins, sandbox=sandbox, imported=facts.files)
+    # By another name it would slip past its gates.
+    own = name or facts.name
+    return Strategy(own, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
@@ -288,7 +291,7 @@ def _open_description(link: Link, ready: Ready, number: int) -> Answer:
             plugins = {
                 slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()
             }
-            facts = _Description(strategy.name, plugins, imported_files())
+            facts = _Description(strategy.name, plugins, imported_files(), strategy.says)
         except BenchError as error:
             facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))
         return msgspec.json.encode(facts)

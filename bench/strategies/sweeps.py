@@ -49,8 +49,9 @@ def _settings(item: Any) -> Iterator[Setting]:
     if isinstance(item, str):
         yield from _of_text(item)
     elif isinstance(item, Mapping):
-        for values, parts in _settings([*item.values()]):
-            yield values, dict(zip(item, parts, strict=True))
+        swept = {key: part for key, part in item.items() if key != "says"}
+        for values, parts in _settings([*swept.values()]):
+            yield values, {**item, **dict(zip(swept, parts, strict=True))}
     elif isinstance(item, list | tuple):
         for chosen in itertools.product(*map(at_settings, item)):
             together = (value for values, _ in chosen for value in values)

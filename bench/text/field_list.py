@@ -79,15 +79,14 @@ class Fields:
             )
         return [Field(key, text, record, start + at) for at, (key, text) in enumerate(pairs)]
 
-    def texts(self) -> Iterator[tuple[str, int]]:
-        """Yield the text of each with its number."""
+    def pairs(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the key and the text of each with its number."""
         for number, record in enumerate(self._records):
             if self._all_fields(number):
-                yield from zip(
-                    record.texts, range(self._starts[number], self._starts[number + 1]), strict=True
-                )
+                numbers = range(self._starts[number], self._starts[number + 1])
+                yield from zip(record.keys, record.texts, numbers, strict=True)
             else:
-                yield from ((item.text, item.number) for item in self.of_record(number))
+                yield from ((key, text, at) for key, text, _, at in self.of_record(number))
 
     def _all_fields(self, record: int) -> bool:
         """True if each value of a record is a field."""
@@ -122,12 +121,17 @@ def numbers_by_text(pairs: Iterable[tuple[str, int]]) -> Numbers:
     """
     numbers: Numbers = {}
     for text, number in pairs:
-        known = numbers.setdefault(text, number)
-        if isinstance(known, list):
-            known.append(number)
-        elif known != number:
-            numbers[text] = [known, number]
+        add_number(numbers, text, number)
     return numbers
+
+
+def add_number(numbers: Numbers, text: str, number: int) -> None:
+    """Add a number of a text; numbers come in order."""
+    known = numbers.setdefault(text, number)
+    if isinstance(known, list):
+        known.append(number)
+    elif known != number:
+        numbers[text] = [known, number]
 
 
 def listed(numbers: int | list[int] | None) -> list[int]:

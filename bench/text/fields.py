@@ -111,7 +111,7 @@ class FieldTable:
     def _by_word(self) -> Numbers:
         """The numbers of the fields by the words and numbers in them."""
         return numbers_by_text(
-            (word, number) for text, number in self.fields.texts() for word in words_in(text)
+            (word, number) for _, text, number in self.fields.pairs() for word in words_in(text)
         )
 
     def of(self, fact: str) -> list[Field]:
@@ -263,7 +263,7 @@ class FieldTable:
 
     @cached_property
     def _values(self) -> frozenset[str]:
-        return frozenset(text.casefold() for text, _ in self.fields.texts())
+        return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record as they are compared."""

@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-_IDENTIFIER = re.compile(
-    r"https?://[^\s\"'<>()\[\]{}|`,;]+|(?<![\w./~-])~?(?:/[\w.-]+){2,}"
-    r"|(?<![\w.-])(?=[a-f-]{0,63}\d)(?=[\d-]{0,63}[a-f])[\da-f-]{16,64}(?![\w-])|(?<![\w.])\d\.\d+[eE][-+]?\d+(?!\w)"
+_IDENTIFIER = re.compile(  # begins with a set of characters, which are found at once
+    r"[h~/\da-f-](?:(?<=h)ttps?://[^\s\"'<>()\[\]{}|`,;]+"
+    r"|(?<=/)(?<![\w./~-]/)[\w.-]+(?:/[\w.-]+)+|(?<=~)(?<![\w./~-]~)(?:/[\w.-]+){2,}"
+    r"|(?<=[\da-f-])(?<![\w.-][\da-f-])(?:(?<=\d)|(?=[a-f-]{0,62}\d))"
+    r"(?:(?<=[a-f])|(?=[\d-]{0,62}[a-f]))[\da-f-]{15,63}(?![\w-])"
+    r"|(?<=\d)(?<![\w.]\d)\.\d+[eE][-+]?\d+(?!\w))"
 )
 """URLs, paths, hashes, and numbers with an exponent."""
 

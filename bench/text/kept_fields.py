@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 
 from ..model import grouped
 from .facts import occurs
 from .field_list import (
     Field,
     Numbers,
+    add_number,
     fact_of_field,
     fields_of_records,
     listed,
-    numbers_by_text,
     word_of_field,
 )
 from .fields import FieldTable
@@ -79,7 +78,7 @@ class KeptFields:
     def __init__(self, table: FieldTable) -> None:
         self._table = table
         self._saying = Remembered(lambda fact: [*self._by_fact(table.of(fact), fact)])
-        self._of_word = Remembered(self._find_of_word)
+        self._same = Remembered(self._find_same)
         self._in_record = Remembered(self._find_in_record)
         self._identities_in = Remembered(self._find_identities)
 
@@ -104,23 +103,24 @@ class KeptFields:
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
-        for word in self._fields_of_word.keys() & reading.lines.keys() if reading.lines else ():
-            for same in chain.from_iterable(self._of_word(word).values()):
-                if not all(item.number in kept for item in same.fields):
-                    kept.update(item.number for item in self._in_lines(reading, same))
+        for key, numbers_of in self._by_word.items() if reading.lines else ():
+            for word in numbers_of.keys() & reading.lines.keys():
+                for same in self._same((key, word)):
+                    if not all(item.number in kept for item in same.fields):
+                        kept.update(item.number for item in self._in_lines(reading, same))
         return frozenset(kept)
 
     def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
         """What a record of a text says of the table, and the fields that it so says as their own."""
-        named = self._named(record)
         said = {
             same
             for key, text in record.pairs
-            for word in words_in(text)
-            if word in self._fields_of_word
-            for same in self._of_word(word).get(plain_key(key), ())
-            if says(text, same.fact)
+            if (numbers_of := self._by_word.get(plain_key(key)))
+            for word in numbers_of.keys() & words_in(text)
+            for same in self._same((plain_key(key), word))
+            if text == same.fact or says(text, same.fact)
         }
+        named = self._named(record)
         return said, {item.number for same in said for item in same.named_by(named)}
 
     def _named(self, record: TextRecord) -> frozenset[str]:
@@ -128,16 +128,18 @@ class KeptFields:
         return record.values & self._table.records_of_identity.keys()
 
     @cached_property
-    def _fields_of_word(self) -> Numbers:
-        """The numbers of the fields by the word under which what they say is looked up."""
-        texts = self._table.fields.texts()
-        return numbers_by_text((word_of_field(text), number) for text, number in texts)
+    def _by_word(self) -> dict[str, Numbers]:
+        """For each key the numbers of its fields by the word under which each is looked up."""
+        by_word: dict[str, Numbers] = {}
+        for key, text, number in self._table.fields.pairs():
+            add_number(by_word.setdefault(plain_key(key), {}), word_of_field(text), number)
+        return by_word
 
-    def _find_of_word(self, word: str) -> dict[str, list[SameFact]]:
-        """The fields that are looked up under a word, by key."""
-        fields = map(self._table.fields.__getitem__, listed(self._fields_of_word.get(word)))
-        by_key = grouped((plain_key(item.key), item) for item in fields)
-        return {key: [*self._by_fact(items)] for key, items in by_key.items()}
+    def _find_same(self, key_and_word: tuple[str, str]) -> list[SameFact]:
+        """The fields of a key that are looked up under a word, by fact."""
+        key, word = key_and_word
+        numbers = listed(self._by_word[key][word])
+        return [*self._by_fact(map(self._table.fields.__getitem__, numbers))]
 
     def _by_fact(self, fields: Iterable[Field], fact: str = "") -> Iterator[SameFact]:
         """Yield some fields by key and by the fact that each is, or all for one fact."""

@@ -17,6 +17,7 @@ GATE = '[[gates]]\nmetric = "loss.fact_recall.shown"\nstrategy = "mine"\n'
 SCENARIO = f'traces = ["orders.jsonl"]\nstrategies.mine = {{ summarizer = "mine.py:f" }}\n{GATE}max_drop = 0.05\n'
 IMPORTS = "from myagent.memory import cut\n\ndef f(result):\n    return cut(result.text)\n"
 LAZY = "def f(result):\n    from myagent.memory import cut\n    return cut(result.text)\n"
+KEEPS = "def f(result):\n    return result.text\n"
 WHOLE, CUT = "def cut(text):\n    return text\n", "def cut(text):\n    return text[:60]\n"
 MEMORY, MINE, FILE = Path("src/myagent/memory.py"), Path("gates/mine.py"), Path("gates/one.toml")
 
@@ -93,7 +94,7 @@ def test_a_helper_of_the_project_is_that_of_the_revision(how, repository):
 
 
 def test_a_changed_file_fails_and_an_equal_one_passes(repository):
-    written({MINE: "def f(result):\n    return result.text\n"})
+    written({MINE: KEEPS})
     start = commit("start")
     same = against()
     assert (outcomes(same), same.against, same.notes) == ({"pass"}, f"HEAD ({start[:9]})", ())
@@ -123,15 +124,19 @@ def test_the_gates_of_both_judge():
     assert limits == {("min",): "fail", ("max_drop",): "pass"}
 
 
-def test_nothing_of_the_change_stands_in_for_the_revision(repository):
-    both = "def f(result):\n    return result.text\ndef g(result):\n    return result.text[:60]\n"
-    written({MINE: both})
+def test_another_function_than_the_revision_named_has_no_required_baseline():
+    written({MINE: f"{KEEPS}def g(result):\n    return result.text[:60]\n"})
     commit("whole")
     written({FILE: SCENARIO.replace("mine.py:f", "mine.py:g")})
     assert "fail" in {gate.outcome for gate in against(require_baseline=True).gates if not gate.rule.metric}
+
+
+def test_neither_a_new_recording_nor_a_file_named_like_the_revision_hides_a_failure():
+    written({MINE: KEEPS})
+    commit("whole")
     bench.render(bench.run_scenario(FILE), "HEAD", "json")
     written({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
-    written({MINE: both.replace("text\n", "text[:60]\n")})
+    written({MINE: KEEPS.replace("text\n", "text[:60]\n")})
     found = against()
     assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
 
@@ -146,7 +151,7 @@ def test_code_that_is_no_longer_reached_is_named(repository):
 
 
 def test_what_cannot_be_held_against_says_why(repository, tmp_path_factory, monkeypatch):
-    written({MINE: "def f(result):\n    return result.text\n"})
+    written({MINE: KEEPS})
     commit("start")
     for revision in ("no-such-branch", "--help", "HEAD~9"):
         with pytest.raises(BenchError, match="no such revision"):
@@ -159,5 +164,5 @@ def test_what_cannot_be_held_against_says_why(repository, tmp_path_factory, monk
 def test_a_strategy_that_is_new_or_was_broken_leaves_its_gate_undecided():
     written({MINE: "def g(result):\n    return result.text\n"})
     commit("another name")
-    written({MINE: "def f(result):\n    return result.text\n"})
+    written({MINE: KEEPS})
     assert outcomes(against()) == {"undecided"}

@@ -63,7 +63,7 @@ USED, UNUSED = (True, 1.0), (False, 0.0)
         ((turn(0), turn(1, 0, t=9000.0)), UNUSED),
     ],
 )  # fmt: skip
-def test_by_hand(steps: tuple[AnyStep, ...], found: tuple[bool, float]) -> None:
+def test_the_use_of_a_cache_by_hand(steps: tuple[AnyStep, ...], found: tuple[bool, float]) -> None:
     assert cache_use(trace(*steps), "gpt-4o")[:2] == found
 
 

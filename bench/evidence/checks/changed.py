@@ -187,9 +187,9 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
         for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
         if part.strip()
     ]
-    seen = set(known)
+    seen: set[str] = set()
     for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
-        if part in original or part in seen:
+        if part in original or part in known or part in seen:
             continue
         seen.add(part)
         if not original.altered(part.rstrip("\\")):

@@ -49,17 +49,18 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     worked out of others in the same paragraph or record. A text that shows a result may give no
     order and state nobody's consent; any other may give no standing instruction that nobody gave.
     Names in the strategy's own `wording` (what half of its texts have) are quoted in the report
-    instead.
+    instead, and so are sentences that it `says` on purpose.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
     records = (item.record.handle for item in evidence.replay.results)
     offloaded = (item.handle for item in evidence.replay.handles)
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
+    says = evidence.replay.says
     findings: list[Finding] = []
     of = summaries = 0
     for own in own_texts(evidence):
-        lines = new_lines(evidence, own)
+        lines = [_without(line, says) for line in new_lines(evidence, own)]
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
@@ -69,6 +70,12 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if strange:
             findings.append(Finding(own.message.step, strange))
     return check_of(findings, of, summaries)
+
+
+def _without(line: str, says: Sequence[str]) -> str:
+    for sentence in says:
+        line = line.replace(sentence, " ")
+    return line
 
 
 def _currencies(text: str) -> set[str]:
@@ -88,7 +95,8 @@ def _first_strange(
     """
     if own.result is not None:
         in_text = tuple(handle for handle in handles if handle in own.text)
-        key = own.number, wording.intersection(map(str.strip, lines)), in_text
+        known = tuple(item for item in (*evidence.replay.says, *in_text) if item in own.text)
+        key = own.number, wording.intersection(map(str.strip, lines)), known
         memo = evidence.session.strange
         if key not in memo:
             memo[key] = next(_strange(evidence, own, lines, wording, in_text), "")
