@@ -32,6 +32,7 @@ from .statements import is_unsupported
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
+_COUNTED = re.compile(r"(.+?) ?(?:\(|[×x:] ?)(\d{1,9})\)?")
 _FEWEST_PAIRS = 3
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
@@ -356,8 +357,18 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
 
 
 def _are_all(text: str, column: list[str]) -> bool:
-    """True if a value is a list of values that stand under its key."""
+    """True if a value is a list of values that stand under its key, or of some with the number of
+    times that each stands there.
+
+    >>> column = ["sent", "open", "sent"]
+    >>> [_are_all(text, column) for text in ("sent, open", "sent (2), open (1)", "sent (1)", "sent")]
+    [True, True, False, False]
+    """
     parts = re.split("[,;] ", text.strip("[]"))
+    counted = [_COUNTED.fullmatch(part) for part in parts]
+    if all(counted):
+        pairs = [(match[1], int(match[2])) for match in counted if match]
+        return all(sum(same_value(part, value) for value in column) == n for part, n in pairs)
     return len(parts) > 1 and all(
         any(same_value(part, value) for value in column) for part in parts
     )

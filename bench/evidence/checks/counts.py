@@ -4,7 +4,10 @@ lines, rows, messages.
 
 from __future__ import annotations
 
+import math
 import re
+import statistics
+from collections.abc import Sequence
 from functools import cached_property
 
 from ...text.decode import decode_strings
@@ -71,26 +74,26 @@ class Counts:
         return number.isdigit() and int(number[:18]) in rows
 
     def is_worked_out(self, number: str) -> bool:
-        """True if a number is the sum of a column, or the number of its rows or lines."""
-        return self.is_total(number) or self.is_all(number)
+        """True if a number is a statistic of a column, or the number of its rows or lines."""
+        return self.is_statistic(number) or self.is_all(number)
 
-    def is_total(self, number: str) -> bool:
-        """True if a number is the sum of a column of the result."""
+    def is_statistic(self, number: str) -> bool:
+        """True if a number is, as it is rounded, the sum, mean, deviation or a quartile of a column
+        of the result.
+        """
         if self._own.result is None or not _NUMBER.fullmatch(number):
             return False
-        return any(
-            abs(total - float(number)) < 0.5 * 10 ** -len(number.partition(".")[2])
-            for total in self._totals
-        )
+        half = 0.5 * 10 ** -len(number.partition(".")[2])
+        return any(abs(value - float(number)) <= half for value in self._statistics)
 
     @cached_property
-    def _totals(self) -> list[float]:
+    def _statistics(self) -> list[float]:
         table = self._evidence.messages.table(self._own.message.step or 0)
         columns = (
             [float(text) for text in table.column(name) if _NUMBER.fullmatch(text)]
             for name in table.names
         )
-        return [sum(column) for column in columns if len(column) > 1]
+        return [value for column in columns if len(column) > 1 for value in statistics_of(column)]
 
     @cached_property
     def _sizes_of_others(self) -> frozenset[int]:
@@ -127,3 +130,14 @@ class Counts:
         )
         for count in (len(recorded), len(recorded) - standing, left):
             self._between.append((count - _NEAR, count + _NEAR))
+
+
+def statistics_of(column: Sequence[float]) -> tuple[float, ...]:
+    """The sum, mean, both deviations and the quartiles of two or more numbers.
+
+    >>> statistics_of([1, 2, 3, 10])
+    (16.0, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
+    """
+    quartiles = statistics.quantiles(column, n=4, method="inclusive")
+    deviations = statistics.stdev(column), statistics.pstdev(column)
+    return (math.fsum(column), statistics.fmean(column), *deviations, *quartiles)

@@ -153,7 +153,7 @@ def _strange(
                 counted = (
                     counts.is_all(number)
                     if of_all
-                    else counts.has(number) or counts.is_total(number)
+                    else counts.has(number) or counts.is_statistic(number)
                 )
                 if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
