@@ -32,7 +32,7 @@ from .statements import is_unsupported
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
-_COUNTED = re.compile(r"(.+?) ?(?:\(|[×x:] ?)(\d{1,9})\)?")
+_COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
 _FEWEST_PAIRS = 3
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 

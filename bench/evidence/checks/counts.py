@@ -74,26 +74,29 @@ class Counts:
         return number.isdigit() and int(number[:18]) in rows
 
     def is_worked_out(self, number: str) -> bool:
-        """True if a number is a statistic of a column, or the number of its rows or lines."""
-        return self.is_statistic(number) or self.is_all(number)
+        """True if a number is the sum of a column, or the number of its rows or lines."""
+        sums = map(math.fsum, self._columns)
+        return self.is_all(number) or any(is_rounded(number, value) for value in sums)
 
     def is_statistic(self, number: str) -> bool:
-        """True if a number is, as it is rounded, the sum, mean, deviation or a quartile of a column
-        of the result.
-        """
-        if self._own.result is None or not _NUMBER.fullmatch(number):
-            return False
-        half = 0.5 * 10 ** -len(number.partition(".")[2])
-        return any(abs(value - float(number)) <= half for value in self._statistics)
+        """True if a number is the sum, mean, deviation or a quartile of a column of the result."""
+        return any(is_rounded(number, value) for value in self._statistics)
 
     @cached_property
     def _statistics(self) -> list[float]:
+        return [value for column in self._columns for value in statistics_of(column)]
+
+    @cached_property
+    def _columns(self) -> list[list[float]]:
+        """The numbers of each key of the result that stands there several times."""
+        if self._own.result is None:
+            return []
         table = self._evidence.messages.table(self._own.message.step or 0)
         columns = (
             [float(text) for text in table.column(name) if _NUMBER.fullmatch(text)]
             for name in table.names
         )
-        return [value for column in columns if len(column) > 1 for value in statistics_of(column)]
+        return [column for column in columns if len(column) > 1]
 
     @cached_property
     def _sizes_of_others(self) -> frozenset[int]:
@@ -132,12 +135,24 @@ class Counts:
             self._between.append((count - _NEAR, count + _NEAR))
 
 
+def is_rounded(number: str, value: float) -> bool:
+    """True if a number as it is written is a value, rounded.
+
+    >>> is_rounded("2.5", 2.54), is_rounded("2.6", 2.54), is_rounded("1e3", 1000)
+    (True, False, False)
+    """
+    half = 0.5 * 10 ** -len(number.partition(".")[2])
+    return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= half
+
+
 def statistics_of(column: Sequence[float]) -> tuple[float, ...]:
     """The sum, mean, both deviations and the quartiles of two or more numbers.
 
     >>> statistics_of([1, 2, 3, 10])
     (16.0, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
     """
-    quartiles = statistics.quantiles(column, n=4, method="inclusive")
-    deviations = statistics.stdev(column), statistics.pstdev(column)
-    return (math.fsum(column), statistics.fmean(column), *deviations, *quartiles)
+    total, size = math.fsum(column), len(column)
+    mean = total / size
+    squares = math.fsum((value - mean) ** 2 for value in column)
+    deviations = math.sqrt(squares / (size - 1)), math.sqrt(squares / size)
+    return (total, mean, *deviations, *statistics.quantiles(column, n=4, method="inclusive"))
