@@ -82,8 +82,12 @@ def compile_from_source() -> None:
 
 
 class FinderElsewhere:
-    """A finder before all others: of what they find, the file and the folders are those that
-    `place` gives for them.
+    """A finder before all others: the files and folders that they find, at the place of each.
+
+    Modules without a file, built in or frozen, stay as they are.
+
+    >>> FinderElsewhere(lambda path: f"/then{path}").find_spec("_tracemalloc").origin
+    'built-in'
     """
 
     def __init__(self, place: Callable[[str], str]) -> None:
@@ -92,27 +96,21 @@ class FinderElsewhere:
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> machinery.ModuleSpec | None:
-        """The module's spec, its file and folders elsewhere.
-
-        Raises ModuleNotFoundError where it is not there.
-        """
+        """The spec of a module. Raises ModuleNotFoundError where its file has no other there."""
         others = (finder for finder in sys.meta_path if finder is not self)
-        specs = (finder.find_spec(name, path, target) for finder in others)
-        spec = next(filter(None, specs), None)
+        spec = next(filter(None, (one.find_spec(name, path, target) for one in others)), None)
         if spec is None:
             return None
         folders = spec.submodule_search_locations
-        elsewhere = None if folders is None else [*map(self._place, folders)]
-        if spec.origin is None:  # a package of folders alone, or a module that is built in
-            spec.submodule_search_locations = elsewhere
-            return spec
-        file = self._place(spec.origin)
-        if file == spec.origin:
+        if folders is not None:
+            spec.submodule_search_locations = folders = [*map(self._place, folders)]
+        file = self._place(spec.origin) if spec.has_location and spec.origin else spec.origin
+        if file is None or file == spec.origin:
             return spec
         if not os.path.exists(file):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return importlib.util.spec_from_file_location(
-            name, file, submodule_search_locations=elsewhere
+            name, file, submodule_search_locations=folders
         )
 
 
@@ -214,9 +212,13 @@ def _alone(file: Path) -> ModuleType:
 
 def _not_imported(error: BaseException, path: str, written: str) -> str:
     """The message on a file that cannot be imported, with the line at fault."""
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    place = f"{written}:{line}" if line else raised_at(error) or written
-    place = place if line or Path(path).name in place else f"{written} ({place})"
+    raised = raised_at(error)
+    if isinstance(error, SyntaxError) and error.lineno:
+        place = f"{written}:{error.lineno}"
+    elif raised and Path(path).name not in raised:  # in what it imports
+        place = f"{written} ({raised})"
+    else:
+        place = raised or written
     what = f"{place}: cannot be imported: {type(error).__name__}: {one_line(error)}"
     if isinstance(error, ModuleNotFoundError):
         return f"{what} — install it here, or put the file beside {Path(path).name}"

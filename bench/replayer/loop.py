@@ -39,7 +39,7 @@ from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 from .numbering import Count, Numbers, Recorded
 from .outcomes import About, Broken, InSlot, Outcomes
 from .plain import plain_data
-from .thread import Thread
+from .thread import Frame, Thread
 
 Start = Callable[[Plugin], tuple[Any, Callable[..., Any]]]
 """A new instance of a plug-in, and what takes and gives the values of its slot."""
@@ -118,14 +118,11 @@ class Loop:
         if name not in self._threads:
             plugins = self.strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
-            about = {
-                "framing": self.about.framing,
-                "max_tokens": self.about.window_tokens or DEFAULT_WINDOW_TOKENS,
-                "future": self.future,
-            }
+            window_tokens = self.about.window_tokens or DEFAULT_WINDOW_TOKENS
+            frame = Frame(self.about.framing, window_tokens, self.future)
             compact = self._call("compactor")
             self._threads[name] = Thread(
-                self.numbers, compact, _recorded_history, about, per_call=per_call
+                self.numbers, compact, _recorded_history, frame, per_call=per_call
             )
         return self._threads[name]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import ContextEdit, ContextReset, Message, ModelTurn
 from ..model.replay import Call
@@ -52,6 +52,14 @@ class History:
         return self._sum
 
 
+class Frame(NamedTuple):
+    """The same in every window: the tokens of an empty prompt, the model's window, the future."""
+
+    framing: int
+    max_tokens: int
+    future: Any = None
+
+
 class Thread:
     """One thread: its history as the model sees it, and `recording`, the untruncated one.
 
@@ -64,11 +72,11 @@ class Thread:
         numbers: Numbers,
         compact: Compact | None,
         recorded: Compact,
-        about: dict[str, Any],
+        frame: Frame,
         *,
         per_call: bool = False,
     ) -> None:
-        self._numbers, self._about = numbers, about
+        self._numbers, self._frame = numbers, frame
         self._compact, self._recorded = compact, recorded
         self._shown = History(numbers)
         self._given = History(numbers) if per_call else self._shown  # to the compactor
@@ -127,16 +135,17 @@ class Thread:
 
     def _window(self, turn: ModelTurn) -> Window:
         """The window that the compactor is given before a turn."""
-        history, about = self._given.messages, dict(self._about)
+        history, frame = self._given, self._frame
         return Window(
             step=turn.index,
             thread=turn.thread,
-            messages=list(history),
-            added=history[self._seen :],
-            tokens=about.pop("framing") + self.tools_tokens + self._given.tokens(),
+            messages=list(history.messages),
+            added=history.messages[self._seen :],
+            tokens=frame.framing + self.tools_tokens + history.tokens(),
+            max_tokens=frame.max_tokens,
             count=self._numbers.count,
             resets=tuple(self.resets),
-            **about,
+            future=frame.future,
         )
 
 

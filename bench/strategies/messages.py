@@ -331,19 +331,21 @@ class Bridge:
             yield from ((group, one) for one in each)
 
     def _rewritten(self, place: int, one: Message) -> Message:
-        """The message of the history at a place, with the text and the calls that came back."""
+        """The message of the history at a place, with the text and the calls that came back.
+
+        A call that came back as it was given is the recorded one; those in its text stay.
+        """
         original, given = self._history[place], self._as_given[place]
         if _content(one) == _content(given):
             return original
-        as_given = zip(given.tool_calls, own_calls(original), strict=True)
-        unchanged = {call.id: (call, own) for call, own in as_given}
-        calls = [call for call in original.tool_calls if call.in_text]
-        for call in one.tool_calls:
-            before, own = unchanged.get(call.id, (None, call))
-            calls.append(own if call == before else call)
+        in_text = [call for call in original.tool_calls if call.in_text]
+        recorded = [*zip(given.tool_calls, own_calls(original), strict=True)]
+        calls = [
+            next((own for as_given, own in recorded if as_given == c), c) for c in one.tool_calls
+        ]
         call_id = original.call_id if one.call_id is None else one.call_id
         return msgspec.structs.replace(
-            original, text=one.text, tool_calls=tuple(calls), call_id=call_id
+            original, text=one.text, tool_calls=(*in_text, *calls), call_id=call_id
         )
 
 
@@ -366,10 +368,11 @@ class _Matching:
         """
         same = self._by_content.get(_content(one), ())
         of_call = {place for call in _call_ids(one) for place in self._by_call.get(call, ())}
+        of_role = [place for place in group if self._given[place].role == one.role]
         candidates = (
-            *sorted(same, key=lambda place: place < self._next),
+            *sorted(same, key=lambda place: place < self._next),  # what comes next first
             *sorted(of_call, key=lambda place: (place not in group, place)),
-            *(place for place in group if self._given[place].role == one.role),
+            *of_role,
         )
         place = next((place for place in candidates if place not in self._used), None)
         if place is not None:

@@ -125,29 +125,27 @@ def put_together(
     strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
     for number, (name, item) in enumerate(given):
-        here = _here(item, name, place.base, debug)
-        if isinstance(here, Strategy):
-            strategies[number] = here
-        else:
-            groups.setdefault(here, []).append(number)
+        try:
+            strategies[number] = _here(item, name, place.base, debug)
+        except NeedsChild as needs:
+            groups.setdefault(needs.code, []).append(number)
     for numbers in groups.values():
         together = _in_child([given[number] for number in numbers], limits, place)
         strategies |= zip(numbers, together, strict=True)
     return [strategies[number] for number in range(len(given))]
 
 
-def _here(item: Any, name: str | None, base: Path, debug: bool) -> Strategy | str:
-    """A strategy that runs in this process, else the name of the code that needs a child."""
-    try:
-        with not_here():
-            strategy = strategy_of(item, name, base)
-    except NeedsChild as needs:
-        return needs.code
+def _here(item: Any, name: str | None, base: Path, debug: bool) -> Strategy:
+    """A strategy that runs in this process. Raises NeedsChild for one that does not."""
+    with not_here():
+        strategy = strategy_of(item, name, base)
     if not strategy.own:
         return strategy
-    if here := "debug=True" if debug else _cannot_be_sent(item):
-        return replace(strategy, here=here)
-    return f"functions of {getattr(next(_functions(item), None), '__module__', '')}"
+    reason = "debug=True" if debug else _cannot_be_sent(item)
+    if reason:
+        return replace(strategy, here=reason)
+    function = next(_functions(item), None)
+    raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
 
 
 def _in_child(

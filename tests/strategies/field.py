@@ -12,7 +12,7 @@ from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
 from bench.replayer.numbering import Numbers
-from bench.replayer.thread import Thread
+from bench.replayer.thread import Frame, Thread
 from bench.strategies import Edits, Window
 from bench.tokens.counting import TokenCounter
 
@@ -107,9 +107,8 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     """The prompts of a compactor when a model is called at each of its own messages, and once at the end."""
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
-    about = {"framing": 3, "max_tokens": max_tokens, "future": None}
     compact = plugin.start()[1]
-    history = Thread(Numbers(0, counted), compact, compact, about, per_call=per_call)
+    history = Thread(Numbers(0, counted), compact, compact, Frame(3, max_tokens), per_call=per_call)
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":
