@@ -93,7 +93,8 @@ def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:
     if cheaper.value is None:
         return "not priced"
     if cheaper.value > 1:
-        return f"may cost up to {change(cheaper.value).lstrip('+')} more"
+        more = change(cheaper.value).lstrip("+")
+        return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
     return f"may be chance: one of {count(len(reading.ranked) - 1)} tried"
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from ...comparison.certainty import FEWEST
 from ...model.advice import TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
@@ -89,9 +90,9 @@ def _axis(reading: Reading) -> str:
     return ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
 
 
-def _bounds(price: Price | None) -> tuple[float, float] | None:
-    """The 95 % interval of the change against today; None where there is none."""
-    if price is None or not price.ratio or not price.high or not math.isfinite(price.high):
+def _bounds(reading: Reading, price: Price | None) -> tuple[float, float] | None:
+    """The 95% interval of the change against today; None for too few tasks."""
+    if price is None or not price.ratio or not price.high or reading.tasks < FEWEST:
         return None
     low, high = sorted((price.ratio * price.ratio / price.high, price.high))
     return low - 1, high - 1
@@ -116,7 +117,7 @@ def _savings(reading: Reading) -> Figures:
         )
         start = f"{_price(reading, today)} → " if today is not None else ""
         line = f"{start}{_price(reading, price)} {_unit(reading)}"
-        bounds = _bounds(price)
+        bounds = _bounds(reading, price)
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
@@ -269,7 +270,7 @@ def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
 
 def _scale(reading: Reading) -> tuple[float, float] | None:
     """The least and the greatest change of all intervals; None where there is no interval."""
-    bounds = [pair for item in reading.ranked if (pair := _bounds(reading.price(item)))]
+    bounds = [pair for item in reading.ranked if (pair := _bounds(reading, reading.price(item)))]
     if not bounds:
         return None
     return min(-0.02, *(low for low, _ in bounds)), max(0.02, *(high for _, high in bounds))
@@ -282,7 +283,7 @@ def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | 
         return Cell()
     if mark == "today":
         return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark, 0.0))
-    ends = _bounds(price)
+    ends = _bounds(reading, price)
     if ends is None or price is None or price.ratio is None:
         return Cell()
     alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
@@ -303,6 +304,10 @@ def _note(reading: Reading) -> str:
         )
     elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
+    whole, here = (reading.value(name, "cost.prompt_tokens") for name in ("keep_all", TODAY))
+    if whole and here and whole > 1.01 * here:
+        more = f"{percent(whole / here - 1)} more tokens"
+        notes.append(f"Today's prompts are shortened already: the whole history has {more}.")
     if compared.strategies:
         notes.append("Shares are means over tasks, counts are over all runs.")
     if not reading.measure and any(item.far_recall is not None for item in reading.ranked):
