@@ -16,10 +16,10 @@ from .saying import progress_line, say
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
 @of_model
 def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None) -> None:
-    """Say what recorded sessions cost, what was cut or read twice, and where the cache broke.
+    """Show what recorded sessions cost, and what was lost in them.
 
-    PATH is a file, a folder (`~/.claude/projects`, `~/.codex/sessions`) or a pattern, in any format
-    that is read. No strategy is needed.
+    Where the prompt cache broke and why, what was cut, what was read twice. PATH is a file, a folder (`~/.claude/projects`,
+    `~/.codex/sessions`) or a pattern.
     """
     from ..files.writing import write_together
     from ..model.compared import Skipped

@@ -36,7 +36,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     help="Remove e-mail addresses and user names in home paths too.",
 )
 def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
-    """Convert the runs of files, folders or patterns into native traces without secrets."""
+    """Convert recordings into native traces, without their secrets."""
     from ..model.errors import visible
     from ..traces import TraceSource, files_of
     from ..traces.redaction import Redactor

@@ -37,7 +37,7 @@ NAMES = {"number": "metric"}
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
 def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
-    """Print what there is, a line each; without an argument the kinds with counts.
+    """List the formats, strategies or metrics; bare, how many there are.
 
     WORDs: only what holds all of them.
     """

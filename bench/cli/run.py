@@ -96,15 +96,11 @@ def run(
     verbose: bool,
     allow_inconclusive: bool,
 ) -> None:  # fmt: skip
-    """Replay recordings under strategies, print what to run, and judge the gates.
+    """Try strategies on recordings: what to run, and which gates hold.
 
-    PATHS are scenarios (TOML files), or recordings, which are replayed under every --strategy.
-
-    TRACES is a file, a folder or a pattern, with or without its format before a colon:
-
-    bench run runs/ --strategy mask=compactor=mask_observations
-
-    Without --strategy about twenty strategies are tried.
+    SCENARIO.toml names recordings, strategies and gates. TRACES are recordings: files, folders or
+    patterns, with the format before a colon where it is not recognised. They are replayed under
+    each --strategy; without one, under about twenty.
 
     Reports and baselines are written at the end, all or none of them.
     """

@@ -27,7 +27,7 @@ WIDTH = 70
     "--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one."
 )
 def show(trace: str, index: int | None, run: str | None) -> None:
-    """Print the steps of a run (or of all runs of a folder) with their tokens, or one in full."""
+    """Print the steps of recorded runs with their tokens."""
     from ..model.errors import visible
     from ..traces import load
     from ..traces.summary import summary_of

@@ -35,12 +35,10 @@ _FILES = {
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH",
               help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 def init(folder: Path, traces: tuple[str, ...]) -> None:
-    """Write a scenario, a strategy of your own and a GitHub workflow into DIR, and run it once.
+    """Set up CI in DIR: a scenario with gates, its baseline, a workflow.
 
-    Its traces and an accepted baseline are written too.
-
-    With --traces the scenario is about your own recordings, and holds the policy that is advised
-    for them.
+    With --traces the scenario is about your recordings, and holds the strategy that is advised for
+    them; else it has two recordings and a strategy as an example. It is run once.
     """
     from ..traces.paths import require_inside
 
@@ -61,9 +59,7 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
         write_together({stage / baseline: scores})
     for name in (*contents, baseline):
         say(f"wrote {folder / name}")
-    say(
-        f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere"
-    )
+    say(f"the workflow installs {requirement()}: change that line if CI takes bench from elsewhere")
     say(f"next: put your own function into {folder / OWN}, commit these files, and run")
     say(f"  bench run {folder / scenario}")
 

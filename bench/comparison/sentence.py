@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from ..model.advice import TODAY, Advice, Price, Ranked, Verdict
@@ -83,10 +83,8 @@ def _ship(advice: Advice, best: Ranked, assumed: bool) -> str:
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
     how = _economy(advice, assumed)
-    here = next(
-        (price_of(item, advice.basis) for item in advice.ranked if item.strategy == TODAY), None
-    )
-    cost = f"a run costs {change(price)} ({money(price, here)}{how})"
+    prices = {item.strategy: price_of(item, advice.basis) for item in advice.ranked}
+    cost = f"a run costs {change(price)} ({money(price, prices.get(TODAY))}{how})"
     certain = f"certain on {advice.tasks} {_unit(advice)}{_missed(best)}"
     return f"Ship {best.strategy}: {cost}, {certain}.{_other(advice, best)}"
 
@@ -107,13 +105,9 @@ def _keep(advice: Advice, assumed: bool) -> str:
         return f"{none} runs today is not valid."
     if not others:
         return "Keep what runs today: nothing was tried."
-    cheaper = [
-        item
-        for item in others
-        if item.verdict in ("not certain", *_LOSES)
-        and (price := price_of(item, advice.basis))
-        and is_saving(price)
-    ]
+    asked = [item for item in others if item.verdict in ("not certain", *_LOSES)]
+    prices = {item.strategy: price_of(item, advice.basis) for item in asked}
+    cheaper = [item for item in asked if (price := prices[item.strategy]) and is_saving(price)]
     why = _why_not_cheaper(advice, cheaper, assumed) if cheaper else _why_no_saving(advice, others)
     return f"Keep what runs today: {why}"
 
@@ -123,8 +117,7 @@ def _why_not_cheaper(advice: Advice, cheaper: Sequence[Ranked], assumed: bool) -
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     price = None if unsure is None else price_of(unsure, advice.basis)
     if unsure is None or price is None:
-        dearer = next((item for item in advice.ranked if item.verdict == "no saving"), None)
-        return f"{_all_refused(cheaper)}.{_other(advice, dearer)}"
+        return f"{_all_refused(cheaper)}.{_other(advice, _dearer(advice.ranked))}"
     cost = f"{unsure.strategy} costs {change(price)}{_economy(advice, False)}"
     return f"{cost}, but {_why_unsure(advice, unsure, assumed)}.{_other(advice, unsure)}"
 
@@ -134,9 +127,16 @@ def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
         return f"{_none_of(others, 'changed nothing', 'changed anything')}."
+    if all(item.verdict == "invalid" for item in acting):
+        return f"{_none_of(acting, 'is invalid', 'is valid')}."
     none = _none_of(others, "does not cost less", "costs less")
-    no_saving = next((item for item in acting if item.verdict == "no saving"), None)
-    return f"{none}{_economy(advice, False)}.{_other(advice, no_saving)}"
+    return f"{none}{_economy(advice, False)}.{_other(advice, _dearer(acting))}"
+
+
+def _dearer(items: Iterable[Ranked]) -> Ranked | None:
+    """The first strategy that changes something and does not cost less."""
+    acting = (item for item in items if "inactive" not in item.marks)
+    return next((item for item in acting if item.verdict == "no saving"), None)
 
 
 def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:

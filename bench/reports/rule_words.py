@@ -100,7 +100,8 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
 
 def _example(result: RuleResult) -> str:
     """The first finding of a rule, quoted; `""` where it has none."""
-    text = next((" ".join(item.text.split()) for item in result.findings if item.text.strip()), "")
+    texts = (" ".join(item.text.partition(" — ")[0].split()) for item in result.findings)
+    text = next(filter(None, texts), "")
     cut = text if len(text) <= _EXAMPLE_CHARS else f"{text[: _EXAMPLE_CHARS - 1].rstrip()}…"
     return f', such as "{cut}"' if cut else ""
 

@@ -64,6 +64,8 @@ def reason(reading: Reading, item: Ranked) -> str:
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
+    if failed and failed[0].rule == "ran" and failed[0].findings:
+        return rule_failed(failed[0])  # the others are of the runs that did not fail
     others = [
         rule_failed(rule, reading.label(rule.metric)) for rule in failed if rule.rule != "cheaper"
     ]

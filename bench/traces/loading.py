@@ -225,9 +225,10 @@ def _not_recognised(document: Document, given: GivenPath) -> TraceError:
         return document.fail(f"no recording — {instead}")
     if problem is not None and document.is_broken_json:
         return problem
-    reason = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
+    fits = "no format fits" if problem is None else "neither JSON nor a text of any format"
+    reason = f"not recognised: {fits}"
     reason = reason if given.format is None else f"not {given.format}"
-    hint = " — `bench list traces` has what is read" if given.named else ""
+    hint = " — `bench list traces` names what is read" if given.named else ""
     return _NotRecognised(f"{document.name}: {reason}{hint}")
 
 

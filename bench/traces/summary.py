@@ -1,5 +1,4 @@
-"""The one line that says what was read of recordings, what was skipped and cut, and what is not
-known."""
+"""The one line on recordings: what was read, skipped and cut, and what is not in them."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ class ReadSummary:
     >>> step = UserTurn(index=0, content="list the walls")
     >>> trace = Trace(id="a", source=Source(format="native"), steps=(step,), left_out={"block of type 'audio'": 2})
     >>> summary_of([trace]).line()
-    "read 1 step (0 model calls, 0 results); skipped 2 block of type 'audio'; cut 0; unknown nothing"
+    "read 1 step (0 model calls, 0 results); skipped: 2 × block of type 'audio'"
     """
 
     traces: int = 0
@@ -40,31 +39,31 @@ class ReadSummary:
     def line(self) -> str:
         """All of it in one line."""
         traces = f"{counted(self.traces, 'trace')}, " if self.traces > 1 else ""
-        calls = f"({counted(self.model_calls, 'model call')}, {counted(self.results, 'result')})"
-        redacted = [
-            f"{kind.replace('_', ' ')} ×{count}" for kind, count in sorted(self.redacted.items())
+        calls = f"{counted(self.model_calls, 'model call')}, {counted(self.results, 'result')}"
+        skipped = [f"{many} × {visible(kind)}" for kind, many in sorted(self.skipped.items())]
+        unknown = [
+            f"{what} of {counted(self.unknown[what], noun)}"
+            for what, noun in _UNKNOWN.items()
+            if self.unknown[what]
         ]
+        redacted = [f"{kind.replace('_', ' ')} ×{n}" for kind, n in sorted(self.redacted.items())]
+        cut = [f"cut in the recording: {counted(self.cut, 'result')}"] if self.cut else []
         parts = [
-            f"read {traces}{counted(self.steps, 'step')} {calls}",
-            f"skipped {_listed(self.skipped)}",
-            f"cut {counted(self.cut, 'result') if self.cut else 0}",
-            f"unknown {_listed(self.unknown)}",
-            *([f"secrets removed {listed(redacted, 99)}"] if redacted else []),
+            f"read {traces}{counted(self.steps, 'step')} ({calls})",
+            f"skipped: {listed(skipped, 99)}" if skipped else "nothing skipped",
+            *cut,
+            *([f"not recorded: {listed(unknown)}"] if unknown else []),
+            *([f"secrets removed: {listed(redacted, 99)}"] if redacted else []),
         ]
         return "; ".join(parts)
 
 
-def _listed(counts: Counter[str]) -> str:
-    return (
-        listed([f"{count} {visible(kind)}" for kind, count in sorted(counts.items())], 99)
-        if counts
-        else "nothing"
-    )
+_UNKNOWN = {"the result": "call", "the usage": "model call", "the prompts": "run"}
+"""The parts that a recording may lack, each with the thing that it is of."""
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
-    """The counts over traces and the files that were skipped while reading them (name and
-    reason)."""
+    """The counts over traces, and the files (name and reason) that were skipped beside them."""
     files = Counter(
         {counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {}
     )
@@ -76,9 +75,9 @@ def _of_one(trace: Trace) -> ReadSummary:
     calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
     unanswered = calls - Counter(result.call_id for result in trace.results)
     unknown = {
-        "call without a result": unanswered.total(),
-        "usage of a model call": sum(turn.usage is None for turn in trace.model_turns),
-        "prompt that may differ": int(trace.labels.get("prompts") == "unknown"),
+        "the result": unanswered.total(),
+        "the usage": sum(turn.usage is None for turn in trace.model_turns),
+        "the prompts": int(trace.labels.get("prompts") == "unknown"),
     }
     redacted = trace.meta.get("redacted")
     return ReadSummary(

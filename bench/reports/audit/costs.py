@@ -45,7 +45,7 @@ def _figures(sessions: Sessions) -> Iterator[Figure]:
     yield Figure(name, sessions.words(sessions.size).removesuffix(" tokens"), line=each)
     if sessions.minimum:
         now, least = sessions.minimum
-        line = f"{sessions.words(now)} → {sessions.words(least)} by replay"
+        line = f"{sessions.words(now).removesuffix(' tokens')} → {sessions.words(least)} by replay"
         note = "prompts with nothing but what later turns used"
         yield Figure("Theoretical minimum", change(least / now), "", line, note)
     else:

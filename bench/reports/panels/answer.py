@@ -110,20 +110,15 @@ def _savings(reading: Reading) -> Figures:
     advised = item.strategy == reading.advice.advised
     acts = reading.candidate is not None and "inactive" not in item.marks
     if acts and price is not None and price.ratio is not None:
-        name = (
-            f"Saving with {item.strategy}"
-            if advised
-            else f"Cheapest within limits: {item.strategy}"
-        )
+        name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
         start = f"{_price(reading, today)} → " if today is not None else ""
         line = f"{start}{_price(reading, price)} {_unit(reading)}"
         bounds = _bounds(reading, price)
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
-        first = Figure(
-            "Price today", _price(reading, price), "", _unit(reading), reading.with_cache
-        )
+        now = _price(reading, price)
+        first = Figure("Price today", now, "", _unit(reading), reading.with_cache)
     return Figures((first, _missed(reading, item), _rejected(reading)), _scatter(reading))
 
 
@@ -148,13 +143,8 @@ def _rejected(reading: Reading) -> Figure:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
         note = f"theoretical minimum: {floor} ({less})" if floor else ""
-        return Figure(
-            f"Cheapest rejected: {item.strategy}",
-            value,
-            "bad",
-            reason(reading, item) or item.verdict,
-            note,
-        )
+        why = reason(reading, item) or item.verdict
+        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
     if floor:
         return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
     tried = sum(entry.strategy != TODAY for entry in reading.ranked)
