@@ -69,32 +69,35 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ra
 
     It was chosen among many on these tasks, so its own price looks too good.
     """
-    open_ones = (
+    candidates = [
         item for item in ranked if item.strategy != TODAY and all(r.passed for r in item.rules[:-1])
-    )
-    able = [item.strategy for item in sorted(open_ones, key=preference)]
+    ]
+    by_preference = [item.strategy for item in sorted(candidates, key=preference)]
     by_name = {item.strategy: item for item in ranked}
-    changes: dict[str, Price] = {}
+    prices: dict[str, Price] = {}
     for economy in economies_of(runs):
-        here = runs.by_task(TODAY, METRICS[economy])
-        costs = [
-            values for name in able if (values := runs.by_task(name, METRICS[economy])) is not None
-        ]
-        ratio = None if here is None else leave_one_out(costs, here)
+        ratio = _ratio_apart(by_preference, runs, METRICS[economy])
         price, base = (price_of(by_name[name], economy) for name in (advised, TODAY))
-        if ratio is None or price is None or not price.ratio or base is None:
-            continue
-        high = None if price.high is None else price.high * ratio / price.ratio
-        stated = msgspec.structs.replace(
-            price, ratio=ratio, high=high, per_run=base.per_run * ratio
-        )
-        changes |= dict.fromkeys(
-            ("cached", "uncached") if economy == "tokens" else (economy,), stated
-        )
+        if ratio is not None and price is not None and price.ratio and base is not None:
+            fields = ("cached", "uncached") if economy == "tokens" else (economy,)
+            prices |= dict.fromkeys(fields, _at_ratio(price, ratio, base))
     return tuple(
-        msgspec.structs.replace(item, **changes) if item.strategy == advised else item
+        msgspec.structs.replace(item, **prices) if item.strategy == advised else item
         for item in ranked
     )
+
+
+def _ratio_apart(strategies: Sequence[str], runs: Runs, metric: str) -> float | None:
+    """The ratio to today's costs when the cheapest is chosen without the task that it is judged on."""
+    today = runs.by_task(TODAY, metric)
+    costs = [values for name in strategies if (values := runs.by_task(name, metric)) is not None]
+    return None if today is None else leave_one_out(costs, today)
+
+
+def _at_ratio(price: Price, ratio: float, today: Price) -> Price:
+    """A price with another ratio to today's; its upper bound moves along."""
+    high = price.high * ratio / price.ratio if price.high is not None and price.ratio else None
+    return msgspec.structs.replace(price, ratio=ratio, high=high, per_run=today.per_run * ratio)
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:

@@ -74,8 +74,9 @@ class ResultFacts:
         return int.from_bytes(bits, "little")
 
     def _in_prompt(self, standing: Standing) -> int:
-        """The facts that the messages of a prompt hold; known for the prompt that was asked for
-        last.
+        """The facts that the messages of a prompt hold, as bits.
+
+        Results of one step ask for the same prompt, so the last answer is kept.
         """
         if standing.messages is not self._last[0]:
             own = [self._in_own(number) for number in standing.own]
