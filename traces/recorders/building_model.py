@@ -232,9 +232,10 @@ class BuildingModel:
         if element is None:
             raise KeyError(f"No element with id {element_id} in the document")
         if isinstance(element, Wall) and element.doors:
-            raise ValueError(
-                f"Wall {element_id} hosts {len(element.doors)} doors; delete them first"
-            )
+            # The recorded error quotes the next line.
+            # fmt: off
+            raise ValueError(f"Wall {element_id} hosts {len(element.doors)} doors; delete them first")
+            # fmt: on
         if not isinstance(element, Wall | Door):
             raise ValueError(f"A {type(element).__name__} cannot be deleted by this script")
         return self.elements.pop(element_id)

@@ -70,7 +70,7 @@ def script(
         kinds = {int: "number", float: "number", str: "string"}
         listed = tuple((key, kinds[type(value)], value) for key, value in parameters.items())
         SCRIPTS[name] = Registered(
-            name, run, (run.__doc__ or "").strip(), categories, examples, listed, newline
+            name, run, " ".join((run.__doc__ or "").split()), categories, examples, listed, newline
         )
         return run
 
