@@ -5,7 +5,7 @@ baseline.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -142,39 +142,22 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         if what == "gates":
             names = ("strategy", "outcome", "before", "value", "limit", "basis", "run", "reason")
-            rows = [
-                {"metric": g.rule.metric, **{name: getattr(g, name) for name in names}}
-                for g in self.gates
-            ]
-            return pd.DataFrame(rows, columns=["metric", *names])
-        columns = ["strategy", "metric", "run", "value", "weight", "unit", "reason"]
-        records: list[tuple[Any, ...]] = []
+            gates = [(g.rule.metric, *(getattr(g, name) for name in names)) for g in self.gates]
+            return pd.DataFrame(gates, columns=["metric", *names])
         if what == "totals":
-            for strategy, numbers in self.totals.items():
-                records += [
-                    (strategy, name, "", n.value, n.weight, self._unit(name), n.reason)
-                    for name, n in numbers.items()
-                ]
+            tables = [(strategy, "", numbers) for strategy, numbers in self.totals.items()]
         elif what == "runs":
-            for run in self.runs:
-                for score in run.scores:
-                    records += [
-                        (
-                            score.strategy,
-                            name,
-                            run.id,
-                            n.value,
-                            n.weight,
-                            self._unit(name),
-                            n.reason,
-                        )
-                        for name, n in score.numbers.items()
-                    ]
+            tables = [(s.strategy, run.id, s.numbers) for run in self.runs for s in run.scores]
         else:
-            raise BenchError(
-                f"to_frame({what!r}): no such table{nearest(str(what), ('runs', 'totals', 'gates'))}"
-            )
-        frame = pd.DataFrame(records, columns=columns)
+            known = nearest(str(what), ("runs", "totals", "gates"))
+            raise BenchError(f"to_frame({what!r}): no such table{known}")
+        rows = [
+            (strategy, name, run, n.value, n.weight, self._unit(name), n.reason)
+            for strategy, run, numbers in tables
+            for name, n in numbers.items()
+        ]
+        columns = ["strategy", "metric", "run", "value", "weight", "unit", "reason"]
+        frame = pd.DataFrame(rows, columns=columns)
         frame["value"] = frame["value"].astype("float64")
         return frame
 

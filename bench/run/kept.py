@@ -24,7 +24,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..files.cache import cache_folder
 from ..files.git import git
 from ..files.limits import limit
 from ..model import compact_json
@@ -53,7 +52,8 @@ def kept_here() -> Kept | None:
     setting = os.environ.get(VARIABLE, "")
     if setting.lower() in ("off", "0"):
         return None
-    path = Path(setting) if setting else cache_folder("kept") / "kept.sqlite"
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = Path(setting) if setting else caches / "agent-memory-bench" / "kept" / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):
         raise BenchError(
             f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
