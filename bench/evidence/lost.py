@@ -102,7 +102,7 @@ def _missing(commands: Iterable[str], messages: Sequence[Message]) -> list[str]:
 def is_complete(command: str, text: str) -> bool:
     """True if a whole command stands in a text.
 
-    >>> texts = ("$ ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
+    >>> texts = ("ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
     >>> [is_complete("ls", text) for text in texts]
     [True, True, True, False, False, False, False]
     """

@@ -101,6 +101,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         "two that lose": priced(today, mine=losing, other=losing),
         "three that lose": priced(today, mine=losing, other=losing, third=losing),
         "losing and unfaithful": priced(today, mine=losing, other=changed, third=changed),
+        "two that change nothing": priced(today, mine=each(today, acted=False), other=each(today, acted=False)),
         "a store": priced(today, mine=stored),
     }
 

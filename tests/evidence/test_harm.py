@@ -11,7 +11,7 @@ from numbers_gold import GOLD, TASKS, findings
 
 from bench.evidence.false_alarms import false_alarms
 from bench.model.advice import RuleResult
-from bench.model.scores import MeasuredRun
+from bench.model.scores import Check, MeasuredRun
 
 Refusals = dict[str, list[RuleResult]]
 
@@ -68,6 +68,15 @@ def test_the_rule_that_is_broken_refuses(harmful: Refusals, name: str, rule: str
 def test_a_rule_that_reads_prose_knows_its_own_error() -> None:
     assert set(false_alarms()) == {"instructed", "misattributed", "invented"}
     assert all(0 < rate < 0.25 for rates in false_alarms().values() for rate in rates)
+
+
+def test_a_rule_looks_at_what_it_finds(runs: list[MeasuredRun]) -> None:
+    for score in (score for run in runs for score in run.scores):
+        for rule in ("valid", "instructed", "misattributed", "invented"):
+            check = score.checks.get(rule, Check())
+            assert len(check.findings) <= check.hits <= check.of, (score.strategy, rule)
+        changed = score.checks.get("changed", Check())
+        assert changed.of or not changed.hits, score.strategy  # so many values, of so many texts
 
 
 def test_what_the_rules_find_was_accepted(runs: list[MeasuredRun]) -> None:
