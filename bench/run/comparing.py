@@ -31,11 +31,11 @@ from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..version import VERSION
-from .measured_runs import Labelled, MeasuredRuns, Running
+from .measured_runs import MISSED, RUNS_EACH, Labelled, MeasuredRuns, Running
 from .measuring import Measuring
 from .scenario import Scenario
 
-_MOST_DETAILED_RUNS, _RUNS_EACH = 4, 2
+_MOST_DETAILED_RUNS = 4
 
 
 class Declared(NamedTuple):
@@ -191,10 +191,10 @@ def _worst_runs(result: Compared, name: str, runs: Iterable[str]) -> list[str]:
     """The few runs on which most turns of a strategy would have missed something."""
 
     def place(run: str) -> tuple[float, str]:
-        missed = result.number(name, "needed.missed_turns", run)
+        missed = result.number(name, MISSED, run)
         return (-(missed.value or 0.0) if missed else 0.0, run)
 
-    return sorted(runs, key=place)[:_RUNS_EACH]
+    return sorted(runs, key=place)[:RUNS_EACH]
 
 
 def _opened(result: Compared) -> tuple[str, ...]:

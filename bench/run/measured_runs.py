@@ -4,11 +4,12 @@ few.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -16,7 +17,7 @@ from ..model import Trace
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
-from ..model.scores import MeasuredRun, Number, Score
+from ..model.scores import Check, MeasuredRun, Number, Score
 from ..plugins.worker import Limits
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
@@ -29,11 +30,18 @@ Progress = Callable[[int, int | None], None]
 Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
 """Recordings, each with the labels that a scenario adds."""
 
+MISSED, RUNS_EACH = "needed.missed_turns", 2
+"""A report shows prompts of so many runs for each strategy: of those with most of these."""
+
 _ROOM_CHARS = 20_000_000
 """The characters of recordings that stay in memory until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones."""
+
+_Shared = TypeVar("_Shared", Number, Check)
+_MOST_SHARED = 2000
+"""The numbers and checks that all runs share: the first ones, most of which come again."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +96,17 @@ class _Task:
 class MeasuredRuns:
     """The runs of one comparison.
 
-    Recordings stay in memory, as far as there is room, so that a report can show their prompts.
+    The recordings on which a strategy would have missed most turns stay in memory, as far as there
+    is room, so that a report can show their prompts.
     """
 
     def __init__(self, measuring: Measuring, running: Running) -> None:
         self._plan, self._running = _Plan(measuring, running.kept), running
+        self._waiting: dict[str, _Task] = {}
         self._in_memory: dict[str, _Task] = {}
+        self._worst: dict[str, list[tuple[float, str]]] = {}
         self._from_earlier: list[MeasuredRun] = []
-        self._numbers: dict[str, Number] = {}
+        self._shared: dict[str, Any] = {}
 
     def of(self, recordings: Labelled) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
@@ -110,16 +121,31 @@ class MeasuredRuns:
         """Yield the runs that are measured now, then those that were kept from earlier."""
         tasks = self._to_measure(recordings)
         for run, index in self._running.workers.results(_work, self._plan, tasks):
-            if run.id in self._in_memory:
-                self._in_memory[run.id] = replace(self._in_memory[run.id], index=index)
+            self._measured(run, index)
             yield self._sharing(run)
         yield from self._from_earlier
+
+    def _measured(self, run: MeasuredRun, index: TraceIndex | None = None) -> None:
+        """A run is measured: its recording stays where a strategy missed more than in others."""
+        task = replace(self._waiting.pop(run.id), index=index)
+        size = task.size + sum(other.size for other in self._in_memory.values())
+        if not self._running.details or size > _ROOM_CHARS:
+            return
+        self._in_memory[run.id] = task
+        for score in run.scores:
+            worst, missed = self._worst.setdefault(score.strategy, []), score.numbers.get(MISSED)
+            bisect.insort(worst, (-((missed and missed.value) or 0.0), run.id))
+            del worst[RUNS_EACH:]
+        wanted = {name for worst in self._worst.values() for _, name in worst}
+        for name in self._in_memory.keys() - wanted:
+            del self._in_memory[name]
 
     def _to_measure(self, recordings: Labelled) -> Iterator[_Task]:
         """Yield the recordings whose run is not kept from earlier."""
         for task in self._tasks(recordings):
             run = task.session(self._plan).known()
             if run is not None:
+                self._measured(run)
                 self._from_earlier.append(self._sharing(run))
                 continue
             # A vocabulary that is read here is read in no worker.
@@ -128,39 +154,42 @@ class MeasuredRuns:
             yield task
 
     def _tasks(self, recordings: Labelled) -> Iterator[_Task]:
-        """Yield each recording as a task; it stays in memory as long as there is room."""
+        """Yield each recording as a task."""
         ids: set[str] = set()
-        room, to_repeat = _ROOM_CHARS, _REPLAYED_TWICE
+        to_repeat = _REPLAYED_TWICE
         for trace, labels in recordings:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
             if trace.results:
                 to_repeat -= 1
-            task = _Task(trace, labels, twice=to_repeat >= 0)
-            if self._running.details and task.size <= room:
-                room -= task.size
-                self._in_memory[trace.id] = task
-            yield task
+            self._waiting[trace.id] = _Task(trace, labels, twice=to_repeat >= 0)
+            yield self._waiting[trace.id]
 
     def _sharing(self, run: MeasuredRun) -> MeasuredRun:
         """The run with values that others hold too: most are equal, so memory is saved."""
+        own: dict[str, Any] = {}
         scores: list[Score] = []
         for score in run.scores:
-            numbers = self._shared_numbers(score.numbers)
-            checks = score.checks
+            numbers = {
+                sys.intern(name): self._one(item, own) for name, item in score.numbers.items()
+            }
+            checks = {name: self._one(item, own) for name, item in score.checks.items()}
             for other in scores:
-                if _is_same(other.numbers, numbers):
-                    numbers = other.numbers
-                if other.checks == checks:
-                    checks = other.checks
-            scores.append(msgspec.structs.replace(score, numbers=numbers, checks=checks))
+                numbers = other.numbers if _is_same(other.numbers, numbers) else numbers
+                checks = other.checks if _is_same(other.checks, checks) else checks
+            name = sys.intern(score.strategy)
+            scores.append(
+                msgspec.structs.replace(score, strategy=name, numbers=numbers, checks=checks)
+            )
         return msgspec.structs.replace(run, scores=tuple(scores))
 
-    def _shared_numbers(self, numbers: Mapping[str, Number]) -> dict[str, Number]:
-        """A table whose equal numbers are one object, in all runs."""
-        known = self._numbers
-        return {sys.intern(name): known.setdefault(repr(one), one) for name, one in numbers.items()}
+    def _one(self, value: _Shared, own: dict[str, Any]) -> _Shared:
+        """A value as the run, or an earlier one, holds it already."""
+        key = repr(value)
+        if len(self._shared) < _MOST_SHARED:
+            return cast(_Shared, self._shared.setdefault(key, value))
+        return cast(_Shared, self._shared.get(key) or own.setdefault(key, value))
 
     @property
     def in_memory(self) -> Sequence[str]:
@@ -180,8 +209,8 @@ class MeasuredRuns:
             yield from by_run[run] or ()
 
 
-def _is_same(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
-    """True if two tables hold the very same numbers: 0.0 equals -0.0, and is written otherwise."""
+def _is_same(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
+    """True if two tables hold the very same values: 0.0 equals -0.0, and is written otherwise."""
     return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
 
 

@@ -131,8 +131,8 @@ def render(
 
     target = Path(path)
     several = [comparisons] if isinstance(comparisons, Compared) else list(comparisons)
-    text = "".join(pieces(several, format_of(target, form)))
-    write_together({target: text.encode("utf-8", "replace")})
+    parts = pieces(several, format_of(target, form))
+    write_together({target: (part.encode("utf-8", "replace") for part in parts)})
     return target
 
 
