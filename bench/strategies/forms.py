@@ -295,11 +295,13 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     return types.get(outer)
 
 
-def _globals_of(function: Callable[..., Any]) -> dict[str, Any]:
+def _globals_of(function: Any) -> dict[str, Any]:
     """The names of the module that defines a function, a partial of one, or a method of an object."""
-    inner = inspect.unwrap(getattr(function, "func", function))
-    inner = inspect.unwrap(getattr(inner, "func", inner))
-    inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
-    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__
-    names: dict[str, Any] = getattr(inner, "__globals__", {})
+    while isinstance(function, partial) or hasattr(function, "__wrapped__"):
+        function = function.func if isinstance(function, partial) else function.__wrapped__
+    if inspect.isclass(function):
+        function = function.__init__
+    elif not hasattr(function, "__globals__"):  # an object that is called
+        function = type(function).__call__
+    names: dict[str, Any] = getattr(function, "__globals__", {})
     return names

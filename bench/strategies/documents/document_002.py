@@ -143,32 +143,32 @@ class SeparateCommands(AtShare, Summarising):
         """The new command history at the end; at a trigger the summary in front too."""
         self._commands.take(window.added)
         earlier = self._last_history
+        history = self._formatted(window) if self._triggered else ()
         conversation = window.tokens - total(window.count, earlier)
-        self._last_history = self._formatted(window) if self._triggered else ()
-        if conversation + total(window.count, self._last_history) >= self.limit(window):
-            messages = [message for message in window.messages if message not in earlier]
-            system, old, recent = split_old(messages, self.keep_last)
-            if worth_summarising(old):
-                self._triggered, self._last_history = True, self._formatted(window)
-                return self._compacted(window, conversation, system, old, recent)
-        parts = parts_of(window, conversation, self._last_history)
-        return Edits(replace=dict.fromkeys(earlier), append=self._last_history, parts=parts)
+        if conversation + total(window.count, history) >= self.limit(window):
+            compacted = self._compacted(window, conversation)
+            if compacted is not None:
+                return compacted
+        self._last_history = history
+        parts = parts_of(window, conversation, history)
+        return Edits(replace=dict.fromkeys(earlier), append=history, parts=parts)
 
-    def _compacted(
-        self,
-        window: Window,
-        conversation: int,
-        system: list[Message],
-        old: list[Message],
-        recent: list[Message],
-    ) -> Edits:
-        """The history after a trigger: system, summary, recent messages, command history."""
+    def _compacted(self, window: Window, conversation: int) -> Edits | None:
+        """The history after a trigger: system, summary, recent messages, command history.
+
+        None where nothing is worth a summary.
+        """
+        messages = [message for message in window.messages if message not in self._last_history]
+        system, old, recent = split_old(messages, self.keep_last)
+        if not worth_summarising(old):
+            return None
         talk = [message for message in old if message not in self._commands.messages]
         summary = [message for message in talk if message.kind == "made"]  # an earlier one stays
         written: tuple[Written, ...] = ()
         if worth_summarising(talk):
             written = (self.write(talk),)
             summary = [summary_message(written[0].text)]
+        self._triggered, self._last_history = True, self._formatted(window)
         conversation += total(window.count, summary) - total(window.count, old)
         return Edits(
             messages=[*system, *summary, *recent, *self._last_history],
@@ -237,9 +237,8 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     def compact(self, window: Window) -> Edits:
         """The last commands at the end; at a trigger the new history."""
         self._commands.take(window.added)
-        earlier = self._appended
-        messages = [message for message in window.messages if message not in earlier]
-        tokens = window.tokens - total(window.count, earlier)
+        messages = [message for message in window.messages if message not in self._appended]
+        tokens = window.tokens - total(window.count, self._appended)
         if tokens >= max(self.limit(window), self._due_at) and len(messages) > self.more_than:
             system, old, recent = split_old(messages, self.keep_last)
             talk = [message for message in old if not is_command(message, self.around_chars)]
@@ -249,8 +248,13 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         if self._standing:
             conversation = tokens - total(window.count, self._standing)
             return Edits(parts=parts_of(window, conversation, self._standing))
-        named = any("Command History" in message.text for message in messages)
-        self._appended = () if named else self._formatted(self._commands.entries, self.last)
+        return self._with_last(window, messages, tokens)
+
+    def _with_last(self, window: Window, messages: list[Message], tokens: int) -> Edits:
+        """The last commands behind everything, unless a message has a command history already."""
+        earlier, self._appended = self._appended, ()
+        if not any("Command History" in message.text for message in messages):
+            self._appended = self._formatted(self._commands.entries, self.last)
         parts = parts_of(window, tokens, self._appended)
         return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
 
