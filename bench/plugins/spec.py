@@ -117,15 +117,20 @@ def parse_spec(text: str) -> Spec:
     attribute: str | None = None
     if rest and (target == "command" or "=" not in rest[0]):
         attribute = _unquoted(rest.pop(0), text)
+    _require_name(target, attribute, text)
+    if len(rest) > 1:
+        raise _error(text, 'too many colons — quote a value that holds one: key="a:b"')
+    return Spec(target, attribute, _params(rest[0], text) if rest else ())
+
+
+def _require_name(target: str, attribute: str | None, text: str) -> None:
+    """Raise SpecError where a command is empty, or what stands behind a target is no name."""
     if target == "command":
         if not attribute:
             raise _error(text, 'names no program — write command:"node strategy.js"')
     elif attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):
         what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
         raise _error(text, f"{what} — write name:key=value or file.py:function")
-    if len(rest) > 1:
-        raise _error(text, 'too many colons — quote a value that holds one: key="a:b"')
-    return Spec(target, attribute, _params(rest[0], text) if rest else ())
 
 
 def _params(written: str, text: str) -> tuple[tuple[str, RawValue], ...]:

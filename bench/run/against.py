@@ -87,24 +87,27 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
     sha = resolve(top, revision)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"
-        unpack(sha, top, files, Path(folder).resolve() / "index")
-        inside = plan.path.resolve().relative_to(top)
-        if not (files / inside).is_file():
-            raise ScenarioError(
-                f"{inside} is not in {revision} — name a revision that has it, or a score file"
-            )
-        then = read_scenario(files / inside)
+        unpack(sha, top, files, files.with_name("index"))
+        then = _scenario_in(files, plan.path.resolve().relative_to(top), revision)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
-        given, broken = _sound(moved, running, Place((files / inside).parent, top, files))
+        given, broken = _sound(moved, running, Place(then.base, top, files))
+        missing = [f"{name} at {sha[:9]}: {why}" for name, why in broken.items()]
+        missing += vanished(plan, then)
         try:
-            missing = (
-                *(f"{name} at {sha[:9]}: {why}" for name, why in broken.items()),
-                *vanished(plan, then),
-            )
             imported = frozenset(_imported(given.strategies, files))
-            yield Earlier(sha, moved, given, missing, tuple(added(plan, then)), imported, top)
+            yield Earlier(
+                sha, moved, given, tuple(missing), tuple(added(plan, then)), imported, top
+            )
         finally:
             stop(given.strategies)
+
+
+def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
+    """The scenario among the files of a revision. Raises ScenarioError where it is not there."""
+    if not (files / inside).is_file():
+        hint = "name a revision that has it, or a score file"
+        raise ScenarioError(f"{inside} is not in {revision} — {hint}")
+    return read_scenario(files / inside)
 
 
 def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, dict[str, str]]:

@@ -225,18 +225,21 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     name, equals, body = (part.strip() for part in text.partition("="))
     if not name or name in SLOTS:
         raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
-    if not equals:
-        return reference(name)
+    return compose(name, _slots_in(body, text), base) if equals else reference(name)
+
+
+def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
+    """The slots of a strategy's spec, each with what fills it. Raises SpecError about `text`."""
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body else []:
-        slot, has_spec, spec = (piece.strip() for piece in part.partition("="))
+        slot, equals, spec = (piece.strip() for piece in part.partition("="))
         if slot not in (*SLOTS, SAYS):
-            is_plugin = _slot_of(slot) if not has_spec else ""
-            hint = (
-                f" — write {name}={is_plugin}={slot}"
-                if is_plugin
-                else f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}"
+            hint, fills = (
+                f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}",
+                "" if equals else _slot_of(slot),
             )
+            if fills:
+                hint = f" — write {text.partition('=')[0].strip()}={fills}={slot}"
             raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
         if not spec:
             hint = "`bench list strategies` has what can"
@@ -244,7 +247,7 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
         slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
-    return compose(name, slots, base)
+    return slots
 
 
 def reference(name: str) -> Strategy:
