@@ -17,7 +17,7 @@ from pathlib import Path
 
 import bench
 from bench.model import Trace
-from bench.model.advice import Advice, Price, Ranked
+from bench.model.advice import TODAY, Advice, Price, Ranked
 from bench.plugins.registry import entries
 
 FOLDER = Path(__file__).parent
@@ -70,9 +70,7 @@ def share(value: float | None) -> str:
 
 def chosen(advice: Advice) -> Ranked | None:
     """The strategy that a portfolio chooses: the advised one, else its best that is not today's."""
-    others = [
-        item for item in advice.ranked if item.strategy != advice.today and item.verdict != "keep"
-    ]
+    others = [item for item in advice.ranked if item.strategy != TODAY]
     advised = [item for item in others if item.strategy == advice.advised]
     best = sorted(others, key=lambda item: VERDICTS.index(item.verdict))
     return next(iter(advised + [item for item in best if "inactive" not in item.marks]), None)
