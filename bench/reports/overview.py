@@ -74,9 +74,13 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
     )
     runs, gates = sum(len(one.runs) for one in readings), sum(len(one.decided) for one in readings)
-    about = " · ".join((of(runs, "run"), of(len(readings), "scenario"), of(gates, "gate")))
+    sizes = [
+        of(runs, "run"),
+        of(len(readings), "scenario"),
+        *([of(gates, "gate")] if gates else []),
+    ]
     title = f"{count(len(readings))} questions about what an agent remembers"
-    return Report(title, about, head.text + rest, sections, reports[0].footer)
+    return Report(title, " · ".join(sizes), head.text + rest, sections, reports[0].footer)
 
 
 def _sentence(
@@ -112,7 +116,8 @@ def _figures(
     tried = [item for one in readings for item in one.ranked if one.mark(item.strategy) != "today"]
     rejected = sum(item.verdict in REFUSED for item in tried)
     missed = [item.missed_turns for _, item in advised if item.missed_turns is not None]
-    line = f"those to ship would miss at most {percent(max(missed))} of turns" if missed else ""
+    share = f"at most {percent(max(missed))} of turns" if any(missed) else "nothing"
+    line = f"those to ship would miss {share}" if missed else ""
     yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}", "", line)
     gates = sum(len(one.decided) for one in readings)
     failed = sum(len(one.failed) for one in readings)

@@ -120,26 +120,15 @@ def _owner(rest: str) -> str:
 def sweep_sections(reading: Reading) -> Iterator[Section]:
     """Both prices, missed turns and old facts kept over each setting that is swept."""
     for place, (setting, strategies) in enumerate(swept(reading), 1):
-        items = [
-            (f"{value:g}", reading.by_name[name])
-            for value, name in strategies.items()
-            if name in reading.by_name
-        ]
-        plots = tuple(_plots(reading, setting, items))
-        if plots:
+        known = [(value, name) for value, name in strategies.items() if name in reading.by_name]
+        items = [(f"{value:g}", reading.by_name[name]) for value, name in known]
+        if plots := tuple(_plots(reading, setting, items)):
             within = [value for value, item in items if item.verdict not in REFUSED]
-            text = (
-                f"Within all limits: {listed(within)}."
-                if within
-                else "No setting is within all limits."
-            )
+            none = "No setting is within all limits."
+            text = f"Within all limits: {listed(within)}." if within else none
+            name = f"Sweep {place}" if place > 1 else "Sweep"
             blocks = (Prose(text), Gallery(plots, wide=True))
-            yield Section(
-                f"sweep{place}",
-                f"Sweep {place}" if place > 1 else "Sweep",
-                f"Sweep of {setting}",
-                blocks,
-            )
+            yield Section(f"sweep{place}", name, f"Sweep of {setting}", blocks)
 
 
 def _plots(

@@ -132,24 +132,15 @@ def _rules(reading: Reading) -> Table:
     mine = {result.rule: result for result in chosen.rules} if chosen else {}
     rows = []
     for rule, words in RULES.items():
-        results = [
-            (item.strategy, result)
-            for item in reading.ranked
-            for result in item.rules
-            if result.rule == rule
-        ]
+        asked = [(item, result) for item in reading.ranked for result in item.rules]
+        results = {item.strategy: result for item, result in asked if result.rule == rule}
         if not results:
             continue
-        refused = [strategy for strategy, result in results if not result.passed]
-        rows.append(
-            (
-                rule,
-                words.measure,
-                _limit(rule, [result for _, result in results]),
-                rule_value(rule, mine[rule].value) or "–" if rule in mine else "–",
-                Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else ""),
-            )
-        )
+        refused = [strategy for strategy, result in results.items() if not result.passed]
+        limit = _limit(rule, [*results.values()])
+        own = rule_value(rule, mine[rule].value) or "–" if rule in mine else "–"
+        rejects = Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else "")
+        rows.append((rule, words.measure, limit, own, rejects))
     name = reading.title(chosen.strategy) if chosen else "value"
     heads = columns("rule", "measure", number("limit"), number(name), "rejects")
     return table("How it was decided", heads, rows)
