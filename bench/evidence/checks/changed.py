@@ -252,7 +252,7 @@ def _changed_in(
             continue
         best = table.best_records(known, around)
         for key, text in pairs:
-            if not text.strip() or not key:
+            if not text.strip(" .…") or not key:
                 continue
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these

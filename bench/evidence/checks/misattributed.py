@@ -5,12 +5,14 @@ words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
+from ...model import as_text, nested
 from ...model.scores import Check, Finding
 from ...text.decode import containers_in
 from ...text.fields import FieldTable
+from ...text.text_records import Pair
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, new_lines, own_texts, speaker_of
 
@@ -82,6 +84,8 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
     for table in map(FieldTable, containers_in(own.text) if "{" in own.text else ()):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
+            if _is_call(evidence, pairs):
+                continue
             for item in records.contradicted(pairs, values):
                 named = values & records.by_identity.keys()
                 if any(
@@ -89,6 +93,21 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
                 ):
                     continue  # a call, as it was made
                 yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
+
+
+def _is_call(evidence: ReplayEvidence, pairs: Iterable[Pair]) -> bool:
+    """True if data are of a recorded call, in the form of an interface: they have its id, and no
+    other value under the name of an argument.
+    """
+    stated = dict(pairs)
+    calls = (call for step in evidence.trace.model_turns for call in step.tool_calls)
+    call = next((call for call in calls if call.id in stated.values()), None)
+    arguments = call.arguments if call is not None else None
+    return isinstance(arguments, Mapping) and all(
+        stated[name] in map(as_text, nested(value))
+        for name, value in arguments.items()
+        if name in stated
+    )
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:

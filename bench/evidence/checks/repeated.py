@@ -34,7 +34,11 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """
     if own.result is None:
         return
-    if claims_repetition(own) and not shows_line(evidence, own) and not _came_before(evidence, own):
+    if (
+        claims_repetition(own)
+        and not shows_line(evidence, own)
+        and not _has_an_equal(evidence, own)
+    ):
         yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
     if gaps_shown(evidence, own) is not None:
         return
@@ -68,13 +72,11 @@ def claims_repetition(own: OwnText) -> bool:
     return bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
 
 
-def _came_before(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if an earlier result is the same."""
+def _has_an_equal(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if another result is the same: an earlier one, or a later one that stands for both."""
     text = own.result.text.split() if own.result else []
-    earlier = (
-        result for result in evidence.trace.results if result.index < (own.message.step or 0)
-    )
-    return any(result.text.split() == text for result in earlier)
+    others = (result for result in evidence.trace.results if result.index != own.message.step)
+    return any(result.text.split() == text for result in others)
 
 
 def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
