@@ -187,9 +187,11 @@ def _encoding(name: str) -> tiktoken.Encoding:
     import tiktoken
 
     ranks = dict(zip(vocabulary(name), itertools.count()))
-    return tiktoken.Encoding(
+    encoding = tiktoken.Encoding(
         name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
     )
+    encoding._mergeable_ranks = {}  # 23 MB that nobody asks for
+    return encoding
 
 
 def vocabulary(name: str) -> list[bytes]:
