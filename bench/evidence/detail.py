@@ -1,11 +1,9 @@
-"""One strategy on one run in detail, for a report: the facts that turns missed, and one prompt
-beside today's.
-"""
+"""One strategy on one run in detail: the facts that turns missed, one prompt beside today's."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model import Message
 from ..model.detail import ChangedMessage, Excerpt, MissedFact, ReplayDetail
@@ -19,8 +17,7 @@ _Pair = tuple[Message | None, Message | None]
 
 
 def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
-    """The detail of one replay beside today's, of bounded size: messages are cut, the rest is
-    counted.
+    """The detail of one replay beside today's; messages are cut, the rest is counted.
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example(), example())
@@ -34,7 +31,9 @@ def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
     here = [fact for fact in missed if fact.turn == step]
     origins = {fact.origin_step for fact in here}
     pairs = [pair for pair in differing if _either(pair).step in origins] or differing
-    changed = tuple(_changed(pair, [fact.fact for fact in here]) for pair in pairs[:_MOST_CHANGED])
+    lost = [fact.fact for fact in here]
+    tools = {result.index: result.function for result in evidence.trace.results}
+    changed = tuple(_changed(pair, lost, tools) for pair in pairs[:_MOST_CHANGED])
     return ReplayDetail(
         run=evidence.trace.id,
         strategy=evidence.replay.strategy,
@@ -94,16 +93,14 @@ def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[
     yield from ((None, new) for new in rest)
 
 
-def _changed(pair: _Pair, facts: Sequence[str]) -> ChangedMessage:
-    """Both messages cut around the first missed fact of the old one, or else around the place where
-    they differ.
-    """
+def _changed(pair: _Pair, facts: Sequence[str], tools: Mapping[int, str]) -> ChangedMessage:
+    """Both messages cut around the first missed fact, or else around the place of the change."""
     old, new = ("" if message is None else _text(message) for message in pair)
     lost = tuple(fact for fact in facts if fact in old and fact not in new)
     first = old.find(lost[0]) if lost else _place_of_change(old, new)
     message = _either(pair)
     return ChangedMessage(
-        role=message.role,
+        role=message.role if message.step is None else tools.get(message.step, message.role),
         step=message.step,
         before=None if pair[0] is None else _excerpt(old, first),
         after=None if pair[1] is None else _excerpt(new, _place_of_change(new, old)),

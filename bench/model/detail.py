@@ -30,10 +30,9 @@ class Excerpt(Value, frozen=True, kw_only=True):
 
 
 class ChangedMessage(Value, frozen=True, kw_only=True):
-    """A message in which two prompts differ: in today's, and with a strategy (None: it is not
-    there).
+    """A message in which two prompts differ, today's and a strategy's (None: it is not there).
 
-    `lost` are missed values that only today's holds.
+    `role` of a result is its tool. `lost` are missed values that only today's holds.
     """
 
     role: str
