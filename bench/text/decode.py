@@ -367,7 +367,7 @@ def containers_in(text: str) -> Iterator[Any]:
 
     A list that stops making sense before the text ends is none; nor is what is nested too deeply.
 
-    >>> list(containers_in('see\\n{"a": 1} and {"b": [2, 3'))
+    >>> list(containers_in('see [[2]]\\n{"a": 1} and {"b": [2, 3'))
     [{'a': 1}, {'b': [2]}]
     >>> list(containers_in('{"a": 1 of 40}')), list(containers_in("[3 of 40]")), len(list(containers_in("[" * 101 + "1" + "]" * 101)))
     ([{'a': 1}], [], 1)
