@@ -37,8 +37,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('left out', '...')
     >>> says_omission('{"truncated": false}', "abc"), says_omission("it was truncated", "so\\nit was truncated")
     ('', '')
-    >>> says_omission('{"total": 9, "rows": [1]}', '{"rows": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')
-    'total": 9'
+    >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
+    ('total": 9', '')
     """
     lines = kept.split("\n")
     known = set(untruncated.split("\n")) if len(lines) > 1 else {untruncated}
