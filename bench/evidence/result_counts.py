@@ -25,7 +25,7 @@ def result_counts(result: ToolResult, shown: Iterable[str]) -> ResultCounts:
     decoded = decode_strings(value)
     strings, containers = texts_in(decoded)
     texts = dict.fromkeys((*shown, *strings))
-    exact = containers.union(*map(counts_of, (*texts, as_text(result.value))))
+    exact = containers.union(*map(counts_of, {*texts, as_text(result.value)}))
     of_lines = (count for text in (result.text, *strings) for count in _lines_of(text))
     return ResultCounts(
         exact,

@@ -205,6 +205,7 @@ class Repetition:
         self._fewest = share * len(self._words)
         self._read: set[str] = set()
         self._repeating: set[str] = set()
+        self._compared: set[str] = set()
         self._common: dict[str, frozenset[str]] = {}
 
     def is_in(self, text: TextLines) -> bool:
@@ -235,11 +236,13 @@ class Repetition:
         """
         if self._folded in text.folded:
             return True
-        for line in text.lines - self._common.keys():
-            self._common[line] = frozenset().union(
-                *(self._words & words for words, _ in _words_by_sentence(line))
-            )
-        covered = frozenset[str]().union(*map(self._common.__getitem__, text.lines))
+        for line in text.lines - self._compared:
+            for words, _ in _words_by_sentence(line):
+                if common := self._words & words:
+                    self._common[line] = self._common.get(line, common) | common
+        self._compared |= text.lines
+        lines = self._common.keys() & text.lines
+        covered = frozenset[str]().union(*map(self._common.__getitem__, lines))
         return bool(self._words) and len(covered) >= COVERED * len(self._words)
 
 

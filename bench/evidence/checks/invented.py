@@ -143,10 +143,11 @@ def _strange(
                     if not mentions.moment(moment) and not constant:
                         yield f"{text[start:end]} in: {sentence[:160]}"
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-            for name in _IDENTIFIER.findall(text):
+            identifiers = _IDENTIFIER.findall(text)
+            for name in identifiers:
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
-            text = _IDENTIFIER.sub(" ", text)
+            text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)

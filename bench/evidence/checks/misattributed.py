@@ -44,12 +44,8 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     records, mentions = evidence.session.records, evidence.session.mentions
     for own in texts:
         quotes = [*_quotes(own)]
-        data = (
-            [*_of_other_records(evidence, own)]
-            if records.by_identity and own.result is None
-            else []
-        )
         lines = new_lines(evidence, own) if records.by_identity else ()
+        data = [*_of_other_records(evidence, own)] if own.result is None else []
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         names = bool(quotes or prose or data)
         naming += names
@@ -81,7 +77,11 @@ def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str])
 def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the values in the data of a summary that no record of that identity has."""
     records = evidence.session.records
-    for table in map(FieldTable, containers_in(own.text) if "{" in own.text else ()):
+    if "{" not in own.text or not records.by_identity:
+        return
+    if not any(map(records.names_any, own.text.split("\n"))):
+        return
+    for table in map(FieldTable, containers_in(own.text)):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
             if _is_call(evidence, pairs):
