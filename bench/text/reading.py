@@ -175,12 +175,16 @@ def _meanings(line: str) -> dict[str, str]:
     """The meanings that a line gives to names: behind a label, or to names that are no words."""
     bare = line.strip()
     bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
-    match = _LEGEND.match(bare)
-    parts = _NEXT_MEANING.split(match[1] if match else bare)
-    pairs = [meaning for part in parts if (meaning := _MEANING.fullmatch(part))]
-    if len(pairs) != len(parts) or not (match or all(_SHORT.fullmatch(pair[1]) for pair in pairs)):
+    label = _LEGEND.match(bare)
+    if not label and not _SHORT.match(bare.lstrip()):
         return {}
-    return {pair[1]: pair[2].strip() for pair in pairs}
+    meanings: dict[str, str] = {}
+    for part in _NEXT_MEANING.split(label[1] if label else bare):
+        pair = _MEANING.fullmatch(part)
+        if pair is None or not (label or _SHORT.fullmatch(pair[1])):
+            return {}
+        meanings[pair[1]] = pair[2].strip()
+    return meanings
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
