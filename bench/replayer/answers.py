@@ -49,7 +49,8 @@ def reply_of(answer: Any, given: Any) -> Reply:
     if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
         what = f"a consumer gives a Reply, got {type(answer).__name__}"
         raise StrategyError(f"{what} — or return a mapping with text, state and route")
-    text, path, route = (str(answer.get(key, "function")) for key in ("text", "path", "route"))
+    text, route = str(answer["text"]), str(answer["route"])
+    path = str(answer.get("path", "function"))
     return plain_struct(Reply, Reply(text, path, answer["state"], route))
 
 

@@ -181,14 +181,10 @@ class AnthropicMessages(OpenAIMessages):
         messages = [
             _written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results
         ]
-        calls = tuple(
-            ToolCall(id=one["id"], name=one["name"], arguments=one.get("input")) for one in used
-        )
-        return (
-            messages
-            if messages and not (calls or texts)
-            else [*messages, _written(role, text_in(texts), calls)]
-        )
+        if messages and not used and not texts:
+            return messages
+        calls = [ToolCall(id=c["id"], name=c["name"], arguments=c.get("input")) for c in used]
+        return [*messages, _written(role, text_in(texts), tuple(calls))]
 
 
 class LangChainMessages(OpenAIMessages):
