@@ -35,8 +35,7 @@ def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Valu
 
 
 class TraceContents:
-    """The texts of the messages of a trace and the fields of its results. Lives as long as the
-    trace is measured.
+    """The texts of a trace's messages and the fields of its results, while it is measured.
 
     `once` is for what costs much, follows from the trace alone, and not every strategy asks for.
     """
@@ -49,16 +48,14 @@ class TraceContents:
         self._trace = trace
         self._cut: dict[tuple[int, str], str] = {}
         self._in_place: dict[tuple[int, str], str] = {}
-        self._scalars = Remembered(lambda step: Scalars(data_of(self.results[step])))
+        self._scalars = Remembered(self._scalars_of)
         self._tables: dict[int, FieldTable] = {}
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
 
     @cached_property
     def texts(self) -> Texts:
-        """A reader that knows the words which the trace writes in small letters: capitalised, they
-        are no names.
-        """
+        """A reader that knows the trace's words in small letters: capitalised they are no names."""
         texts = Texts()
         plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
 
@@ -69,9 +66,7 @@ class TraceContents:
         return texts
 
     def of(self, message: Message) -> list[str]:
-        """The texts of a message, none of them empty: its own, without half a word at a cut, and
-        those of its calls.
-        """
+        """The texts of a message and its calls, none empty, without half a word at a cut."""
         text = self.text_of(message)
         result = self.results.get(-1 if message.step is None else message.step)
         if result is not None and text != result.text:
@@ -96,15 +91,18 @@ class TraceContents:
         return self._in_place[key]
 
     def _with_data(self, text: str, result: ToolResult) -> str:
-        """A text with the result in place of the same data in another layout; as it is where that
-        is not proved.
-        """
+        """A text with the result in place of the same data, where it is proved to write them."""
         proof = None
         with suppress(RecursionError):  # nested too deeply
             proof = self._scalars(result.index).proof(text) if len(text) <= LONG_CHARS else None
         if proof is None:
             return text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
+
+    def _scalars_of(self, step: int) -> Scalars:
+        """The scalars of a result; none where they are more than a text that is read may hold."""
+        scalars = Scalars(data_of(self.results[step]))
+        return scalars if scalars.least <= LONG_CHARS else Scalars(None)
 
     @cached_property
     def facts(self) -> dict[int, tuple[str, ...]]:
@@ -133,9 +131,7 @@ class TraceContents:
 
 
 def data_of(result: ToolResult) -> Any:
-    """The structured value of a result, else of its text where that is JSON; None for any other
-    text.
-    """
+    """The value of a result, else of its text where that is JSON; None for other texts."""
     if isinstance(result.data, dict | list):
         return result.data
     with suppress(NothingParsed):

@@ -29,9 +29,7 @@ _SENTENCES = re.compile(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n")
 
 
 class FlatTexts:
-    """Flat texts, asked whether one of them holds a run of words; only those are looked at that
-    hold its first words.
-    """
+    """Flat texts, asked for runs of words; only those that hold the first words are read."""
 
     def __init__(self, flats: Iterable[str]) -> None:
         self._by_start: dict[str, dict[str, None]] = {}
@@ -110,9 +108,7 @@ class Spans:
         return low
 
     def _holds(self, flat: str, run: str, place: int) -> bool:
-        """True if a flat text holds a run; it says the first words of the run at `place` for the
-        first time.
-        """
+        """True if a flat text holds a run whose first words it says first at `place`."""
         if flat.startswith(run, place):
             return True
         if self._spare <= 0:

@@ -65,9 +65,7 @@ def index_trace(
 
 
 def _window_of(trace: Trace, model: str | None) -> int | None:
-    """The window of a model; no smaller than a prompt that its provider took. None where it is not
-    known.
-    """
+    """The window of a model, or the largest prompt it took if larger; None: not known."""
     listed = window_tokens(model)
     taken = [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage is not None]
     return None if listed is None else max(listed, *taken, 0)

@@ -23,8 +23,7 @@ from .contents import TraceContents
 
 
 class TraceMessages:
-    """The numbered messages of one trace. Lives as long as the trace is measured, whatever the
-    strategies.
+    """The numbered messages of one trace, for all strategies that are measured on it.
 
     Numbers below `recorded` are those of the index. A message that says what a recorded one says
     has its number, so that a strategy is never charged for repeating it.

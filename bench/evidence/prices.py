@@ -92,18 +92,14 @@ class Pricing:
         return self._rule(self._models.get(step, self.index.model))
 
     def own_usd(self, step: int, model: str | None, read: int, written: int) -> float | None:
-        """Dollars of a call that a strategy made itself, uncached, by its model, else by that of
-        its turn.
-        """
+        """Dollars of a strategy's own call, uncached, by its model, else by that of its turn."""
         prices = self._rule(model)[1] if model else self.rule_of(step)[1]
         return None if prices is None else prices.cost_usd(read, 0, 0, written)
 
     def again(
         self, call: PricedCall, new_tokens: int, answer_tokens: int
     ) -> tuple[float | None, float | None]:
-        """Dollars of sending a call's prompt once more right after it, with new tokens behind: with
-        the cache, and without.
-        """
+        """Dollars of a call's prompt sent again at once, with new tokens: cached, and uncached."""
         rule, prices = self.rule_of(call.step)
         if prices is None:
             return None, None
@@ -127,9 +123,7 @@ class Pricing:
     def price(
         self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]
     ) -> PricedCall:
-        """Price a call whose prompt of `size` tokens `at` holds by now; `at.last` is the call
-        before it.
-        """
+        """Price a call whose prompt of `size` tokens `at` holds; `at.last` is the call before."""
         counting = self.index.counting
         rule, prices = self.rule_of(call.step)
         begins = size - max(0, min(counting.prompt_tokens, PROMPT_TOKENS))
@@ -190,9 +184,7 @@ class Pricing:
     def _answered(
         self, rule: CacheRule, call: Call, at: ThreadPrompt, messages: Sequence[Message]
     ) -> int:
-        """Tokens of the answer to the prompt before, where it follows at once and the provider
-        keeps it too.
-        """
+        """Tokens of the last answer, where it follows at once and the provider keeps it too."""
         if not rule.answers or not call.tail or call.keep != at.length_before or at.last is None:
             return 0
         answer = messages[call.tail[0]]

@@ -1,6 +1,4 @@
-"""One walk over the prompts of a replay: what each costs, when each message stands in them, and
-which needs they lack.
-"""
+"""One walk over prompts: the cost of each, when each message stands, the needs that lack."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from .prices import PricedCall, Pricing, ThreadPrompt
 
 
 class Missed(NamedTuple):
-    """A need that the prompt of its turn lacked. `handle` is one that the prompt shows and that
-    gives the fact; `""` for none.
-    """
+    """A need that a prompt lacked, and a handle in that prompt that gives it; `""` for none."""
 
     step: int
     need: Need
@@ -38,8 +34,7 @@ class Stay(NamedTuple):
 
 @dataclass
 class Walked:
-    """The findings of one walk. Calls are numbered from 0 over all threads, messages as in
-    `TraceMessages`.
+    """The findings of one walk. Calls count from 0, messages are those of `TraceMessages`.
 
     `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were
     in their prompts; `far_kept` of `far` of those that were last said six or more turns ago.
@@ -103,9 +98,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
 
 
 def _shared(old: Sequence[int], new: Sequence[int]) -> int:
-    """Count the leading messages that two lists share: what was replaced by its equal did not
-    change.
-    """
+    """The number of leading messages that two lists share; an equal one did not change."""
     return next(
         (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
         min(len(old), len(new)),
@@ -128,9 +121,7 @@ def _change(
 def _judge(
     walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
 ) -> None:
-    """Record the needs of a turn that its prompt lacks: recorded messages first, then the
-    strategy's own.
-    """
+    """Record the needs of a turn that neither recorded nor own messages of its prompt hold."""
     index = messages.index
     own: list[int] | None = None
     missing = False

@@ -135,9 +135,7 @@ class Loop:
         self._route("before_model", turn)
 
     def take(self, recorded: Recorded) -> None:
-        """Take the next step, of a model turn its answer. Raises Broken where the strategy fails at
-        it.
-        """
+        """Take the next step, of a model turn its answer. Raises Broken."""
         step, thread = recorded.step, self._begin(recorded.step)
         if recorded.full is not None and recorded.seen is not None:
             self.numbers.know(*recorded.full)

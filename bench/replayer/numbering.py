@@ -1,6 +1,4 @@
-"""Messages by number: those of the recording as they come, behind them those that a strategy
-writes.
-"""
+"""Messages by number: the recorded ones as they come, then those of a strategy."""
 
 from __future__ import annotations
 

@@ -77,9 +77,7 @@ class Replayer:
         return future_of(self.trace, self.index, self._contents)
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
-        """One replay; with `twice` of user code a second one too, of the first `unstable.STEPS`
-        steps.
-        """
+        """One replay; with `twice` the first steps of user code are replayed again."""
         first = self._replayed(strategy)
         if not (twice and strategy.own) or first.failure is not None:
             return first
@@ -89,9 +87,7 @@ class Replayer:
         )
 
     def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay, of all steps or of the first so many, with labels and extractions, which no
-        strategy knows.
-        """
+        """One replay, of all steps or the first ones, with labels and extractions."""
         with RemoteStrategy(strategy, self.counter) as remote:
             out = self._outcomes(strategy, steps, remote)
         results: list[StepOutcome] = []

@@ -1,6 +1,4 @@
-"""Audits of recordings, without any strategy: each is replayed as it was, and once more with
-perfect foresight.
-"""
+"""Audits of recordings: each replayed as it was, and once more with perfect foresight."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ def audit(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Audits:
-    """The audit of every recording of some paths, one after the other: no more than one is in
-    memory.
+    """The audit of every recording of some paths; one at a time is in memory.
 
     A recording without model calls is left out. `model` is that of recordings which name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.

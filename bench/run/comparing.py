@@ -1,6 +1,4 @@
-"""A comparison: every run of some recordings under every strategy, then decision, gates and
-details.
-"""
+"""A comparison: every run under every strategy, then decision, gates and details."""
 
 from __future__ import annotations
 
@@ -39,18 +37,14 @@ _MOST_DETAILED_RUNS = 4
 
 
 class Declared(NamedTuple):
-    """The strategies of a comparison, one for each setting, and by each declared name the names
-    made of it.
-    """
+    """The strategies of a comparison, one a setting; by declared name the names made of it."""
 
     strategies: tuple[Strategy, ...]
     names: dict[str, tuple[str, ...]]
 
     @property
     def with_references(self) -> tuple[Strategy, ...]:
-        """These, then the references that are not among them. Raises SpecError for a name taken
-        twice.
-        """
+        """These, then the other references. Raises SpecError for a name taken twice."""
         names = [item.name for item in self.strategies]
         for item in self.strategies:
             if names.count(item.name) > 1:
@@ -95,8 +89,7 @@ def answered(
     against: str = "",
     required: bool = False,
 ) -> Compared:
-    """The comparison that a scenario asks for. `skipped` gives what was left out, once all have
-    been read.
+    """The comparison that a scenario asks for. `skipped` gives at the end what was left out.
 
     `base` is what it is held against, called `against`; `required`: without one the gates that
     need it fail. Raises BenchError for no recordings, and for two of one name.

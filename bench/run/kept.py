@@ -1,5 +1,4 @@
-"""Values kept between runs, in one SQLite file. It may be deleted at any time, and never fails a
-run.
+"""Values kept between runs, in one SQLite file, which may be deleted and never fails a run.
 
 Each is kept under all that it depends on: the hash of the recording and how its tokens are counted,
 for what a strategy did its spec where it ships with the bench, else the bytes of its replay; and
@@ -44,8 +43,7 @@ _SCHEMA = (
 
 
 def kept_here() -> Kept | None:
-    """The values kept on this machine: in the file that BENCH_CACHE names, else in the user's
-    cache; None for `off`.
+    """The values kept on this machine, in the file of BENCH_CACHE or the user's cache; None: off.
 
     Raises BenchError for a file that a repository brings.
     """
@@ -97,9 +95,7 @@ class Kept:
         return None
 
     def put(self, value: Any, *about: object) -> None:
-        """Keep a value. Where that is not possible (a full disk, texts that no file can hold)
-        nothing is kept.
-        """
+        """Keep a value; nothing where that is not possible (a full disk, odd texts)."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
             row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1), time.time()
             with self._open() as connection:
@@ -144,9 +140,7 @@ def key_of(*about: object) -> bytes:
 
 
 def replay_digest(replay: Replay) -> str:
-    """The digest of all that a replay shows, stores, judges and routes, whatever the strategy is
-    called.
-    """
+    """The digest of all that a replay shows, stores, judges and routes; names do not count."""
     return _digest(msgspec.structs.replace(replay, strategy="", spec=""))
 
 
@@ -165,9 +159,7 @@ def _digest(value: Any) -> str:
 
 @functools.cache
 def version() -> str:
-    """The version of all that makes such a value: the bench, its files as they stand, Python,
-    packages.
-    """
+    """The version of what makes such a value: the bench and its files, Python, packages."""
     top = Path(__file__).parents[1]
     digest = hashlib.sha256(f"{VERSION} {sys.version}".encode())
     for name in _PACKAGES:

@@ -1,6 +1,4 @@
-"""The runs of one comparison, measured by its workers or kept from earlier ones, and details of a
-few.
-"""
+"""The runs of one comparison, measured now or kept from earlier, and details of a few."""
 
 from __future__ import annotations
 
@@ -46,8 +44,7 @@ _MOST_SHARED = 2000
 
 @dataclass(frozen=True)
 class Running:
-    """Settings that change nothing of the result: who measures runs, limits of user code, what is
-    kept.
+    """Settings that change no result: who measures, limits of user code, what is kept.
 
     Without `details` no prompts are prepared for a report to show.
     """

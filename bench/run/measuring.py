@@ -1,6 +1,4 @@
-"""One run under every strategy, measured: the unit of work of a comparison. What earlier runs kept
-is not made again.
-"""
+"""One run under every strategy, measured; what earlier runs kept is not made again."""
 
 from __future__ import annotations
 
@@ -64,8 +62,7 @@ class Measuring:
 
 
 class RunSession:
-    """One recording while it is measured: its index, its replays and their evidence, each made when
-    it is asked for.
+    """One recording while it is measured. Its index, replays and evidence are made when asked for.
 
     `labels` are what a scenario adds to those of the recording (routes, probes): they change what
     is asked of it. `kept` has what earlier runs gave, `index` is that of the trace where somebody
@@ -176,9 +173,7 @@ class RunSession:
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
-        """The score of a replay. A strategy of the bench that cannot be measured raises: that is
-        our fault.
-        """
+        """The score of a replay. Raises where a strategy of the bench cannot be measured."""
         if replay.failure is not None:
             return failed_score(strategy, replay.failure)
         evidence = self._evidence(replay)
@@ -201,9 +196,7 @@ class RunSession:
         return self._run(facts, map(self.score, self._measuring.strategies))
 
     def known(self) -> MeasuredRun | None:
-        """The recording under every strategy, all of it as it was kept; None where anything must be
-        replayed.
-        """
+        """The recording under every strategy as it was kept; None where any must be replayed."""
         facts = self._known(RunFacts, self._facts)
         scores: list[Score] = []
         for strategy in self._measuring.strategies if facts is not None else ():

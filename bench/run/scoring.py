@@ -1,6 +1,4 @@
-"""The score of one replay, and the facts about its recording: values of evidence, without any file
-or process.
-"""
+"""The score of one replay and the facts about its recording, without any file or process."""
 
 from __future__ import annotations
 
@@ -81,9 +79,7 @@ def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
 
 
 def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
-    """The source of what the cache serves: the recording's usage, else the provider's rule; ""
-    without any cache.
-    """
+    """The source of the cache's shares: usage recorded, or the provider's rule; "": no cache."""
     if any(
         t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
     ):

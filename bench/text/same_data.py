@@ -70,7 +70,7 @@ class Scalars:
         self._texts = [*dict.fromkeys(item for item in from_middle if isinstance(item, str))]
 
     @cached_property
-    def _least(self) -> int:
+    def least(self) -> int:
         """The fewest characters that write them."""
         return sum(
             len(item) if isinstance(item, str) else isinstance(item, int | float)
@@ -95,7 +95,7 @@ class Scalars:
         >>> [Scalars(rows).proof(text) for text in altered]
         [None, None, None, None]
         """
-        if not self._value or self._least > len(text):
+        if not self._value or self.least > len(text):
             return None
         folded = " ".join(text.split())
         if not all(any(form in folded for form in _forms(item)) for item in self._texts):
