@@ -7,7 +7,7 @@ record. So a renamed key, a bag of values or a value moved to another record kee
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
 from ..model import grouped
@@ -50,16 +50,11 @@ class SameFact:
         """Those of records that nothing else tells from the others."""
         return [item for item in self.fields if self._table.is_nameless(item)]
 
-    def of_records(self, records: Sequence[int]) -> Iterator[Field]:
-        """Yield those that belong to some records."""
-        return fields_of_records(self.fields, records)
-
     def named_by(self, identities: frozenset[str]) -> Iterator[Field]:
         """Yield those of the records that some identities name; a value does not name its own."""
         for identity in identities:
-            for item in self.of_records(self._table.records_named(identity)):
-                if item.text.casefold() != identity:
-                    yield item
+            items = fields_of_records(self.fields, self._table.records_named(identity))
+            yield from (item for item in items if item.text.casefold() != identity)
         yield from (item for item in self.alone if self._table.identity(item.record) >= identities)
 
 
@@ -155,7 +150,7 @@ class KeptFields:
             places = self._identities_in(text)
             nearest = _nearest(places, at, fact)
             if nearest:
-                yield from same.of_records(self._table.records_named(nearest))
+                yield from fields_of_records(same.fields, self._table.records_named(nearest))
             else:
                 heading = {identity for _, identity in self._identities_in(line.heading)}
                 for item in same.alone:
@@ -163,9 +158,8 @@ class KeptFields:
                     if _stems(item.key) & line.stems and heading <= own:
                         yield item
             rest = text[at + len(fact) : _next(places, at)]
-            for item in same.of_records(self._table.records_named(fact)):
-                if self._goes_on(item, rest):
-                    yield item
+            items = fields_of_records(same.fields, self._table.records_named(fact))
+            yield from (item for item in items if self._goes_on(item, rest))
 
     def _goes_on(self, item: Field, text: str) -> bool:
         """True if what follows an identity states another value of its record."""
