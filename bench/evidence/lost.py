@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from ..model import Message
+from ..model import Message, ModelTurn, ToolResult, UserTurn, text_of
+from ..text.instructions import keeps_words
 from .kept import Place
 
 if TYPE_CHECKING:
@@ -47,28 +49,74 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that no prompt ever has, though the first one after it has every older result
-    that did not fail.
+    """Yield the steps that were left out for what they say, and whose words no text of the strategy
+    repeats in the last prompt; some of them twice.
 
-    A window and a summary drop what is old. Whoever drops the newest message alone has read it.
+    A window, a mask and a summary leave out what is old. Whoever drops the newest message alone has
+    read it, and so has who keeps all around some turns of a person, or around some but not all that
+    the model said in words alone, or every result but those that failed.
     """
-    stays, index = evidence.walked.stays, evidence.index
+    messages = evidence.messages.messages
+    lasts = [numbers[-1] for numbers in evidence.thread_calls.values()]
+    texts = {messages[number].text for last in lasts for number in evidence.standing(last).own}
+    steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
+    for step in steps:
+        said = messages[evidence.index.full[step]].text
+        if not any(keeps_words(text, said) for text in texts):
+            yield step
+
+
+def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
+    """Yield the turns and failed results that the last prompt of a thread lacks, though it shows
+    what stands around them.
+    """
+    last, shown = evidence.walked.calls[call], _steps_in(evidence, call)
+    before = [s for s in evidence.trace.steps if s.thread == last.thread and s.index < last.step]
+    succeeded = evidence.session.succeeded.get(last.thread, [])
+    succeeded = succeeded[: bisect_left(succeeded, last.step)]
+    if succeeded and shown.issuperset(succeeded):
+        results = (step.index for step in before if isinstance(step, ToolResult))
+        yield from (at for at in results if at > succeeded[0] and at not in shown)
+    alone = {
+        step.index
+        for first, step, following in zip(before, before[1:], before[2:], strict=False)
+        if step.index not in shown and {first.index, following.index} <= shown
+    }
+    for kind in (UserTurn, ModelTurn):
+        turns = [s for s in before if isinstance(s, kind) and not getattr(s, "tool_calls", ())]
+        known = [text_of(turn.content) for turn in turns if turn.index in shown]
+        gaps = [s.index not in shown and text_of(s.content) not in known for s in turns]
+        missing = [s.index for s, gap in zip(turns, gaps, strict=True) if gap and s.index in alone]
+        windows = sum(gap for gap, _ in groupby(gaps))
+        if windows > 1 or (len(missing) > 1 and kind is UserTurn):
+            yield from missing
+
+
+def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
+    """Yield the steps that no prompt ever shows, though the first one after it shows every older
+    result that did not fail.
+    """
+    stays, messages = evidence.walked.stays, evidence.messages.messages
     edited = {stay.after for each in stays.values() for stay in each}
-    edited.update(stay.first for number in evidence.own for stay in stays[number])
+    of_several = [number for number in evidence.own if messages[number].step is None]
+    edited.update(stay.first for number in of_several for stay in stays[number])
+    ever = {messages[number].step for number in stays}
     for step in evidence.trace.steps:
-        numbers = [
-            places[step.index] for places in (index.full, index.seen) if step.index in places
-        ]
-        if not numbers or any(number in stays for number in numbers):
+        if step.index not in evidence.index.full or step.index in ever:
             continue
         call = evidence.call_after(step)
         succeeded = evidence.session.succeeded.get(step.thread, [])
         older = succeeded[: bisect_left(succeeded, step.index)]
         if call is None or call in edited or not older:
             continue
-        prompt = evidence.standing(call).messages
-        if all(index.full[at] in prompt or index.seen[at] in prompt for at in older):
+        if _steps_in(evidence, call).issuperset(older):
             yield step.index
+
+
+def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
+    """The steps that the messages of a prompt show, as recorded or as the strategy wrote them."""
+    messages = evidence.messages.messages
+    return {messages[number].step for number in evidence.standing(call).messages}
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:

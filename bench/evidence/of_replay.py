@@ -310,7 +310,7 @@ class ReplayEvidence:
     @cached_property
     def picked_out(self) -> tuple[int, ...]:
         """The steps that a strategy has read and dropped alone."""
-        return tuple(picked_out(self))
+        return tuple(sorted({*picked_out(self)}))
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:

@@ -5,6 +5,7 @@ keys.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -206,9 +207,10 @@ class RecordValues:
             yield words, named
 
     def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
-        numbers = {number for item in identities for number in listed(self.by_identity[item])}
+        counts = Counter(number for item in identities for number in listed(self.by_identity[item]))
+        most = max(counts.values(), default=0)
         own: dict[str, set[str]] = {}
-        for number in sorted(numbers):
+        for number in sorted(number for number, count in counts.items() if count == most):
             for key, values in self._values(number).items():
                 own.setdefault(key, set()).update(values)
         allowed = set().union(*own.values(), identities) if own else set(identities)

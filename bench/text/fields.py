@@ -224,6 +224,15 @@ class FieldTable:
         """The values that one record, or a record around it, has under a key."""
         return [text for name, text in self.pairs(record) if plain_key(name) == plain_key(key)]
 
+    @cached_property
+    def records_with(self) -> dict[str, set[int]]:
+        """By key, as keys are compared, the records that have it or within which one has it."""
+        having: dict[str, set[int]] = {}
+        for number, record in enumerate(self._records):
+            for key in map(plain_key, record.keys):
+                having.setdefault(key, set()).update((number, *record.around))
+        return having
+
     def says_value(self, text: str) -> bool:
         """True if a text is a value of some field, other than a common word of data."""
         return text.casefold() in self._values

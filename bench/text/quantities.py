@@ -38,7 +38,7 @@ def same_value(value: str, original: str) -> bool:
     (True, False, True)
     >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("$-5", "-5"), same_value("yes", "true")
     (True, False, True, True)
-    >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("sent", "unsent")
+    >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("n/a", "0")
     (True, True, False)
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
     (True, False, False)
@@ -53,7 +53,7 @@ def _same(value: str, original: str) -> bool:
     one, other = _plain(value), _plain(original)
     if one == other and _CODE.fullmatch(one) and original.strip(_QUOTES) != value.strip(_QUOTES):
         return False
-    if one == other or one in _EMPTY:
+    if one in (other, "") or (one in _EMPTY and other in _EMPTY):
         return True
     if one in _NULL or other in _NULL:
         return other in _EMPTY or (one in _NULL and other in _NULL)

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ...model import nested
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape_cut
+from ...text.decode import NothingParsed, parse_prefix, unescape_cut
 from ...text.field_list import is_prose
 from ...text.fields import FieldTable
 from ...text.identifiers import broken_identifiers
@@ -18,13 +17,12 @@ from ...text.instructions import is_notice_word
 from ...text.line_changes import ResultLines
 from ...text.numbers import is_number
 from ...text.quantities import same_value
-from ...text.reading import unfolded
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .dropped import dropped
 from .gaps import OPENING
-from .own import OwnText, check_of, gaps_shown, notices_of, own_texts
+from .own import OwnText, check_of, gaps_shown, lines_shown, notices_of, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
 from .statements import is_unsupported
@@ -63,7 +61,7 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings.append(Finding(own.message.step, "", own.result.text[:200]))
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
-        if turn.kind == "model" and not turn.tool_calls:
+        if turn.kind in ("user", "model") and not turn.tool_calls:
             looked_at += 1
             findings.append(Finding(step, "", turn.text[:200]))
     for own in own_texts(evidence):
@@ -129,22 +127,9 @@ def _changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     table = evidence.messages.table(own.message.step or 0)
     if table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
-    for line, was in _altered(evidence, own, _lines_shown(own.text)):
+    for line, was in _altered(evidence, own, lines_shown(own.text)):
         if not _is_field(line, table):
             yield Finding(own.message.step, line, was)
-
-
-def _lines_shown(text: str) -> list[str]:
-    """The lines of a text; where it is JSON, those of the texts in it.
-
-    >>> _lines_shown("a\\nb"), _lines_shown('{"a": "b\\\\nc", "d": 1}')
-    (['a', 'b'], ['b', 'c'])
-    """
-    try:
-        texts = [item for item in nested(parse_json(text)) if isinstance(item, str)]
-    except NothingParsed:
-        texts = [unfolded(text)]
-    return [line for item in texts for line in item.split("\n")]
 
 
 def _changed_scalar(own: OwnText) -> Iterator[Finding]:
@@ -266,18 +251,19 @@ def _changed_in(
             values = [value for number in best for value in table.values(number, key)]
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
-            values = values or (table.column(key) if best or len(known) > 1 else [])
+            if best and not values and _is_of_another(own, table, best, (key, text)):
+                found.append(Finding(step, f"{key}: {text}", f"no {key}"))
+                continue
+            if not values and not same_value(text, ""):
+                values = table.column(key) if best or len(known) > 1 else []
             if any(map(is_prose, values)):
                 found += [
                     Finding(step, new, was)
                     for new, was in _altered(evidence, own, text.split("\n"))
                 ]
                 continue
-            if (
-                values
-                and not _is_one_of(piece, text, values)
-                and not _are_all(text, table.column(key))
-            ):
+            is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
+            if values and (not is_same or _is_begun(own, text, values)):
                 found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
             else:
                 agreeing += bool(values)
@@ -307,6 +293,13 @@ def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[
     is_word = not is_number(text) and len(known) * 2 >= len(pairs) > 1
     is_whole = own.text.rstrip()[-1:] in ("}", "]") and _is_one_value(own.text)
     return is_word and is_whole and not any(map(is_notice_word, plain_key(key).split()))
+
+
+def _is_of_another(own: OwnText, table: FieldTable, best: list[int], pair: Pair) -> bool:
+    """True if data give records a field that others have, and these lack with all within them."""
+    key, text = pair
+    is_other = table.records_with[plain_key(key)].isdisjoint(best) and text in table.column(key)
+    return is_other and _is_one_value(own.text)
 
 
 def _from_next_record(piece: str, table: FieldTable) -> str:
@@ -354,6 +347,12 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
         same_value(text, value) or first == value or (at_end and value.startswith(text))
         for value in values
     )
+
+
+def _is_begun(own: OwnText, text: str, values: list[str]) -> bool:
+    """True if data that are complete have the beginning of a field without a mark: another value."""
+    rest = (value[len(text) :].strip(":.0") for value in values if value.startswith(text))
+    return len(list(filter(None, rest))) == len(values) and _is_one_value(own.text)
 
 
 def _are_all(text: str, column: list[str]) -> bool:

@@ -58,7 +58,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     }
     for own in of_results:
         if own.result is None or not evidence.session.failed(own.result):
-            findings += _filtered(evidence, own)
+            findings += _filtered(evidence, own) or _failed_instead(evidence, own)
             continue
         rewritten += 1
         placeholder = (
@@ -124,6 +124,17 @@ def _filtered(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ):
         return []
     return [Finding(own.message.step, own.text[:200], left_out[0][:200])]
+
+
+def _failed_instead(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
+    """A text that tells a failure, and nothing of a result that tells none."""
+    result, facts, tells = own.result, evidence.session.facts, evidence.session.tells_failure
+    if result is None or not facts.of(result) or evidence.session.says_omission(result, own.text):
+        return []
+    if not any(map(tells, new_lines(evidence, own))) or any(map(tells, lines_of(result.text))):
+        return []
+    is_lost = len(facts.lost_in_text(result, own.text)) == len(facts.of(result))
+    return [Finding(own.message.step, own.text[:200], result.text[:200])] if is_lost else []
 
 
 def _tells(text: str, result: ToolResult) -> bool:

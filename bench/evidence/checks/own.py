@@ -12,11 +12,11 @@ from functools import lru_cache
 from html import unescape as unescape_html
 from typing import Any, NamedTuple
 
-from ...model import Message, ToolResult
+from ...model import Message, ToolResult, nested
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
 from ...text.excerpts import NOTICE_CHARS, Gap, gaps_of
-from ...text.reading import without_number
+from ...text.reading import unfolded, without_number
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
 
@@ -143,6 +143,19 @@ _LONG_LINE_CHARS = 24
 """A line of so many characters does not stand in another text by accident."""
 
 
+def lines_shown(text: str) -> list[str]:
+    """The lines of a text; where it is JSON, those of the texts in it.
+
+    >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}')
+    (['a', 'b'], ['b', 'c'])
+    """
+    try:
+        texts = [item for item in nested(parse_json(text)) if isinstance(item, str)]
+    except NothingParsed:
+        texts = [unfolded(text)]
+    return [line for item in texts for line in item.split("\n")]
+
+
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
     """The lines of an own text that do not stand in what it shows, or for a summary in the trace.
 
@@ -165,8 +178,9 @@ def _new_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
         text = (evidence.messages.contents.of(own.message) or [""])[0] if own.message.text else ""
         if own.result is not None and own.result.text:
             text = text.replace(own.result.text, "\n")
+    is_text = own.result is not None and not evidence.messages.table(own.result.index).fields
     parts = evidence.session.prose
-    for line in text.split("\n"):
+    for line in lines_shown(text) if is_text else text.split("\n"):
         if line in known or ("&" in line and unescape_html(line) in known):
             continue
         if line not in parts:

@@ -5,8 +5,9 @@ recorded lines in an extract.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from ...model import SystemTurn, text_of
 from ...model.scores import Finding
 from ...text.instructions import keeps_words, sentences_of
 from ...text.line_changes import ResultLines
@@ -22,7 +23,7 @@ _ANY = re.compile("")
 
 def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the lines of a message that give what somebody said, or a recorded line, with another
-    word.
+    word, and what it adds or picks out.
     """
     if own.result is not None:
         return
@@ -36,18 +37,16 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         for line in own.text.split("\n"):
             if line not in lines and (was := lines.altered(line, cut=True, begun=True)):
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
-        is_user = own.message.kind == "user"
-        if _has_other_words(own.text, original, whole=is_user):
-            yield Finding(step, own.text[:200], original[:200])
-        elif is_user and not says_omission(own.text, original):
-            said = evidence.session.mentions.verbatim
-            added = (
-                words
-                for words in sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", own.text)))
-                if not said(words)
-            )
-            yield from (Finding(step, words[:200], original[:200]) for words in added)
-    elif own.message.kind == "made" and repeats_others(evidence, own):
+        for words in _other_words(own, original, evidence.session.mentions.verbatim):
+            yield Finding(step, words[:200], original[:200])
+        return
+    for turn in evidence.trace.steps if own.message.kind == "made" else ():
+        if isinstance(turn, SystemTurn) and keeps_words(text_of(turn.content), own.text):
+            for words in _other_words(
+                own, text_of(turn.content), evidence.session.mentions.verbatim
+            ):
+                yield Finding(turn.index, words[:200], text_of(turn.content)[:200])
+    if own.message.kind == "made" and repeats_others(evidence, own):
         recorded = evidence.session.lines_with(_ANY)
         for line in new_lines(evidence, own):
             words = speaker_of(line)[1] or line
@@ -55,16 +54,24 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
 
 
-def _has_other_words(text: str, original: str, *, whole: bool) -> bool:
-    """True if a text is neither the original with words added nor the original with words left out,
-    its notices aside.
+def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) -> Iterator[str]:
+    """Yield what a kept message says otherwise, its notices aside.
 
-    `whole`: words may be left out only where the text says so.
+    Where it does not say so, a message of the user has no word more or less, one of the model may
+    end earlier, and one of the system may lack whole sentences.
     """
+    text, kind = own.text, own.message.kind.replace("made", "system")
     lines = (
         line for line in text.split("\n") if line in original or not says_omission(line, original)
     )
     shown, was = (_NOTICE.sub(" ", part) for part in ("\n".join(lines), original))
-    if keeps_words(shown, was):
-        return False
-    return not keeps_words(was, shown) or (whole and not says_omission(text, original))
+    sentences = sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", text)))
+    is_longer = keeps_words(shown, was)
+    if not is_longer and not keeps_words(was, shown):
+        yield text
+    elif says_omission(text, original):
+        return
+    elif kind == ("user" if is_longer else "system"):
+        yield from (words for words in sentences if not is_said(words))
+    elif kind == "user" or (kind == "model" and not own.message.tool_calls and not is_said(shown)):
+        yield text
