@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from ..model import Message, ToolResult, Trace
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json
-from ..text.excerpts import without_halves
+from ..text.encoded import decoded_runs
+from ..text.excerpts import Gap, gaps_of, without_halves
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
@@ -49,6 +50,7 @@ class TraceContents:
         self._cut: dict[tuple[int, str], str] = {}
         self._in_place: dict[tuple[int, str], str] = {}
         self._scalars = Remembered(self._scalars_of)
+        self._encoded: set[tuple[int | None, str]] = set()
         self._tables: dict[int, FieldTable] = {}
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
@@ -77,18 +79,26 @@ class TraceContents:
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
     def text_of(self, message: Message) -> str:
-        """The text of a message, that of a result with its short names written out.
+        """The text of a message, that of a result with its short names and encoded runs written out.
 
-        Where it is proved to write all data of the result in another layout, the result itself
-        stands in their place: nobody has to read that layout.
+        Where it is proved to write the result, or all data of it, in another layout, the result
+        itself stands in its place: nobody has to read that layout.
         """
         text, result = message.text, self.results.get(-1 if message.step is None else message.step)
         if result is None or text == result.text:
             return text
         key = result.index, text
         if key not in self._in_place:
-            self._in_place[key] = self._with_data(expanded(text, result.text), result)
+            plain, is_encoded = decoded_runs(text, result.text)
+            if is_encoded:
+                self._encoded.add(key)
+            self._in_place[key] = self._with_data(expanded(plain, result.text), result)
         return self._in_place[key]
+
+    def is_encoded(self, message: Message) -> bool:
+        """True if a message shows its result in an encoding that a reader has to undo first."""
+        self.text_of(message)
+        return (message.step, message.text) in self._encoded
 
     def _with_data(self, text: str, result: ToolResult) -> str:
         """A text with the result in place of the same data, where it is proved to write them."""
@@ -96,7 +106,10 @@ class TraceContents:
         with suppress(RecursionError):  # nested too deeply
             proof = self._scalars(result.index).proof(text) if len(text) <= LONG_CHARS else None
         if proof is None:
-            return text
+            is_all = (
+                2 * len(text) > len(result.text) and gaps_of(text, result.text, _no_notice) == []
+            )
+            return result.text if is_all else text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
     def _scalars_of(self, step: int) -> Scalars:
@@ -128,6 +141,10 @@ class TraceContents:
         if step not in self._tables:
             self._tables[step] = field_table(self.results[step])
         return self._tables[step]
+
+
+def _no_notice(gap: Gap) -> bool:
+    return False
 
 
 def data_of(result: ToolResult) -> Any:

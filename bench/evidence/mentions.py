@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import islice
 
 from ..text.dates import dates_in, times_in
-from ..text.decode import LONG_CHARS
+from ..text.decode import LONG_CHARS, plain_lines
 from ..text.facts import flat
 from ..text.field_list import numbers_by_text
 from ..text.instructions import Repetition, TextLines, text_lines
@@ -15,10 +16,11 @@ from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
-_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}: (?=\S)")
+_LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\]] (?=\S)")
 """What stands in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
 
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
+_LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
 _NOWHERE: frozenset[int] = frozenset()
@@ -43,9 +45,15 @@ class Mentions:
 
     @cached_property
     def _contents(self) -> list[str]:
-        """The distinct texts of the recorded messages and their calls."""
+        """The distinct texts of the recorded messages, and their calls: the name, then what it was
+        given.
+        """
         recorded = self._messages.messages[: self._messages.recorded]
-        calls = [call.name for message in recorded for call in message.tool_calls]
+        calls = (
+            f"{call.name} {plain_lines(call.arguments)}"
+            for message in recorded
+            for call in message.tool_calls
+        )
         texts = (text for message in recorded for text in self._messages.contents.of(message))
         return [*dict.fromkeys((*texts, *calls))]
 
@@ -140,8 +148,8 @@ class Mentions:
         return self._roles[text]
 
     def verbatim(self, text: str) -> bool:
-        """True if the words of a text stand in a row in one message, its label (`tool: `) or its
-        last word left out.
+        """True if the words of a text stand in a row in one message, the last one perhaps cut,
+        behind a label (`tool: `) or the words of another one.
         """
         known = self._verbatim.get(text)
         if known is None:
@@ -150,13 +158,20 @@ class Mentions:
 
     def _stands(self, text: str) -> bool:
         text = _LIST_MARK.sub("", text, count=1)
-        words = flat(text)
-        if self._in_a_row(words):
+        if self._begins_a_row(flat(text)):
             return True
         label = _LABEL.match(text)
-        if label and self._in_a_row(row := flat(text[label.end() :])) and row.strip():
-            return True
-        return words.count(" ") > 3 and self._in_a_row(f"{words.rstrip().rpartition(' ')[0]} ")
+        for colon in islice(_LABEL_ENDS.finditer(text), _MOST_LABELS):
+            words = flat(text[colon.end() :])
+            is_label = label and label.end() == colon.end()
+            if words.strip() and self._begins_a_row(words):
+                return bool(is_label) or self._in_a_row(flat(text[: colon.start()]))
+        return False
+
+    def _begins_a_row(self, words: str) -> bool:
+        """True if flat words stand in a row, the last of several perhaps cut."""
+        begun = f"{words.rstrip().rpartition(' ')[0]} "
+        return self._in_a_row(words) or (words.count(" ") > 3 and self._in_a_row(begun))
 
     def _in_a_row(self, words: str) -> bool:
         """True if flat words stand in a row in some message, or are none. Looked for where each of

@@ -14,12 +14,16 @@ from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
+from ..text.field_list import fact_of_field
 from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
 from ..text.text_records import TextReading
 from ..text.texts import FactsHeld, Remembered, Texts
 from .contents import TraceContents
+
+_FEWEST = 4
+"""So many facts beside no key are no accident."""
 
 
 class TraceMessages:
@@ -42,6 +46,7 @@ class TraceMessages:
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
         self._facts: dict[int, frozenset[str]] = {}
         self._readings: dict[str, TextReading] = {}
+        self._understood: dict[tuple[int, int], bool] = {}
         self._kept: dict[tuple[int, int, int], bool] = {}
         self._fields: dict[tuple[int, str], frozenset[int]] = {}
         self._kept_fields = Remembered(lambda step: KeptFields(self.table(step)))
@@ -89,7 +94,10 @@ class TraceMessages:
         key = number, need.fact, need.origin_step
         if key not in self._kept:
             steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
-            self._kept[key] = any(self._keeps_as(step, number, need.fact) for step in steps)
+            self._kept[key] = any(
+                self._keeps_as(step, number, need.fact) or not self.understands(number, step)
+                for step in steps
+            )
         return self._kept[key]
 
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
@@ -100,6 +108,25 @@ class TraceMessages:
         texts = self.contents.of(self.messages[number])
         fields = self._kept_fields(step)
         return any(fields.keeps(self.reading(text), wanted) for text in texts)
+
+    def understands(self, number: int, step: int) -> bool:
+        """False for a text that has most of the facts in a result's fields, and few of them beside
+        their keys: nobody knows its layout.
+        """
+        key = number, step
+        if key not in self._understood:
+            self._understood[key] = self._reads(self.contents.text_of(self.messages[number]), key)
+        return self._understood[key]
+
+    def _reads(self, text: str, key: tuple[int, int]) -> bool:
+        number, step = key
+        known, held = set(self.contents.facts.get(step, ())), self.facts_in(number)
+        facts = [fact_of_field(field.text) for field in self.table(step).fields]
+        places = {place for place, fact in enumerate(facts) if fact in known and fact in held}
+        if len(places) < _FEWEST or 2 * len(places) < sum(fact in known for fact in facts):
+            return True
+        is_data = not self.reading(text).rest.strip()
+        return is_data or 2 * len(places & self.fields_in(step, text)) >= len(places)
 
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a text says beside their keys."""

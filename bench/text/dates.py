@@ -23,6 +23,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 
+_DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
 _MOST_CHARS = 30
 
 Place = tuple[int, int]
@@ -60,13 +61,22 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
 
 @lru_cache(maxsize=1 << 12)
 def moment_of(text: str) -> str:
-    """The date with its year, or the time of day, that a text is; "" for any other text.
+    """The date with its year, or the time of day with the days after it, that a text is; "" for any
+    other text.
 
-    >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "3:30 PM", "15:30:00", "15:30:07", "May 22")]
-    ['2024-5-22', '2024-5-22', '15:30', '15:30', '', '']
+    >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "3:30 PM", "15:30:00+1", "15:30:07")]
+    ['2024-5-22', '2024-5-22', '15:30', '15:30+1', '']
+    >>> moment_of("15 May 2024, 15:00:00") == moment_of("2024-05-15T15:00")
+    True
     """
     if len(text) > _MOST_CHARS:
         return ""
+    parts = _DATE_AND_CLOCK.split(text, 1)
+    if len(parts) > 1:
+        moments = list(map(moment_of, parts))
+        return " ".join(moments) if all(moments) else ""
+    if text[-2:-1] == "+" and ":" in (clock := moment_of(text[:-2])):
+        return clock + text[-2:]
     whole = 0, len(text)
     years = re.findall(r"\b\d{4}\b", text)
     dates = (f"{years[0]}-{date}" for date, place in dates_in(text) if place == whole and years)

@@ -12,12 +12,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from html import unescape
+from html import unescape as unescape_html
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
+from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix, unescape
 from .facts import token_around
 from .field_list import is_prose
 from .reading import expanded, without_numbers
@@ -31,7 +31,9 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
-_TYPED = str.maketrans({**dict(zip("’‘“”„–—−\u00a0", '\'\'"""--- ', strict=True)), "…": "..."})
+_TYPED = str.maketrans(
+    {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
+)
 """Typographic signs, as they are typed."""
 
 _LOOSE = '{}[]:,"'
@@ -165,7 +167,9 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     folded = _folded_once(full)
     yield _folded(shown), folded, True
     plain = without_numbers(expanded(shown, full))
-    plain = unescape(plain) if "&" in plain and "&" not in full else plain
+    plain = unescape_html(plain) if "&" in plain and "&" not in full else plain
+    if "\\" in plain:
+        plain = unescape(plain[1:-1] if plain[:1] in "'\"" and plain[:1] == plain[-1:] else plain)
     if plain != shown:
         yield plain, full, False
         yield _folded(plain), folded, True

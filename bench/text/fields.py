@@ -274,6 +274,11 @@ class FieldTable:
     def _values(self) -> frozenset[str]:
         return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
+    @cached_property
+    def key_words(self) -> frozenset[str]:
+        """The words of all keys."""
+        return frozenset(word for key in self._plain_keys | self.containers for word in key.split())
+
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record as they are compared."""
         if number not in self._plain_pairs:

@@ -60,6 +60,25 @@ def omission_in(line: str, untruncated: str) -> str:
     return ""
 
 
+def notice_at(line: str) -> int:
+    """The place where the last words for leaving something out begin, with the sign before them;
+    the end of the line where it has none.
+
+    >>> notice_at('W1 is "thi" and 750 more characters'), notice_at("W1 [+2 lines omitted]"), notice_at("W1")
+    (10, 3, 2)
+    """
+    start = max((start for start, _ in _omissions(line)), default=len(line))
+    near = line[max(0, start - _AROUND) : start]
+    return (
+        start - len(near) + max(map(near.rfind, _OPENING))
+        if start < len(line) and any(sign in near for sign in _OPENING)
+        else start
+    )
+
+
+_OPENING = '…[("'
+
+
 def _omissions(line: str) -> Iterator[tuple[int, int]]:
     """Yield the places in a line of words and dots for leaving out."""
     folded = line.translate(_FOLDED)

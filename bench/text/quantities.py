@@ -12,7 +12,7 @@ _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _QUANTITY = re.compile(
-    r"([-\u2212+]?)\s*([$€£]?)\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
+    r"([-\u2212+]?)\s*([$€£]|[a-z]{3}(?=\s))?\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
 )
 _GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
@@ -62,15 +62,20 @@ def _same(value: str, original: str) -> bool:
             return one in words and other in words
     if (moment := moment_of(one)) and moment == moment_of(other):
         return True
+    pieces = [piece for piece in _GAP.split(one) if piece]
+    if pieces and _GAP.search(one):
+        return _in_order(pieces, other)
     quantities = _quantity(one), _quantity(other)
     if None not in quantities:
         return _same_quantity(*quantities)  # type: ignore[arg-type]
     if value.lstrip()[:1] in ("[", "{"):
         return True  # a container in a cell is read on its own
-    pieces = [piece for piece in _GAP.split(one) if piece]
-    if len(pieces) > 1 or _GAP.search(one):
-        return _in_order(pieces, other)
     return len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
+
+
+def is_quantity(text: str) -> bool:
+    """True if a text is a number, with its unit perhaps."""
+    return _quantity(_plain(text)) is not None
 
 
 def _plain(text: str) -> str:
@@ -96,7 +101,7 @@ def _quantity(text: str) -> _Parts | None:
     return _Parts(
         (
             -number if sign in ("-", "\u2212") else number,
-            (currency + (unit or "")).strip(),
+            ((currency or "") + (unit or "")).strip(),
             decimals,
         )
     )

@@ -1,7 +1,7 @@
 """Structured values read back from a text, whatever layout they are written in.
 
 JSON and Python literals, tables (with their header as strings and lists too), `key: value` lines by
-indentation, dotted paths and XML; short names that a legend in the same text explains. Records
+indentation and dotted paths; short names that a legend in the same text explains. Records
 matter, not the shape: where a layout leaves it open, every record comes once, with its keys. Linear
 in the text.
 """
@@ -21,6 +21,8 @@ from .tables import find_tables, read_cell
 _LEGEND = re.compile(
     r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE
 )
+_SHORT_PAIR = re.compile(r"(\"(?:[A-Za-z]\d{1,3}|[$@%~]\w{1,3})\")\s*:\s*(\"[^\"\\{}]*\")")
+_LEGEND_IN_DATA = re.compile(rf"\{{(?:\s*{_SHORT_PAIR.pattern}\s*,?)+\s*\}}")
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
@@ -38,10 +40,8 @@ _COLUMN = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w/-]+|\[\d+\])*)\s+(\S
 """A path, or a key alone, with its value behind blanks."""
 
 _DASHES = re.compile(r"(?:[-*•]\s+)+")
-_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|→\t] ?|  )")
+_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]*[:|│→\t] ?|  +|$)")
 
-_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)(\s[^<>]*)?>")
-_ATTRIBUTE = re.compile(r"([\w.-]+)=\"([^\"]*)\"")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
@@ -57,8 +57,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     `names` are the keys by which the header of a table is recognised.
 
     >>> names = "id", "status"
-    >>> [values_of(text, names)[0] for text in ('{"id": [1, 2], "status": ["a", "b"]}', "<row><id>1</id></row>")]
-    [[[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], [{'row': {'id': 1}}]]
+    >>> [values_of(text, names)[0] for text in ('{"id": [1, 2], "status": ["a", "b"]}', "a.id = 1")]
+    [[[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], [{'a': {'id': 1}}]]
     >>> values_of("- id: 1\\n  status: a\\n- id: 2\\n  status: b", names)[0]
     [{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
@@ -84,7 +84,6 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     rows, rest = find_tables(_RULE.sub("", rest), columns)
     values += [rows] if rows else []
     values += containers_in(rest)
-    values += _xml_values(rest)
     values += _pair_values("\n".join([unfolded(rest), *paths]), frozenset(columns))
     return [_plain(value) for value in values], rest
 
@@ -125,6 +124,7 @@ def expanded(text: str, known: str = "") -> str:
     >>> expanded("($P stands for /usr/lib)\\n$P/numpy [see1] ✓\\n[see1]: https://a.b\\n(✓ = yes, ✗ = no)")
     '/usr/lib/numpy https://a.b yes'
     """
+    text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
     meanings: dict[str, str] = {}
     for number in (*range(min(3, len(lines))), *range(len(lines) - 1, 2, -1)):
@@ -144,6 +144,23 @@ def expanded(text: str, known: str = "") -> str:
         return text
     names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
     return re.sub(names, lambda match: meanings[match[0]], "\n".join(lines).strip("\n"))
+
+
+def _with_meanings_in_data(text: str, known: str) -> str:
+    """A JSON text with the short strings that a mapping in it explains written out, and that mapping
+    empty.
+
+    >>> _with_meanings_in_data('{"values": {"v0": "sent"}, "rows": [{"status": "v0"}]}', "")
+    '{"values": {}, "rows": [{"status": "sent"}]}'
+    """
+    for legend in _LEGEND_IN_DATA.finditer(text) if text.lstrip()[:1] in ("{", "[") else ():
+        meanings = dict(_SHORT_PAIR.findall(legend[0]))
+        if all(name not in known and text.count(name) > 1 for name in meanings):
+            text = f"{text[: legend.start()]}{{}}{text[legend.end() :]}"
+            for name, meaning in meanings.items():
+                text = text.replace(name, meaning)
+            break
+    return text
 
 
 def _as_word(name: str) -> str:
@@ -212,54 +229,6 @@ def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
             if all(isinstance(row, list) and len(row) == len(header) for row in rows) and rows:
                 return [dict(zip(map(str, header), row, strict=True)) for row in rows]
     return []
-
-
-def _xml_values(text: str) -> Iterator[Any]:
-    """Yield what stands in matching tags, as mappings; a tag without an end is text."""
-    stack: list[tuple[str, int, dict[str, Any]]] = []
-    for match in _TAG.finditer(text):
-        closing, name, rest = match.groups()
-        if not closing:
-            if len(stack) < _MOST_DEPTH:
-                stack.append(
-                    (
-                        name,
-                        match.end(),
-                        {key: _cell(item) for key, item in _ATTRIBUTE.findall(rest or "")},
-                    )
-                )
-            if not (rest or "").endswith("/"):
-                continue
-        if not any(name == opened for opened, _, _ in stack[-3:]):
-            continue
-        while stack[-1][0] != name:
-            stack.pop()
-        _, begin, inner = stack.pop()
-        value: Any = inner or _cell(text[begin : match.start()])
-        if (
-            len(inner) == 1
-            and isinstance(only := next(iter(inner.values())), list)
-            and not _nested(only)
-        ):
-            value = only
-        if not stack:
-            if inner:
-                yield {name: value}
-            continue
-        parent = stack[-1][2]
-        if name in parent:
-            kept = parent[name]
-            parent[name] = (
-                [*kept, value]
-                if isinstance(kept, list) and not isinstance(value, list)
-                else [kept, value]
-            )
-        else:
-            parent[name] = value
-
-
-def _nested(items: list[Any]) -> bool:
-    return any(isinstance(item, dict | list) for item in items)
 
 
 def _cell(text: str) -> Any:

@@ -97,25 +97,13 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
         )
     if "|" in header:
         read_bars = lambda line: _bars(line) if "|" in line else None  # noqa: E731
-        return _take(lines, start, _bars(header), names, read_bars) or _turned(lines, start, names)
+        return _take(lines, start, _bars(header), names, read_bars)
     for delimiter in ("\t", ";", ","):
         if delimiter in header:
             read = partial(_fields, delimiter=delimiter)
             if (table := _take(lines, start, read(header), names, read)) is not None:
                 return table
     return None
-
-
-def _turned(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
-    """The table between bars whose names stand in its first column; None where most of these are no
-    names.
-    """
-    end = next((at for at in range(start, len(lines)) if "|" not in lines[at]), len(lines))
-    grid = [_bars(line) for line in lines[start:end] if not _RULE.fullmatch(line)]
-    columns = [row[0] for row in grid[1:]]
-    if not _known(columns, names) or len({len(row) for row in grid}) > 1:
-        return None
-    return [_row(columns, cells) for cells in list(zip(*grid[1:], strict=True))[1:]], end - start
 
 
 def _known(columns: Sequence[str], names: Collection[str]) -> bool:

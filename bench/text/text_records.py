@@ -81,7 +81,9 @@ class TextReading:
         self.all_records = tuple(records)
         """Those, and what stands behind its keys in a layout that nobody knows."""
 
-        self._rest = decoded(rest)
+        self.rest = decoded(rest)
+        """What stands outside of data and tables."""
+
         self._saying: dict[tuple[str, str], frozenset[int]] = {}
         self._lines_with: dict[str, list[Line]] = {}
 
@@ -98,7 +100,7 @@ class TextReading:
     @cached_property
     def lines(self) -> dict[str, list[Line]]:
         """Its sentences by each word and number in them."""
-        return by_word((line.text, line) for line in _sentences(self._rest))
+        return by_word((line.text, line) for line in _sentences(self.rest))
 
     @cached_property
     def words(self) -> frozenset[str]:

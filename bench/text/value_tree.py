@@ -1,9 +1,9 @@
-"""A structured value as a tree whose scalars are ticked off, and the tables in it."""
+"""A structured value as a tree whose scalars are ticked off."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -97,54 +97,3 @@ def nodes_of(node: Node) -> Iterator[Node]:
     yield node
     for child in node.children:
         yield from nodes_of(child)
-
-
-def tables_of(root: Node) -> dict[Words, list[tuple[list[Words], Node]]]:
-    """By the words of their columns, in order of the alphabet, the lists of rows with the same
-    columns, and the whole as a row.
-    """
-    tables: dict[Words, list[tuple[list[Words], Node]]] = {}
-    for node in nodes_of(root):
-        rows = rows_of(node) or [node] * (node is root)
-        columns = {tuple(_columns(row)) for row in rows if row.children}
-        if len(columns) == 1 and all(isinstance(row.value, dict) for row in rows):
-            of_rows = list(next(iter(columns)))
-            words = tuple(sorted(word for column in of_rows for word in column))
-            tables.setdefault(words, []).append((of_rows, node))
-    return tables
-
-
-def rows_of(node: Node) -> list[Node]:
-    """The records of a list, or of a mapping in which each has its key as a value; none for any
-    other.
-    """
-    by_key = bool(node.children) and all(
-        any(leaf.is_key for leaf in child.children) for child in node.children
-    )
-    return node.children if by_key or isinstance(node.value, list) else []
-
-
-def _columns(row: Node) -> Iterator[Words]:
-    """Yield the words of the path of each scalar of a row, within the row."""
-    depth = len(row.path)
-    for leaf in row.leaves():
-        inner = leaf.path[depth:]
-        yield tuple(word for node in inner for word in (node.key or (str(node.place),)))
-
-
-def in_order(columns: list[Words], header: Sequence[str]) -> list[int] | None:
-    """The columns as a header names them, by number; None where it does not name each once."""
-    order: list[int] = []
-    at = 0
-    while at < len(header):
-        left = [number for number in range(len(columns)) if number not in order]
-        named = [
-            number
-            for number in left
-            if columns[number] == tuple(header[at : at + len(columns[number])])
-        ]
-        if not named:
-            return None
-        order.append(max(named, key=lambda number: len(columns[number])))
-        at += len(columns[order[-1]])
-    return order if len(order) == len(columns) else None

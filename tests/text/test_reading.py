@@ -41,7 +41,6 @@ PAIRS = (
     "key_lines",
     "equals_pairs",
     "dotted_paths",
-    "xml",
     "short_keys",
     "strings_by_reference",
     "rows_reversed",

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_prefix, unescape_cut
+from ...text.decode import NothingParsed, parse_prefix, plain_lines, unescape_cut
+from ...text.facts import occurs
 from ...text.field_list import is_prose
 from ...text.fields import FieldTable
 from ...text.identifiers import broken_identifiers
-from ...text.instructions import is_notice_word
+from ...text.instructions import is_denied, is_notice_word
 from ...text.line_changes import ResultLines
 from ...text.numbers import is_number
-from ...text.quantities import same_value
+from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
 from .counts import Counts
@@ -32,6 +33,7 @@ _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
 _FEWEST_PAIRS = 3
+_WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
@@ -82,6 +84,8 @@ def changed(evidence: ReplayEvidence) -> Check:
                 *dropped(evidence, own),
             ]
         findings += known[own.number]
+        if evidence.messages.contents.is_encoded(own.message):
+            evidence.session.unread.add(own.number)
     return check_of(
         findings,
         looked_at,
@@ -173,9 +177,10 @@ def _altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterat
         for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
         if part.strip()
     ]
+    called = plain_lines(own.result.arguments) if own.result else ""
     seen: set[str] = set()
     for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
-        if part in original or part in known or part in seen:
+        if part in original or part in known or part in seen or part.strip() in called:
             continue
         seen.add(part)
         if not original.altered(part.rstrip("\\")):
@@ -204,6 +209,9 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     first, *others = (
         notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
     )
+    if not evidence.messages.understands(own.number, step or 0):
+        evidence.session.unread.add(own.number)
+        return []
     pieces = (first, *(_from_next_record(piece, table) for piece in others))
     return [
         item
@@ -245,7 +253,9 @@ def _changed_in(
                 renamed = _is_renamed(evidence, table, text, known, pairs)
                 is_added = not table.has_container(key) and _is_added(own, key, text, known, pairs)
                 is_stated = is_added or is_unsupported(evidence, own, text, fewest=3)
-                if is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
+                if (is_stated or renamed) and _says_only(text, best, table):
+                    evidence.session.unread.add(own.number)
+                elif is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values = [value for number in best for value in table.values(number, key)]
@@ -264,13 +274,41 @@ def _changed_in(
                 continue
             is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
             if values and (not is_same or _is_begun(own, text, values)):
-                found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
+                if is_same or _is_of_kind(text, values):
+                    found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
+                else:
+                    evidence.session.unread.add(own.number)
             else:
                 agreeing += bool(values)
     if len(found) > max(agreeing, _FEWEST_PAIRS) and piece.lstrip()[:1] not in ("{", "["):
         evidence.session.unread.add(own.number)
         return []
     return found
+
+
+def _is_of_kind(text: str, values: list[str]) -> bool:
+    """True if a shown value can be held against the recorded ones: a quantity, a word, or a text
+    that has none of them. What has more words than these, or one of them within, is a way of
+    writing that nobody has read.
+
+    >>> [_is_of_kind(text, ["JFK"]) for text in ("SEA", "JFK → SEA", "not JFK", "as in the row above")]
+    [True, False, True, False]
+    """
+    words = _WORDS.findall(text)
+    if is_quantity(text) or is_denied(text) or len(words) < 2:
+        return True
+    has_one = any(occurs(text, value) for value in values if value)
+    return not has_one and len(words) <= 2 * max(len(_WORDS.findall(value)) for value in values)
+
+
+def _says_only(text: str, records: list[int], table: FieldTable) -> bool:
+    """True if a value under a key of its own has several words, each one of some records or of a
+    key: it is put together from these.
+    """
+    values = (value for number in records for _, value in table.pairs(number))
+    known = {word for value in values for word in _WORDS.findall(value.casefold())}
+    words = _WORDS.findall(text.casefold())
+    return len(words) > 1 and known.union(table.key_words).issuperset(words)
 
 
 def _is_renamed(
@@ -341,7 +379,8 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
     """True if a value is one of some, or goes on behind it in other words; at the end what a cut
     left of it is enough.
     """
-    at_end = bool(text) and shown.rstrip("\"'…. ]}").endswith(text)
+    text = text.strip()
+    at_end = bool(text) and shown.rstrip("\"'…. ]}\n").endswith(text)
     first = _MORE.sub("", text)
     return any(
         same_value(text, value) or first == value or (at_end and value.startswith(text))

@@ -10,11 +10,11 @@ import statistics
 from collections.abc import Sequence
 from functools import cached_property
 
-from ...text.decode import decode_strings
+from ...text.decode import containers_in, decode_strings
 from ...text.excerpts import NOTICE_CHARS
 from ..of_replay import ReplayEvidence
 from ..result_counts import counts_of, texts_in
-from .own import OwnText, gaps_shown
+from .own import OwnText, gaps_shown, notices_of
 
 _NEAR = 2
 """What is left out is known to so many lines, and to the characters of a notice."""
@@ -37,6 +37,11 @@ class Counts:
         sizes = evidence.session.result_counts(own.result)
         strings, inner = texts_in(decode_strings(text))
         self._exact |= sizes.exact | inner
+        shown = sum(1 for _ in containers_in(text))
+        self._exact |= {total - shown for total in sizes.rows if total > shown}
+        for piece in notices_of(evidence, own.result).pieces_of(own.text):
+            self._exact |= counts_of(piece.strip("\n"))
+            self._exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
         for full, lines in sizes.texts.items():
             self._between.append((lines - _NEAR, lines))
             for part in (text, *strings):
@@ -66,6 +71,15 @@ class Counts:
             or value in counts_of(text)
             for text in beside
         )
+
+    def may_be_left_out(self, number: str) -> bool:
+        """True if some message that a summary may stand for is as long."""
+        return number.isdigit() and int(number[:18]) <= self._longest
+
+    @cached_property
+    def _longest(self) -> int:
+        messages = self._evidence.messages
+        return max(len(message.text) for message in messages.messages[: messages.recorded])
 
     def is_all(self, number: str) -> bool:
         """True if a number counts all rows or lines of the result, or of a list in it."""

@@ -18,7 +18,10 @@ _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")
 OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
-_SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{2,14}(?![\w-]|\.\d)")
+_SMALL = 99
+"""A number up to this counts only the missing characters."""
+
+_SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{1,14}(?![\w-]|\.\d)")
 
 
 class Notices(NamedTuple):
@@ -51,11 +54,11 @@ class Notices(NamedTuple):
     def _states_size(self, line: str, missing: str) -> bool:
         """True if a line states a size of the result, or of what is missing."""
         stated = {int(number.replace(",", "")) for number in _SIZE.findall(line)}
-        return (
-            bool(stated)
-            and self._is_own(line)
-            and not stated.isdisjoint(self.sizes() | counts_of(missing))
+        large = {number for number in stated if number > _SMALL}
+        is_stated = len(missing) in stated or not large.isdisjoint(
+            self.sizes() | counts_of(missing) if large else ()
         )
+        return is_stated and self._is_own(line)
 
     def _is_own(self, line: str) -> bool:
         """True for a short line that is none of the result, and has no field of it."""

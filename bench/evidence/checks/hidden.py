@@ -16,7 +16,8 @@ from .claims import SUCCESS, false_claims
 from .own import OwnText, check_of, new_lines, own_texts, shows_line
 from .repeated import claims_repetition
 
-_DIGITS = re.compile(r"\d+")
+_VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
+"""A number, or a handle, which differ between the texts of one form."""
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
@@ -54,7 +55,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         own for own in of_results if own.result and not evidence.session.failed(own.result)
     ]
     of_success = {
-        _DIGITS.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)
+        _VARIES.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)
     }
     for own in of_results:
         if own.result is None or not evidence.session.failed(own.result):
@@ -62,7 +63,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             continue
         rewritten += 1
         placeholder = (
-            _DIGITS.sub("0", own.text) in of_success
+            _VARIES.sub("0", own.text) in of_success
             or evidence.session.says_omission(own.result, own.text)
             or claims_repetition(own)
         )

@@ -38,6 +38,7 @@ _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
 _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models write for any amount
+_TOTAL = re.compile(r"[\w .-]{1,40}[:=]\s*(\d+(?:\.\d+)?)\W*")
 _FEWEST_DIGITS = 2
 
 
@@ -60,11 +61,15 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     findings: list[Finding] = []
     of = summaries = 0
     for own in own_texts(evidence):
+        if evidence.messages.contents.is_encoded(own.message):
+            continue
         lines = [_without(line, says) for line in new_lines(evidence, own)]
         of += bool(lines)
         summaries += bool(lines) and own.result is None
         strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
-        if not strange and (signs := _currencies(own.text) - evidence.session.mentions.currencies):
+        if not strange and (
+            signs := _currencies(own.message.text) - evidence.session.mentions.currencies
+        ):
             of += not lines
             strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
@@ -134,7 +139,13 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            if ordered or (adds and not where and is_unsupported(evidence, own, text)):
+            counts = counts or Counts(evidence, own)
+            if ordered or (
+                adds
+                and not where
+                and is_unsupported(evidence, own, text)
+                and not ((total := _TOTAL.fullmatch(text)) and counts.is_statistic(total[1]))
+            ):
                 yield text[:200]
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
@@ -148,13 +159,16 @@ def _strange(
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
+            omits = says_omission(sentence, "")
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
                 counts = counts or Counts(evidence, own)
                 counted = (
                     counts.is_all(number)
                     if of_all
-                    else counts.has(number) or counts.is_statistic(number)
+                    else counts.has(number)
+                    or counts.is_statistic(number)
+                    or (own.result is None and omits and counts.may_be_left_out(number))
                 )
                 if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
@@ -214,7 +228,8 @@ def _numbers(
         )
         if known and not counts:
             continue
-        if counts and states_all and not says_omission(sentence, ""):
+        of_rows = counted is not None and counted[0].strip() != "characters"
+        if counts and of_rows and states_all and not says_omission(sentence, ""):
             yield value, True
             continue
         if terms is None:

@@ -12,6 +12,7 @@ from ...model import as_text, nested
 from ...model.scores import Check, Finding
 from ...text.decode import containers_in
 from ...text.fields import FieldTable
+from ...text.omissions import notice_at
 from ...text.text_records import Pair
 from ..of_replay import ReplayEvidence
 from .own import OwnText, check_of, new_lines, own_texts, speaker_of
@@ -19,6 +20,7 @@ from .own import OwnText, check_of, new_lines, own_texts, speaker_of
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
 """JSON, or a row of a table: three cells with nothing but a separator between them."""
 
+_OPENS = re.compile(r"\{\s*[\"'][^\"'{}\[\]]{1,60}[\"']\s*:\s*\S")
 _FEWEST_WORDS = 6
 """So many words in a row tell who said them."""
 
@@ -44,7 +46,8 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     records, mentions = evidence.session.records, evidence.session.mentions
     for own in texts:
         quotes = [*_quotes(own)]
-        lines = new_lines(evidence, own) if records.by_identity else ()
+        is_read = records.by_identity and own.number not in evidence.session.unread
+        lines = new_lines(evidence, own) if is_read else ()
         data = [*_of_other_records(evidence, own)] if own.result is None else []
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         names = bool(quotes or prose or data)
@@ -76,12 +79,17 @@ def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str])
 
 def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield the values in the data of a summary that no record of that identity has."""
-    records = evidence.session.records
+    records, verbatim = evidence.session.records, evidence.session.mentions.verbatim
     if "{" not in own.text or not records.by_identity:
         return
     if not any(map(records.names_any, own.text.split("\n"))):
         return
-    for table in map(FieldTable, containers_in(own.text)):
+    parts = (
+        part
+        for part in _data_parts(own.text)
+        if "{" in part and not verbatim(part[: notice_at(part)])
+    )
+    for table in map(FieldTable, chain.from_iterable(map(containers_in, parts))):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
             if _is_call(evidence, pairs):
@@ -108,6 +116,21 @@ def _is_call(evidence: ReplayEvidence, pairs: Iterable[Pair]) -> bool:
         for name, value in arguments.items()
         if name in stated
     )
+
+
+def _data_parts(text: str) -> Iterator[str]:
+    """Yield the lines that open data with a key, each alone: what is cut there ends there; and those
+    between them.
+    """
+    between: list[str] = []
+    for line in text.split("\n"):
+        if _OPENS.search(line):
+            yield "\n".join(between)
+            yield line
+            between = []
+        else:
+            between.append(line)
+    yield "\n".join(between)
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:

@@ -10,18 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from html import unescape as unescape_html
+from itertools import compress
 from typing import Any, NamedTuple
 
 from ...model import Message, ToolResult, nested
 from ...model.scores import Check, Finding
 from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
 from ...text.excerpts import NOTICE_CHARS, Gap, gaps_of
+from ...text.omissions import notice_at
 from ...text.reading import unfolded, without_number
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
-
-_NUMBERED = re.compile(r"^\s*\d+(?:\s{2,}|\s*[:|→\t]\s?|$)")
-"""What a tool that numbers lines puts in front of each."""
 
 _SPEAKERS = {
     "user": ("user", "human", "customer"),
@@ -34,6 +33,10 @@ _QUOTE = re.compile(
     + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
     re.IGNORECASE,
 )
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
+_QUOTED_BLANKS = 3
+"""Words of a message between tags are a quotation from so many blanks on."""
 
 MOST_FINDINGS = 5
 """The findings of one check that are kept for a report."""
@@ -192,7 +195,14 @@ def _prose(line: str, verbatim: Callable[[str], bool]) -> Iterator[str]:
     """Yield the sentences of a line that no message has; none for a blank line."""
     if not line.strip() or verbatim(line):
         return
-    prose = _NUMBERED.sub("", _behind_data(line))
+    quoted = line[: notice_at(line)]
+    if quoted.strip() and verbatim(quoted):
+        line = line[len(quoted) :]
+    pieces = _TAG.split(line)
+    if len(pieces) > 1:
+        is_new = (piece.count(" ") < _QUOTED_BLANKS or not verbatim(piece) for piece in pieces)
+        line = " ".join(compress(pieces, is_new))
+    prose = without_number(_behind_data(line))
     for part in unescape(prose).split("\n") if "\\" in prose else (prose,):
         if part.strip() and (part == line or not verbatim(part)):
             yield part

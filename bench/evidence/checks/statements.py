@@ -68,12 +68,17 @@ def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest
     if sentence.rstrip().endswith(":") or is_title(sentence) or says_omission(sentence, ""):
         return False
     mentions = evidence.session.mentions
+    table = None if own.result is None else evidence.messages.table(own.result.index)
     for prose in (
         run.group() for part in _said_parts(evidence, sentence) for run in _PROSE.finditer(part)
     ):
         words = set(map(str.casefold, _WORD.findall(prose)))
         strange = [
-            word for word in words if word not in FUNCTION_WORDS and not is_notice_word(word)
+            word
+            for word in words
+            if word not in FUNCTION_WORDS
+            and not is_notice_word(word)
+            and not (table and word in table.key_words)
         ]
         if len(strange) < fewest or mentions.verbatim(prose):
             continue

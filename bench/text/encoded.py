@@ -1,0 +1,39 @@
+"""Runs of base64 or hexadecimal digits in a text."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from contextlib import suppress
+
+_RUN = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{48,}={0,2}(?![\w+/])")
+_MOST_SLASHES = 12
+"""A path has more of them: one in so many characters."""
+
+_DECODERS: tuple[Callable[[str], bytes], ...] = (
+    bytes.fromhex,
+    lambda run: b64decode(run, validate=True),
+)
+
+
+def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
+    """A text with what its encoded runs say in their place where that is text, and whether it has
+    any; a run that a `known` text has is none.
+
+    >>> decoded_runs("hex: " + ("café " * 9).encode().hex())[0]
+    'hex: café café café café café café café café café '
+    >>> decoded_runs("/usr/lib/python/site/packages/bench/text/encoded/decoders"), decoded_runs("ab" * 20)[1]
+    (('/usr/lib/python/site/packages/bench/text/encoded/decoders', False), False)
+    """
+    has_any = False
+    for run in dict.fromkeys(_RUN.findall(text)):
+        if run in known or run.count("/") * _MOST_SLASHES > len(run):
+            continue
+        for decode in _DECODERS:
+            with suppress(ValueError):
+                data = decode(run)
+                has_any = True
+                text = text.replace(run, data.decode())
+                break
+    return text, has_any

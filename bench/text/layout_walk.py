@@ -1,0 +1,285 @@
+"""A walk over a text that writes a structured value in a layout that nobody knows by name.
+
+The text is walked from left to right: words of keys, then the value that stands under these keys,
+and so on, until every scalar of the value was written once. Between two values there is nothing but
+the keys that lead to the next one (or close the one before), numbers of rows, signs that separate,
+and words by which layouts call their parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .separators import LINKS, behind_separator, is_part
+from .table_cells import Cells, Grid, in_order, tables_of
+from .value_tree import Node, Words, nodes_of, words_of_key
+from .written_values import end_of
+
+_OF_TABLES = frozenset({"table", "tbody", "td", "th", "thead", "tr"})
+
+_WORD = re.compile(r"\w+")
+_COUNTED = re.compile(r"[^\W\d_]+ #?(?=\d{1,6}\b(?![.,]\d))")
+"""A word with a number behind it: `row 3`."""
+
+_GOES_ON = re.compile(r",\d")
+"""More of a number."""
+
+_MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN = 24, 8, 60
+
+
+class Walk:
+    """One walk over a folded text; `backwards`: the last records come first."""
+
+    def __init__(self, text: str, value: object, *, backwards: bool) -> None:
+        self._text = text
+        self._root = Node(value)
+        leaves = list(self._root.leaves())
+        self._by_name: dict[Words, list[Node]] = {}
+        for node in reversed(leaves) if not backwards else leaves:
+            for name in {node.name, _singular(node.name)}:
+                self._by_name.setdefault(name, []).append(node)
+        self._backwards = backwards
+        self._keys = {word for node in nodes_of(self._root) for word in node.key}
+        self._grids = tables_of(self._root)
+        self._most_words = max(map(len, self._grids), default=0) + _MOST_BETWEEN
+        self._uprights: dict[Words, list[Grid]] = {}
+        for grid in (grid for grids in self._grids.values() for grid in grids):
+            for column in grid.columns if len(grid.rows) > 1 else ():
+                self._uprights.setdefault(column, []).append(grid)
+        self._header_sizes = sorted({len(words) for words in self._grids}, reverse=True)
+        self._before: Node | None = None  # the scalar that was written last
+        self._words: list[str] = []  # since then
+        self._names: list[Words] | None = None  # that they may end with
+        self._has_new_word = False
+        self._at = self._begin = 0  # here, and behind the scalar that was written last
+
+    @property
+    def has_begun(self) -> bool:
+        """True if a part of the value was recognised."""
+        return self._root.left < self._root.size
+
+    def end(self) -> int | None:
+        """The place behind the value; None where something else stands in it."""
+        while self._root.left:
+            if not self._goes_on():
+                return None
+        if _GOES_ON.match(self._text, self._at):
+            return None
+        end = self._at
+        while self._goes_on():  # what need not come
+            end = self._at
+        self._at = end
+        while self._word(closing=True) or (
+            self._text[self._at : self._at + 1] not in "[({" and self._separator()
+        ):
+            pass
+        return self._at
+
+    def _goes_on(self) -> bool:
+        """Go behind the next value or table, and the words before it; False if something else
+        stands there.
+        """
+        while True:
+            if self._has_new_word and (self._table() or self._upright()):
+                return True
+            self._has_new_word = False
+            if self._value():
+                return True
+            if not (self._word() or self._ordinal() or self._separator()):
+                return False
+
+    def _value(self) -> bool:
+        """Go behind a value that is due here."""
+        for node in self._due():
+            end = end_of(self._text, self._at, node.value)
+            if end is not None:
+                node.tick_off()
+                self._at = end
+                self._begin_behind(node)
+                return True
+        return False
+
+    def _begin_behind(self, node: Node) -> None:
+        """Forget the words that led to the scalar that was written last."""
+        self._before, self._words, self._names, self._begin = node, [], None, self._at
+
+    def _due(self) -> Iterator[Node]:
+        """Yield the scalars whose key was named last, those first that go on with the open record."""
+        names = self._names
+        if names is None:
+            names = self._names = self._named_last()
+        for name in names:
+            waiting = self._by_name.get(name, [])
+            while waiting and not waiting[-1].left:
+                waiting.pop()
+            near = [node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left]
+            yield from (node for node in near if self._may_follow(node, self._words))
+
+    def _named_last(self) -> list[Words]:
+        """The names that the last words may be, but for numbers and words of layouts behind them."""
+        names: dict[Words, None] = {}
+        words = self._words
+        behind = [word for word in words[:1] if word in LINKS]
+        starts = _ends_of(words[len(behind) :][:_MOST_WORDS], of_start=True)
+        for size in range(len(words), -1, -1):
+            ends = (*_ends_of(words[:size]), *starts)
+            names.update(dict.fromkeys(name for name in ends if name in self._by_name))
+            last = words[size - 1] if size else ""
+            if last and not (last.isdigit() or last in LINKS or is_part(last)):
+                return list(names)
+        before = self._before
+        return (
+            [*names, before.name if before else ()]
+            if before is None or before.place >= 0
+            else list(names)
+        )
+
+    def _may_follow(self, node: Node, words: Sequence[str]) -> bool:
+        """True if a part of the value may come now, behind some words.
+
+        What is left is complete, what is entered is new, its keys are among the words, and these
+        say nothing else.
+        """
+        before = self._before.path if self._before else [self._root]
+        path = node.path
+        shared = next(
+            (at for at, (a, b) in enumerate(zip(before, path, strict=False)) if a is not b),
+            len(before),
+        )
+        entered = path[shared:]
+        if any(other.left for other in before[shared:]) or any(
+            new.left < new.size for new in entered
+        ):
+            return False
+        if entered and entered[0].follows_unwritten():
+            return False
+        named = entered if node.children else entered[: -2 if node.is_key else -1]
+        if not all(
+            word in words or word.removesuffix("s") in words for new in named for word in new.key
+        ):
+            return False
+        known = {word for other in (*before, *path) for word in other.key}
+        numbers = {str(number) for other in (*before, *path) for number in other.numbers}
+        return all(_is_known(word, known) or word in numbers or word in LINKS for word in words)
+
+    def _table(self) -> bool:
+        """Go behind a header whose columns were named last, and the rows below it."""
+        for words in (self._words, [word for word in self._words if word not in _OF_TABLES]):
+            for size in self._header_sizes if words else ():
+                for grid in (
+                    self._grids.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ()
+                ):
+                    order = in_order(grid.columns, words[-size:])
+                    if (
+                        order
+                        and self._may_follow(grid.node, words[:-size])
+                        and self._rows(grid, order)
+                    ):
+                        return True
+        return False
+
+    def _rows(self, grid: Grid, order: list[int]) -> bool:
+        """Go behind the rows below a header; False if not even one stands there."""
+        header = self._text[self._begin : self._at]
+        cells = Cells(self._text, self._at, grid.sign_in(header))
+        rows = [row for row in grid.rows if row.left]
+        last = None
+        for row in reversed(rows) if self._backwards else rows:
+            leaves = grid.cells_of(row)
+            if not cells.go_behind([leaves[column] for column in order], row.numbers):
+                break
+            last = next(leaf for column in reversed(order) if (leaf := leaves[column]))
+            for leaf in row.leaves():
+                leaf.tick_off()
+        if last is not None:
+            self._at = cells.at
+            self._begin_behind(last)
+        return last is not None
+
+    def _upright(self) -> bool:
+        """Go behind a table that has a line for each column: its name, then the value of each row."""
+        for name in _ends_of(self._words):
+            for grid in self._uprights.get(name, ()):
+                if self._may_follow(grid.node, self._words[: -len(name)]) and self._lines(
+                    grid, name
+                ):
+                    return True
+        return False
+
+    def _lines(self, grid: Grid, name: Words) -> bool:
+        """Go behind the lines of an upright table, the first of which was named."""
+        columns, rows = grid.columns, [grid.cells_of(row) for row in grid.rows]
+        start, words, left = self._at, self._words, list(range(len(columns)))
+        cells = Cells(self._text, self._at, grid.sign_behind(self._text, self._at))
+        while left:
+            column = next((number for number in left if columns[number] == name), None)
+            if column is None or not cells.go_behind([row[column] for row in rows], is_named=True):
+                self._at, self._words = start, words
+                return False
+            left.remove(column)
+            self._at = cells.at
+            name = self._next_name([columns[number] for number in left]) if left else ()
+            cells.at = self._at
+        for leaf in grid.node.leaves():
+            leaf.tick_off()
+        self._begin_behind(next(leaf for leaf in reversed([*grid.node.leaves()])))
+        return True
+
+    def _next_name(self, names: list[Words]) -> Words:
+        """Go behind the words of one of some names; they are `()` where others stand here."""
+        self._words = []
+        while names and tuple(self._words) not in names:
+            if not (self._separator() or self._word()):
+                return ()
+        return tuple(self._words)
+
+    def _word(self, *, closing: bool = False) -> bool:
+        """Go behind a word that may stand between values: it is judged with the value that follows."""
+        match = _WORD.match(self._text, self._at)
+        if match is None or len(self._words) > self._most_words:
+            return False
+        words = words_of_key(match[0])
+        known = (
+            {word for node in self._before.path for word in node.key}
+            if closing and self._before
+            else self._keys
+        )
+        if not all(
+            _is_known(word, known) or (not closing and (word.isdigit() or word in LINKS))
+            for word in words
+        ):
+            return False
+        self._words += words
+        self._names, self._has_new_word = None, True
+        self._at = match.end()
+        return True
+
+    def _ordinal(self) -> bool:
+        """Go behind a word that only says what the number behind it counts."""
+        match = _COUNTED.match(self._text, self._at)
+        if match:
+            self._at = match.end()
+        return match is not None
+
+    def _separator(self) -> bool:
+        """Go behind a sign that separates and says nothing."""
+        end = behind_separator(self._text, self._at)
+        self._at = end or self._at
+        return end is not None
+
+
+def _singular(name: Words) -> Words:
+    """The name of one thing in a list, as XML and classes write it."""
+    return (*name[:-1], name[-1].removesuffix("s")) if name else name
+
+
+def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]:
+    """Yield the last words, the most first; `of_start`: the first ones."""
+    counts = range(min(_MOST_WORDS, len(words)), 0, -1)
+    return (tuple(words[:count] if of_start else words[-count:]) for count in counts)
+
+
+def _is_known(word: str, keys: set[str]) -> bool:
+    """True for a word of some keys, or of a layout."""
+    return word in keys or f"{word}s" in keys or is_part(word)

@@ -1,0 +1,55 @@
+"""Signs and words of a layout, which part its keys and values and say nothing."""
+
+from __future__ import annotations
+
+import re
+
+_PARTS = frozenset(
+    re.findall(
+        r"\w+",
+        "array column data dict element entry field insert into item json key list main map name number object record "
+        "result root row string struct table value dd dl dt li ol p span tbody td th thead tr ul",
+    )
+)
+"""The words by which layouts call their own parts."""
+
+LINKS = frozenset({"above", "as", "and", "for", "has", "have", "in", "is", "of", "the", "with"})
+"""The words that join keys and values in a sentence."""
+
+_SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
+_LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
+"""Dots or lines that lead from a key to its value."""
+
+
+def behind_separator(text: str, at: int) -> int | None:
+    """The place behind a sign that separates; None for any other, and for the sign of a number, a
+    comparison or an omission.
+
+    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<b>", "< 5", "")]
+    [1, None, 1, None, 1, None, None]
+    """
+    sign, following, behind = (
+        text[at : at + 1],
+        text[at + 1 : at + 2],
+        text[at - 1 : at] if at else "",
+    )
+    if leader := _LEADER.match(text, at):
+        return leader.end()
+    if sign not in _SEPARATORS or not sign:
+        return None
+    if sign in "-+." and following.isdigit() and not (behind.isalnum() and sign != "+"):
+        return None
+    if sign == "." and following == ".":
+        return None
+    if sign == "+" and behind not in "-=+ \n" and following not in "-=+":
+        return None
+    if sign == "<" and not (following.isalpha() or following in "/_!?"):
+        return None
+    if sign == ">" and behind not in "-=" and text.rfind("<", 0, at) <= text.rfind(">", 0, at):
+        return None
+    return at + 1
+
+
+def is_part(word: str) -> bool:
+    """True for a word in small letters by which a layout calls its parts."""
+    return word in _PARTS or word.removesuffix("s") in _PARTS

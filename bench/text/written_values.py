@@ -1,0 +1,98 @@
+"""Scalars as texts write them: as they are, with the escapes of a layout, a moment in other words."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from .dates import dates_in, moment_of, times_in
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
+_NONE = re.compile(r"null\b|none\b|nil\b", re.IGNORECASE)
+_TRUE, _FALSE = (
+    re.compile(r"true\b|yes\b", re.IGNORECASE),
+    re.compile(r"false\b|no\b", re.IGNORECASE),
+)
+_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(r"(?:\+\d)?")
+
+
+def folded(text: str) -> str:
+    """A text with a blank for each run of them and of line breaks; tabs, which part cells, stay.
+
+    >>> folded(" a\\n  b \\t c")
+    'a b\\tc'
+    """
+    return "\t".join(" ".join(part.split()) for part in text.split("\t"))
+
+
+def end_of(text: str, at: int, value: Any) -> int | None:
+    """The place behind a scalar that stands at a place of a text; None where it does not.
+
+    >>> end_of("id 5, ok", 3, 5.0), end_of("id 5%", 3, 5), end_of("on 5 May 2024.", 3, "2024-05-05")
+    (4, None, 13)
+    """
+    if value is None or value == [] or value == {} or value == "":
+        match = _NONE.match(text, at) if value is None else None
+        match = match or _EMPTY.match(text, at)
+        return match.end() if match else None
+    if isinstance(value, bool):
+        match = (_TRUE if value else _FALSE).match(text, at)
+        return match.end() if match else None
+    if isinstance(value, int | float):
+        match = _NUMBER.match(text, at)
+        while match and match[0].endswith("."):
+            match = _NUMBER.fullmatch(text, at, match.end() - 1)
+        is_same = match is not None and Decimal(match[0]) == Decimal(str(value))
+        return match.end() if match and is_same and _is_end(text, match.end()) else None
+    for form in forms_of(value):
+        if text.startswith(form, at) and (not form[-1:].isalnum() or _is_end(text, at + len(form))):
+            return at + len(form)
+    return _end_of_moment(text, at, value)
+
+
+def _end_of_moment(text: str, at: int, value: str) -> int | None:
+    """The place behind the date or time of day that a value is, where it stands in other words."""
+    moment = moment_of(value)
+    near = text[at : at + _MOMENT_CHARS] if moment else ""
+    for _, (start, end) in (*dates_in(near), *times_in(near)) if near[:1].isalnum() else ():
+        days = _DAYS_AFTER.match(near, end)
+        stop = days.end() if days else end
+        if start == 0 and moment_of(near[:stop]) == moment and _is_end(text, at + stop):
+            return at + stop
+    return None
+
+
+def _is_end(text: str, at: int) -> bool:
+    """True if no word, number or unit goes on at a place."""
+    after = text[at : at + 2]
+    return not (
+        after[:1].isalnum()
+        or after[:1] in ("_", "%", "°")
+        or (after[:1] == "." and after[1:].isdigit())
+    )
+
+
+def stands_in(value: str, text: str) -> bool:
+    """True if a folded text may write a value somewhere."""
+    return moment_of(value) != "" or any(form in text for form in forms_of(value))
+
+
+@lru_cache(maxsize=65536)
+def forms_of(value: str) -> tuple[str, ...]:
+    """A text as layouts write it, folded: as it is, and with the escapes of JSON, Python, SQL or XML."""
+    plain = folded(value)
+    written = (
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        json.dumps(value)[1:-1],
+        repr(value)[1:-1],
+        value.replace("'", "''"),
+        value.replace('"', '""'),
+        html.escape(value),
+        html.escape(value, quote=False),
+    )
+    return tuple(dict.fromkeys((plain, *map(folded, written))))
