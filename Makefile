@@ -63,7 +63,7 @@ lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting each distinct text once.
 	$(BIN)/python -m pytest -o addopts= -q -s benchmarks
 
-validity: .venv/.installed-dev ## Print the errors that docs/validity.md states, measured on the shipped recordings; two minutes.
+validity: .venv/.installed-dev ## Print the errors that docs/validity.md states, measured on the shipped recordings; five minutes.
 	PYTHONPATH=.:tests $(BIN)/python benchmarks/validity.py
 
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.

@@ -3,7 +3,7 @@ tables.
 
     PYTHONPATH=.:tests python benchmarks/validity.py [RECORDINGS...]
 
-RECORDINGS are judged in place of the shipped ones. Takes two minutes.
+RECORDINGS are judged in place of the shipped ones. Takes five minutes.
 """
 
 from __future__ import annotations
