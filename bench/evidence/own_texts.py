@@ -18,7 +18,7 @@ from ..text.field_list import fact_of_field
 from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
-from ..text.text_records import TextReading
+from ..text.text_records import TextReading, plain_key
 from ..text.texts import FactsHeld, Remembered, Texts
 from .contents import TraceContents
 
@@ -125,6 +125,10 @@ class TraceMessages:
         places = {place for place, fact in enumerate(facts) if fact in known and fact in held}
         if len(places) < _FEWEST or 2 * len(places) < sum(fact in known for fact in facts):
             return True
+        small, fields = text.casefold(), self.table(step).fields
+        keys = (plain_key(fields[place].key).split() for place in places)
+        if 2 * sum(all(word in small for word in key) for key in keys) < len(places):
+            return True  # values without their keys
         is_data = not self.reading(text).rest.strip()
         return is_data or 2 * len(places & self.fields_in(step, text)) >= len(places)
 
