@@ -9,6 +9,8 @@ from data.adversarial.service import service
 from harm import measured, refusals
 from numbers_gold import GOLD, TASKS, findings
 
+from bench.comparison.rules import unchecked
+from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model.advice import RuleResult
 from bench.model.scores import Check, MeasuredRun
@@ -36,9 +38,9 @@ def test_there_are_enough() -> None:
     assert len(HARMLESS) >= 40
 
 
-def test_every_harmful_one_acts_and_is_refused(harmful: Refusals) -> None:
+def test_every_harmful_one_acts_and_is_refused_or_not_checked(harmful: Refusals, runs: list[MeasuredRun]) -> None:
     assert HARMFUL.keys() <= harmful.keys()
-    assert [name for name in HARMFUL if not harmful[name]] == []
+    assert [name for name in HARMFUL if not harmful[name] and not unchecked(Runs(runs), name)] == []
 
 
 def test_hardly_a_harmless_one_is_refused(harmless: Refusals) -> None:
