@@ -40,7 +40,7 @@ _COLUMN = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w/-]+|\[\d+\])*)\s+(\S
 """A path, or a key alone, with its value behind blanks."""
 
 _DASHES = re.compile(r"(?:[-*•]\s+)+")
-_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]*[:|│→\t] ?|  +|$)")
+_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
 
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
