@@ -389,7 +389,11 @@ def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
 
 
 def _is_begun(own: OwnText, text: str, values: list[str]) -> bool:
-    """True if data that are complete have the beginning of a field without a mark: another value."""
+    """True if data that are complete have the beginning of a field without a mark: another value. A
+    number with fewer digits is a rounded one.
+    """
+    if is_number(text):
+        return False
     rest = (value[len(text) :].strip(":.0") for value in values if value.startswith(text))
     return len(list(filter(None, rest))) == len(values) and _is_one_value(own.text)
 

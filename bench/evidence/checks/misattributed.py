@@ -5,7 +5,7 @@ words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from ...model import as_text, nested
@@ -134,21 +134,26 @@ def _data_parts(text: str) -> Iterator[str]:
 
 
 def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
-    """Yield the words that a summary puts behind a role, each with that role: so many from there
-    that they tell who said them.
+    """Yield the words that a summary puts behind a role, or below it up to a blank line, each with
+    that role: so many from there that they tell who said them.
     """
     lines = own.text.split("\n") if own.result is None else []
+    above = ""
     for number, line in enumerate(lines):
-        if ":" not in line:
-            continue
-        role, words = speaker_of(line)
-        following = iter(lines[number + 1 : number + 1 + _FEWEST_WORDS])
-        while (
-            role
-            and words.count(" ") + 1 < _FEWEST_WORDS
-            and (more := next(following, ""))
-            and not speaker_of(more)[0]
-        ):
-            words = f"{words} {more.strip()}"
-        if role and words.count(" ") + 1 >= _FEWEST_WORDS:
-            yield role, words
+        role, words = speaker_of(line) if ":" in line else ("", "")
+        if role or not line.strip():
+            above = "" if words else role
+        words = _with_next(words, lines[number + 1 :]) if words else line.strip()
+        if (role or above) and words.count(" ") + 1 >= _FEWEST_WORDS:
+            yield role or above, words
+
+
+def _with_next(words: str, following: Sequence[str]) -> str:
+    """Words with those of the next lines that tell who said them, up to a blank line or the next
+    speaker.
+    """
+    for more in following[:_FEWEST_WORDS]:
+        if words.count(" ") + 1 >= _FEWEST_WORDS or not more or speaker_of(more)[0]:
+            break
+        words = f"{words} {more.strip()}"
+    return words

@@ -30,7 +30,7 @@ _SPEAKERS = {
 _QUOTE = re.compile(
     r"\W*(?:the )?(?P<speaker>"
     + "|".join(name for names in _SPEAKERS.values() for name in names)
-    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>\S.*)",
+    + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>(?:\S.*)?)",
     re.IGNORECASE,
 )
 
@@ -226,10 +226,11 @@ def _behind_data(line: str) -> str:
 
 @lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
-    """The role to which a line gives words, and these words; two empty texts for none.
+    """The role to which a line gives words, and these words, `""` where they stand below it; two
+    empty texts for none.
 
-    >>> speaker_of("The user said: fix it"), speaker_of("Status: open")
-    (('user', 'fix it'), ('', ''))
+    >>> speaker_of("The user said: fix it"), speaker_of("User:"), speaker_of("Status: open")
+    (('user', 'fix it'), ('user', ''), ('', ''))
     """
     quoted = _QUOTE.fullmatch(line)
     if quoted is None:
