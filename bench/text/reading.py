@@ -89,27 +89,31 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 
 
 def without_number(line: str) -> str:
-    """A line without the number that `cat -n` and readers of files write in front of it.
+    """A line without the number that `cat -n` and readers of files write in front of it; a number
+    alone is a line of its own.
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
+    >>> without_number("35866")
+    '35866'
     """
     match = _NUMBERED.match(line)
-    return line[match.end() :] if match else line
+    return line[match.end() :] or line if match else line
 
 
 def without_numbers(text: str) -> str:
-    """A text without the line numbers in front of all of its lines.
+    """A text without the line numbers in front of all of its lines; they have words behind them.
 
-    >>> without_numbers("  7: {\\n  8:   }"), without_numbers("7: a\\nb")
-    ('{\\n  }', '7: a\\nb')
+    >>> without_numbers("  7: {\\n  8:   }"), without_numbers("7: a\\nb"), without_numbers("35866")
+    ('{\\n  }', '7: a\\nb', '35866')
     """
     lines = text.rstrip("\n").split("\n")
     matches = [match for line in lines if (match := _NUMBERED.match(line))]
     numbers = [int(match[1][:9]) for match in matches]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         return text
-    return "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
+    rest = "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
+    return rest if rest.strip() else text
 
 
 @lru_cache(maxsize=256)

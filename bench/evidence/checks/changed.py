@@ -212,12 +212,24 @@ def _changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     if not evidence.messages.understands(own.number, step or 0):
         evidence.session.unread.add(own.number)
         return []
-    pieces = (first, *(_from_next_record(piece, table) for piece in others))
-    return [
+    pieces = [first, *(_from_next_record(piece, table) for piece in others)]
+    found = [
         item
         for piece in filter(str.strip, pieces)
         for item in _changed_in(evidence, own, piece, table)
     ]
+    if not found and not _are_compared(evidence, own, pieces):
+        evidence.session.unread.add(own.number)
+    return found
+
+
+def _are_compared(evidence: ReplayEvidence, own: OwnText, pieces: list[str]) -> bool:
+    """False if a text has most of its fields where they are seen, but held against no record."""
+    step = own.message.step or 0
+    table = evidence.messages.table(step)
+    records = (record for piece in pieces for record in evidence.messages.reading(piece).records)
+    compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
+    return 2 * compared >= len(evidence.messages.fields_in(step, own.text))
 
 
 def _changed_in(
