@@ -21,9 +21,7 @@ def main(folder: Path) -> None:
         (folder / place).mkdir(parents=True, exist_ok=True)
         for trace in traces:
             write_trace(trace, folder / place / f"{trace.id}.jsonl")
-            print(
-                f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results"
-            )
+            print(f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
 
 
 if __name__ == "__main__":

@@ -30,17 +30,11 @@ def main(folder: Path) -> None:
         investigate(transcript)
         transcript.write(folder / "terminal" / "session.json")
         for commands in BEGINNINGS:
-            transcript.write(
-                folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands
-            )
-    print(
-        f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages"
-    )
+            transcript.write(folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands)
+    print(f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages")
     for name, short in sessions():
         short.write(folder / "terminal_tickets" / f"{name}.json")
-        print(
-            f"terminal_tickets/{name}.json: {short.commands} commands, {len(short.messages)} messages"
-        )
+        print(f"terminal_tickets/{name}.json: {short.commands} commands, {len(short.messages)} messages")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from ..model import Step, ToolResult, Trace, grouped
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
-from ..text.decode import unescape
+from ..text.escapes import unescape
 from ..text.excerpts import Gap
 from ..text.identifiers import identifiers_of
 from ..text.line_changes import ResultLines

@@ -17,7 +17,8 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix, unescape
+from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
+from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
 from .reading import expanded, without_numbers

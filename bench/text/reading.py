@@ -15,7 +15,8 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import Any
 
-from .decode import NothingParsed, containers_in, parse_prefix, unescape_cut
+from .decode import NothingParsed, containers_in, parse_prefix
+from .escapes import unescape_cut
 from .tables import find_tables, read_cell
 
 _LEGEND = re.compile(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from ..model import grouped
-from .decode import LONG_CHARS, decoded, unescape
+from .decode import LONG_CHARS, decoded
+from .escapes import unescape
 from .facts import anchor, facts_of_line, flat, occurs, words_of
 from .numbers import is_number, numbers_in
 from .search import Strings

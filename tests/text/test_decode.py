@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 from reference import reading
 
-from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines, unescape
+from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines
+from bench.text.escapes import unescape
 from bench.text.texts import FactsHeld, Texts
 
 keys = st.text(max_size=6)

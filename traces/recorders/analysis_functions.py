@@ -1,9 +1,7 @@
-"""The functions of the analysis session, under the names of document 004: each computes its result
-from the simulated counts.
+"""The functions of the analysis session, under the names of document 004: each computes its result from the simulated counts.
 
-Statistics: Mann-Whitney per gene with Benjamini-Hochberg, hypergeometric over-representation, a
-running-sum score with permutations, Fisher's exact test for proportions. Figures are rounded to six
-significant digits, so that a last-bit difference of a library changes nothing.
+Statistics: Mann-Whitney per gene with Benjamini-Hochberg, hypergeometric over-representation, a running-sum score with permutations,
+Fisher's exact test for proportions. Figures are rounded to six significant digits, so that a last-bit difference of a library changes nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +26,7 @@ def _rounded(value: Any) -> float:
 
 
 class Analysis:
-    """One analysis in progress: the data, the types it has discovered, and the results that later
-    functions read.
-    """
+    """One analysis in progress: the data, the types it has discovered, and the results that later functions read."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -41,12 +37,8 @@ class Analysis:
         self.enrichment: dict[str, dict[str, Any]] = {}
 
     def process_cells(self, cell_type: str = "all") -> str:
-        """Assign every cell to the type whose markers it expresses most, and report what was
-        discovered.
-        """
-        scores = np.stack(
-            [self.expression[:, list(genes)].mean(axis=1) for genes in MARKERS.values()], axis=1
-        )
+        """Assign every cell to the type whose markers it expresses most, and report what was discovered."""
+        scores = np.stack([self.expression[:, list(genes)].mean(axis=1) for genes in MARKERS.values()], axis=1)
         names = np.array(list(MARKERS))
         self.cell_type = names[scores.argmax(axis=1)]
         ordered = np.sort(scores, axis=1)
@@ -60,9 +52,7 @@ class Analysis:
             chosen = self.cell_type == name
             top = [
                 GENES[gene]
-                for gene in sorted(
-                    MARKERS[name], key=lambda gene: -self.expression[chosen, gene].mean()
-                )[:4]
+                for gene in sorted(MARKERS[name], key=lambda gene: -self.expression[chosen, gene].mean())[:4]
             ]
             lines.append(
                 f"- {name}: {int(chosen.sum())} cells, median margin {np.median(margin[chosen]):.3f}, "
@@ -77,15 +67,10 @@ class Analysis:
 
     def compare_cell_counts(self, cell_types: list[str]) -> dict[str, Any]:
         """How the share of each type differs between the conditions."""
-        totals = {
-            condition: int((self.dataset.condition == condition).sum()) for condition in CONDITIONS
-        }
+        totals = {condition: int((self.dataset.condition == condition).sum()) for condition in CONDITIONS}
         compared: dict[str, Any] = {}
         for name in cell_types:
-            counts = {
-                c: int(((self.cell_type == name) & (self.dataset.condition == c)).sum())
-                for c in CONDITIONS
-            }
+            counts = {c: int(((self.cell_type == name) & (self.dataset.condition == c)).sum()) for c in CONDITIONS}
             table = [[counts[c], totals[c] - counts[c]] for c in CONDITIONS]
             odds, p_value = stats.fisher_exact(table)
             compared[name] = {
@@ -98,9 +83,7 @@ class Analysis:
         return {"total_cells": totals, "test": "Fisher's exact, two-sided", "cell_types": compared}
 
     def dea_split_by_condition(self, cell_type: str) -> dict[str, Any]:
-        """Differential expression between the conditions within one type. ValueError where a
-        condition has too few cells.
-        """
+        """Differential expression between the conditions within one type. ValueError where a condition has too few cells."""
         groups = []
         for condition in CONDITIONS:
             chosen = (self.cell_type == cell_type) & (self.dataset.condition == condition)
@@ -115,18 +98,12 @@ class Analysis:
         adjusted = stats.false_discovery_control(p_values, method="bh")
         change = treated.mean(axis=0) - control.mean(axis=0)
         rows = [
-            {
-                "gene": gene,
-                "log2_fold_change": _rounded(c),
-                "p_value": _rounded(p),
-                "adjusted_p_value": _rounded(a),
-            }
+            {"gene": gene, "log2_fold_change": _rounded(c), "p_value": _rounded(p), "adjusted_p_value": _rounded(a)}
             for gene, c, p, a in zip(GENES, change, p_values, adjusted, strict=True)
         ]
         self.tests[cell_type] = rows
         significant = sorted(
-            (r for r in rows if r["adjusted_p_value"] < ALPHA),
-            key=lambda r: (r["adjusted_p_value"], r["gene"]),
+            (r for r in rows if r["adjusted_p_value"] < ALPHA), key=lambda r: (r["adjusted_p_value"], r["gene"])
         )
         return {
             "cell_type": cell_type,
@@ -139,31 +116,19 @@ class Analysis:
         }
 
     def perform_enrichment_analyses(self, cell_type: str) -> dict[str, Any]:
-        """Over-representation in three collections and a running-sum score in a fourth, on the
-        genes of one type.
-        """
+        """Over-representation in three collections and a running-sum score in a fourth, on the genes of one type."""
         if cell_type not in self.tests:
-            raise ValueError(
-                f"no differential expression for '{cell_type}' yet — run dea_split_by_condition first"
-            )
+            raise ValueError(f"no differential expression for '{cell_type}' yet — run dea_split_by_condition first")
         rows = self.tests[cell_type]
         hits = {row["gene"] for row in rows if row["adjusted_p_value"] < ALPHA}
-        result = {
-            name: self._over_representation(self.sets[name], hits)
-            for name in ("go", "kegg", "reactome")
-        }
+        result = {name: self._over_representation(self.sets[name], hits) for name in ("go", "kegg", "reactome")}
         result["gsea"] = self._running_sum(self.sets["gsea"], rows)
         self.enrichment[cell_type] = result
         return result
 
-    def _over_representation(
-        self, sets: dict[str, tuple[str, ...]], hits: set[str]
-    ) -> dict[str, Any]:
+    def _over_representation(self, sets: dict[str, tuple[str, ...]], hits: set[str]) -> dict[str, Any]:
         shared = {name: sorted(hits.intersection(genes)) for name, genes in sets.items()}
-        p_values = [
-            float(stats.hypergeom.sf(len(shared[n]) - 1, len(GENES), len(hits), len(sets[n])))
-            for n in sets
-        ]
+        p_values = [float(stats.hypergeom.sf(len(shared[n]) - 1, len(GENES), len(hits), len(sets[n]))) for n in sets]
         adjusted = stats.false_discovery_control(p_values, method="bh")
         rows = [
             {
@@ -177,9 +142,7 @@ class Analysis:
         ]
         return _ranked(rows)
 
-    def _running_sum(
-        self, sets: dict[str, tuple[str, ...]], rows: list[dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _running_sum(self, sets: dict[str, tuple[str, ...]], rows: list[dict[str, Any]]) -> dict[str, Any]:
         random = np.random.default_rng(SEED + 2)
         weights = np.array([row["log2_fold_change"] for row in rows])
         order = np.argsort(-weights, kind="stable")
@@ -189,9 +152,7 @@ class Analysis:
         for term, genes in sets.items():
             inside = np.isin(names, genes)
             score = _enrichment_score(ranked, inside)
-            shuffled = [
-                _enrichment_score(ranked, random.permutation(inside)) for _ in range(PERMUTATIONS)
-            ]
+            shuffled = [_enrichment_score(ranked, random.permutation(inside)) for _ in range(PERMUTATIONS)]
             same_side = [s for s in shuffled if (s >= 0) == (score >= 0)]
             p_value = (1 + sum(abs(s) >= abs(score) for s in same_side)) / (1 + len(same_side))
             scale = float(np.mean(np.abs(same_side))) if same_side else 1.0
@@ -221,14 +182,10 @@ class Analysis:
                 f'<rect x="300" y="{y}" width="{length:.1f}" height="18" fill="#4c78a8"><title>p = {row["p_value"]}</title></rect>'
                 f'<text x="292" y="{y + 13}" text-anchor="end">{row["term"]}</text>'
             )
-        return _figure(
-            f"{analysis.upper()} terms, {cell_type}, treated vs control", bars, 40 + 26 * len(rows)
-        )
+        return _figure(f"{analysis.upper()} terms, {cell_type}, treated vs control", bars, 40 + 26 * len(rows))
 
     def display_dotplot(self, genes: list[str]) -> str:
-        """An HTML figure: per type and gene a dot, its area the share of expressing cells, its
-        darkness the mean expression.
-        """
+        """An HTML figure: per type and gene a dot, its area the share of expressing cells, its darkness the mean expression."""
         marks = []
         for row, name in enumerate(MARKERS):
             chosen = self.cell_type == name
@@ -243,25 +200,15 @@ class Analysis:
         return _figure(f"Expression of {', '.join(genes)}", marks, 190)
 
     def display_umap(self, cell_type: str) -> str:
-        """Would show an embedding; the module it needs is installed nowhere, so that the import
-        really fails.
-        """
+        """Would show an embedding; the module it needs is installed nowhere, so that the import really fails."""
         backend = importlib.import_module("simulated_umap_backend")
         return str(backend.embed(self.expression[self.cell_type == cell_type]))
 
     def search_enrichment_semantic(self, query: str) -> str:
-        """The terms of all enrichment results so far that share words with a query, as text, best
-        first.
-        """
+        """The terms of all enrichment results so far that share words with a query, as text, best first."""
         words = set(re.findall(r"[a-z]+", query.lower()))
         found = [
-            (
-                len(words & set(re.findall(r"[a-z]+", row["term"].lower()))),
-                row["p_value"],
-                cell_type,
-                name,
-                row,
-            )
+            (len(words & set(re.findall(r"[a-z]+", row["term"].lower()))), row["p_value"], cell_type, name, row)
             for cell_type, result in self.enrichment.items()
             for name, part in result.items()
             for row in part["results"]
@@ -280,9 +227,7 @@ class Analysis:
 
 
 def _enrichment_score(ranked: NDArray[np.float64], inside: NDArray[np.bool_]) -> float:
-    """The largest deviation of a running sum that rises by weight inside the set and falls evenly
-    outside.
-    """
+    """The largest deviation of a running sum that rises by weight inside the set and falls evenly outside."""
     up = np.where(inside, ranked, 0.0)
     down = np.where(inside, 0.0, 1.0)
     running = np.cumsum(up / up.sum() - down / down.sum())
@@ -290,9 +235,7 @@ def _enrichment_score(ranked: NDArray[np.float64], inside: NDArray[np.bool_]) ->
 
 
 def _ranked(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rows by p-value with the leading terms and the number of significant ones, in the shape that
-    document 004 reads.
-    """
+    """Rows by p-value with the leading terms and the number of significant ones, in the shape that document 004 reads."""
     ordered = sorted(rows, key=lambda row: (row["p_value"], row["term"]))
     return {
         "top_terms": [row["term"] for row in ordered[:10]],

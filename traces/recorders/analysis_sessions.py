@@ -1,9 +1,7 @@
-"""The analysis sessions: plans in the shape of document 004, run for real, with the routes taken
-and the routes that must be taken.
+"""The analysis sessions: plans in the shape of document 004, run for real, with the routes taken and the routes that must be taken.
 
-Two harnesses are recorded. `cut` is the current system of document 004: the model is shown
-`str(result)[:500]`, "Success" for an empty result. `whole` is the repaired one: the model is shown
-the whole result. The agent's sentences are scripted, the values in them are taken from what it was
+Two harnesses are recorded. `cut` is the current system of document 004: the model is shown `str(result)[:500]`, "Success" for an empty result.
+`whole` is the repaired one: the model is shown the whole result. The agent's sentences are scripted, the values in them are taken from what it was
 shown: a sentence whose values it could not see is not said.
 """
 
@@ -32,13 +30,7 @@ from .analysis_simulation import SEED, simulate
 
 BASE_T = 1_789_459_200.0
 CUT_CHARS = 500
-CRITICAL = (
-    "ImportError",
-    "ModuleNotFoundError",
-    "AttributeError",
-    "FileNotFoundError",
-    "PermissionError",
-)
+CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
 METHODS = ("go", "kegg", "reactome", "gsea")
 
 SYSTEM = (
@@ -49,9 +41,7 @@ SYSTEM = (
 
 @dataclass(frozen=True)
 class Planned:
-    """One step of a plan, with the route that must follow it: known to whoever laid out the
-    session, not computed by a rule.
-    """
+    """One step of a plan, with the route that must follow it: known to whoever laid out the session, not computed by a rule."""
 
     function_name: str
     parameters: dict[str, Any]
@@ -65,13 +55,9 @@ class Memory:
         self.texts: list[str] = []
 
     def quoted(self, value: Any) -> str | None:
-        """The value as it was shown: itself, or for a number its Python or its JSON form; None
-        where it was not shown.
-        """
+        """The value as it was shown: itself, or for a number its Python or its JSON form; None where it was not shown."""
         forms = [value] if isinstance(value, str) else [repr(value), as_text(value)]
-        return next(
-            (form for form in forms if any(_stands_in(text, form) for text in self.texts)), None
-        )
+        return next((form for form in forms if any(_stands_in(text, form) for text in self.texts)), None)
 
     def sentence(self, template: str, *values: Any) -> str:
         """The template with its values, `""` where one of them was never shown."""
@@ -88,9 +74,7 @@ Remark = Callable[[Memory, dict[int, Any]], list[str]]
 
 
 class Session:
-    """One session being recorded: executes the plan, decides the routes as document 004 does,
-    labels what must be taken.
-    """
+    """One session being recorded: executes the plan, decides the routes as document 004 does, labels what must be taken."""
 
     def __init__(
         self,
@@ -103,13 +87,7 @@ class Session:
         seed: int = SEED,
         folder: str = "analysis",
     ) -> None:
-        self.name, self.plan, self.remarks, self.final, self.whole = (
-            name,
-            plan,
-            remarks,
-            final,
-            whole,
-        )
+        self.name, self.plan, self.remarks, self.final, self.whole = name, plan, remarks, final, whole
         self.folder = folder
         self.analysis = Analysis(simulate(seed))
         self.memory = Memory()
@@ -122,47 +100,24 @@ class Session:
 
     def _add(self, kind: Any, **values: Any) -> int:
         index = len(self.steps)
-        self.steps.append(
-            kind(
-                index=index, agent=values.pop("agent", "analyst"), t=BASE_T + 11.0 * index, **values
-            )
-        )
+        self.steps.append(kind(index=index, agent=values.pop("agent", "analyst"), t=BASE_T + 11.0 * index, **values))
         return index
 
     def _run(self) -> None:
-        names = (
-            ", ".join(step.function_name for step in self.plan)
-            or "nothing, the question needs no analysis"
-        )
+        names = ", ".join(step.function_name for step in self.plan) or "nothing, the question needs no analysis"
         self._add(ModelTurn, content=f"The plan: {names}.", agent="planner", finish_reason="stop")
         if not self.plan:
-            self._route(
-                "executor", "after_result", 0, executed=False, evaluation=None, expected="complete"
-            )
+            self._route("executor", "after_result", 0, executed=False, evaluation=None, expected="complete")
         for number, step in enumerate(self.plan):
             evaluation = self._execute(number, step)
             self._route(
-                "executor",
-                "after_result",
-                number + 1,
-                executed=True,
-                evaluation=None,
-                expected="step_evaluate",
+                "executor", "after_result", number + 1, executed=True, evaluation=None, expected="step_evaluate"
             )
-            route = self._route(
-                "step_evaluator",
-                "after_evaluation",
-                number + 1,
-                True,
-                evaluation,
-                step.expected_route,
-            )
+            route = self._route("step_evaluator", "after_evaluation", number + 1, True, evaluation, step.expected_route)
             if route == "abort":
                 break
         sentences = [sentence for sentence in self.final(self.memory, self.results) if sentence]
-        self._add(
-            ModelTurn, content=" ".join(sentences), agent="response_generator", finish_reason="stop"
-        )
+        self._add(ModelTurn, content=" ".join(sentences), agent="response_generator", finish_reason="stop")
 
     def _execute(self, number: int, step: Planned) -> dict[str, Any]:
         said = self.remarks[number](self.memory, self.results) if number in self.remarks else []
@@ -176,9 +131,7 @@ class Session:
             error = f"{type(raised).__name__}: {raised}"
             critical = type(raised).__name__ in CRITICAL
         self.results[number] = value
-        untruncated = error or (
-            "" if value is None else as_text(value) if self.whole else str(value)
-        )
+        untruncated = error or ("" if value is None else as_text(value) if self.whole else str(value))
         seen = untruncated if self.whole or error else untruncated[:CUT_CHARS] or "Success"
         self.memory.texts.append(seen)
         self._add(
@@ -202,25 +155,14 @@ class Session:
         }
 
     def _route(
-        self,
-        router: str,
-        at: str,
-        done: int,
-        executed: bool,
-        evaluation: dict[str, Any] | None,
-        expected: str,
+        self, router: str, at: str, done: int, executed: bool, evaluation: dict[str, Any] | None, expected: str
     ) -> str:
-        """Record one decision by the rules of document 004 §4.2; `done` is the step index as
-        advanced after the execution.
-        """
+        """Record one decision by the rules of document 004 §4.2; `done` is the step index as advanced after the execution."""
         total = len(self.plan)
         state: dict[str, Any] = {
             "current_step_index": done,
             "execution_plan": {
-                "steps": [
-                    {"step_index": n, "function_name": s.function_name}
-                    for n, s in enumerate(self.plan)
-                ]
+                "steps": [{"step_index": n, "function_name": s.function_name} for n, s in enumerate(self.plan)]
             },
         }
         if evaluation is None:
@@ -230,23 +172,9 @@ class Session:
             )
         else:
             state["last_step_evaluation"] = evaluation
-            taken = (
-                "abort"
-                if evaluation["critical_failure"]
-                else "complete"
-                if done >= total
-                else "continue"
-            )
+            taken = "abort" if evaluation["critical_failure"] else "complete" if done >= total else "continue"
             options = ("continue", "complete", "abort")
-        index = self._add(
-            RouteDecision,
-            agent=router,
-            at=at,
-            router=router,
-            taken=taken,
-            options=options,
-            state=state,
-        )
+        index = self._add(RouteDecision, agent=router, at=at, router=router, taken=taken, options=options, state=state)
         self.expected[str(index)] = expected
         return taken
 
@@ -259,16 +187,11 @@ class Session:
             id=self.name,
             source=Source(format="native", path=f"traces/{self.folder}/{self.name}.jsonl"),
             steps=tuple(self.steps),
-            labels={
-                "routes": self.expected,
-                **({"task": self.name} if self.folder == "studies" else {}),
-            },
+            labels={"routes": self.expected, **({"task": self.name} if self.folder == "studies" else {})},
             meta={
                 "recorder": "traces/record_analysis.py",
                 "simulated": "counts and gene sets are simulated (seeded); statistics, errors and figures are computed; the sentences are scripted",
-                "shown": "the whole result"
-                if self.whole
-                else "str(result)[:500], 'Success' for an empty result",
+                "shown": "the whole result" if self.whole else "str(result)[:500], 'Success' for an empty result",
                 "execution_plan": {"steps": plan},
             },
         )
@@ -303,17 +226,10 @@ def after_dea(step: int) -> Remark:
     def remark(memory: Memory, results: dict[int, Any]) -> list[str]:
         found = results[step]
         rows = [*found["upregulated"][:2], *found["downregulated"][:2]]
-        said = [
-            memory.sentence(
-                "{} genes are significant in {}.", found["total_significant"], found["cell_type"]
-            )
-        ]
+        said = [memory.sentence("{} genes are significant in {}.", found["total_significant"], found["cell_type"])]
         said += [
             memory.sentence(
-                "{} changes by {} (adjusted p = {}).",
-                r["gene"],
-                r["log2_fold_change"],
-                r["adjusted_p_value"],
+                "{} changes by {} (adjusted p = {}).", r["gene"], r["log2_fold_change"], r["adjusted_p_value"]
             )
             for r in rows
         ]
@@ -329,9 +245,7 @@ def after_enrichment(step: int, question: str) -> Remark:
     return remark
 
 
-def leading(
-    memory: Memory, result: dict[str, Any], methods: tuple[str, ...], terms: int
-) -> list[str]:
+def leading(memory: Memory, result: dict[str, Any], methods: tuple[str, ...], terms: int) -> list[str]:
     return [
         memory.sentence(
             f"{method.upper()}: {{}} (p = {{}}).",
@@ -348,9 +262,7 @@ def totals(memory: Memory, result: dict[str, Any], cell_type: str) -> list[str]:
     said = []
     for method in METHODS:
         count, keyed = result[method]["total_significant"], memory.texts
-        shown = any(
-            as_text(result[method]) in text or str(result[method]) in text for text in keyed
-        )
+        shown = any(as_text(result[method]) in text or str(result[method]) in text for text in keyed)
         said.append(
             f"{cell_type}, {method.upper()}: {count} significant terms."
             if shown
@@ -377,15 +289,10 @@ def _after_search(memory: Memory, results: dict[int, Any]) -> list[str]:
 
 def _final_completed(memory: Memory, results: dict[int, Any]) -> list[str]:
     cells = results[0].splitlines()[2:6]
-    said = [
-        "Answer:",
-        *(memory.sentence("{};", line.split(", median")[0].removeprefix("- ")) for line in cells),
-    ]
+    said = ["Answer:", *(memory.sentence("{};", line.split(", median")[0].removeprefix("- ")) for line in cells)]
     for dea, enrichment in ((2, 3), (5, 6)):
         found, name = results[dea], results[dea]["cell_type"]
-        said.append(
-            memory.sentence("in {} {} genes are significant,", name, found["total_significant"])
-        )
+        said.append(memory.sentence("in {} {} genes are significant,", name, found["total_significant"]))
         for row in (
             found["upregulated"][0],
             found["upregulated"][9],
@@ -430,9 +337,7 @@ COMPLETED = [
     Planned("perform_enrichment_analyses", {"cell_type": "Monocyte"}),
     Planned("dea_split_by_condition", {"cell_type": "Plasma cell"}, "continue"),
     Planned("search_enrichment_semantic", {"query": "antiviral interferon signalling"}),
-    Planned(
-        "display_dotplot", {"genes": ["SG0009", "SG0015", "SG0029", "SG0039", "SG0061", "SG0096"]}
-    ),
+    Planned("display_dotplot", {"genes": ["SG0009", "SG0015", "SG0029", "SG0039", "SG0061", "SG0096"]}),
     Planned("save_session", {"name": "treatment-response"}, "complete"),
 ]
 ABORTED = [
@@ -448,9 +353,7 @@ ABORTED = [
 
 
 def completed(whole: bool) -> Trace:
-    """The long session, on whole results (`completed`) or on cut ones (`completed_cut`): the same
-    plan and the same values.
-    """
+    """The long session, on whole results (`completed`) or on cut ones (`completed_cut`): the same plan and the same values."""
     remarks: dict[int, Remark] = {
         1: after_cells,
         2: _after_counts(1, "T cell", "Monocyte"),
@@ -461,10 +364,7 @@ def completed(whole: bool) -> Trace:
         7: after_enrichment(6, "Are there plasma cells that respond as well?"),
         8: _after_error,
         9: _after_search,
-        10: lambda memory, results: [
-            memory.sentence("The figure shows {}.", "SG0061 T cell"),
-            "I save the session.",
-        ],
+        10: lambda memory, results: [memory.sentence("The figure shows {}.", "SG0061 T cell"), "I save the session."],
     }
     name = "completed" if whole else "completed_cut"
     return Session(name, QUESTION, COMPLETED, remarks, _final_completed, whole).trace()
@@ -486,12 +386,7 @@ def aborted() -> Trace:
         5: after_enrichment(4, "An embedding would show where the responding cells lie."),
     }
     return Session(
-        "aborted",
-        "Do NK cells and B cells respond to the treatment?",
-        ABORTED,
-        remarks,
-        _final_aborted,
-        whole=False,
+        "aborted", "Do NK cells and B cells respond to the treatment?", ABORTED, remarks, _final_aborted, whole=False
     ).trace()
 
 
@@ -499,10 +394,6 @@ def empty_plan() -> Trace:
     """A question that needs no analysis: nothing is executed, so the executor completes at once."""
 
     def final(memory: Memory, results: dict[int, Any]) -> list[str]:
-        return [
-            "Differential expression compares the mean of a gene between two conditions within one cell type."
-        ]
+        return ["Differential expression compares the mean of a gene between two conditions within one cell type."]
 
-    return Session(
-        "empty_plan", "What does differential expression mean?", [], {}, final, whole=False
-    ).trace()
+    return Session("empty_plan", "What does differential expression mean?", [], {}, final, whole=False).trace()

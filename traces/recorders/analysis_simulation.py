@@ -1,8 +1,7 @@
-"""Simulated single-cell counts with known structure, and simulated gene sets. Nothing here is
-biology: genes are SG0001…, sets are SIM_….
+"""Simulated single-cell counts with known structure, and simulated gene sets. Nothing here is biology: genes are SG0001…, sets are SIM_….
 
-Counts are negative binomial. Each cell type has marker genes; the treatment changes a program of
-genes in some types and leaves others alone, so that what a correct analysis must find is known.
+Counts are negative binomial. Each cell type has marker genes; the treatment changes a program of genes in some types and leaves others alone, so
+that what a correct analysis must find is known.
 """
 
 from __future__ import annotations
@@ -18,14 +17,8 @@ CONDITIONS = ("control", "treated")
 CELLS = {"T cell": (96, 71), "B cell": (48, 52), "NK cell": (33, 35), "Monocyte": (58, 97)}
 DISPERSION = 2.5
 
-# Gene numbers from 0: which are markers of a type, and which the treatment multiplies by which
-# factor in which type.
-MARKERS = {
-    "T cell": range(0, 12),
-    "B cell": range(12, 24),
-    "NK cell": range(24, 36),
-    "Monocyte": range(36, 48),
-}
+# Gene numbers from 0: which are markers of a type, and which the treatment multiplies by which factor in which type.
+MARKERS = {"T cell": range(0, 12), "B cell": range(12, 24), "NK cell": range(24, 36), "Monocyte": range(36, 48)}
 PROGRAMS: dict[str, tuple[range, float]] = {
     "interferon": (range(60, 95), 2.6),
     "cytokine": (range(95, 125), 2.1),
@@ -42,40 +35,11 @@ RESPONSE = {
 _THEMES = (
     (
         "interferon",
-        (
-            "type I interferon response",
-            "antiviral defence",
-            "interferon signalling",
-            "response to double-stranded RNA",
-        ),
+        ("type I interferon response", "antiviral defence", "interferon signalling", "response to double-stranded RNA"),
     ),
-    (
-        "cytokine",
-        (
-            "cytokine response",
-            "interleukin production",
-            "chemokine signalling",
-            "leukocyte activation",
-        ),
-    ),
-    (
-        "ribosome",
-        (
-            "cytoplasmic translation",
-            "ribosome assembly",
-            "peptide chain elongation",
-            "rRNA processing",
-        ),
-    ),
-    (
-        "lysosome",
-        (
-            "lysosome organisation",
-            "phagosome maturation",
-            "antigen processing",
-            "vesicle acidification",
-        ),
-    ),
+    ("cytokine", ("cytokine response", "interleukin production", "chemokine signalling", "leukocyte activation")),
+    ("ribosome", ("cytoplasmic translation", "ribosome assembly", "peptide chain elongation", "rRNA processing")),
+    ("lysosome", ("lysosome organisation", "phagosome maturation", "antigen processing", "vesicle acidification")),
     (
         "",
         (
@@ -124,9 +88,7 @@ class Dataset:
 
 
 def simulate(seed: int = SEED) -> Dataset:
-    """A data set: 490 cells of four types under two conditions; the same for the same seed and
-    numpy.
-    """
+    """A data set: 490 cells of four types under two conditions; the same for the same seed and numpy."""
     random = np.random.default_rng(seed)
     base = random.lognormal(mean=1.1, sigma=0.7, size=len(GENES))
     rows, conditions, types = [], [], []
@@ -146,9 +108,7 @@ def simulate(seed: int = SEED) -> Dataset:
 
 
 def gene_sets() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Collection → set name → genes. A themed set is mostly drawn from one program; its name says
-    the theme, not a result.
-    """
+    """Collection → set name → genes. A themed set is mostly drawn from one program; its name says the theme, not a result."""
     random = np.random.default_rng(SEED + 1)
     collections: dict[str, dict[str, tuple[str, ...]]] = {}
     for collection, (prefix, size) in COLLECTIONS.items():
@@ -158,16 +118,10 @@ def gene_sets() -> dict[str, dict[str, tuple[str, ...]]]:
             count = int(random.integers(12, 31))
             themed = list(PROGRAMS[program][0]) if program else []
             share = float(random.uniform(0.15, 0.75)) if program else 0.0
-            inside = (
-                random.choice(themed, size=min(len(themed), int(count * share)), replace=False)
-                if themed
-                else []
-            )
+            inside = random.choice(themed, size=min(len(themed), int(count * share)), replace=False) if themed else []
             others = [gene for gene in range(len(GENES)) if gene not in themed]
             outside = random.choice(others, size=count - len(inside), replace=False)
             name = f"{prefix}_{number:04d} {titles[int(random.integers(len(titles)))]}"
-            sets[name] = tuple(
-                GENES[gene] for gene in sorted({*map(int, inside), *map(int, outside)})
-            )
+            sets[name] = tuple(GENES[gene] for gene in sorted({*map(int, inside), *map(int, outside)}))
         collections[collection] = sets
     return collections

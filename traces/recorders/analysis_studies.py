@@ -1,6 +1,4 @@
-"""Short studies: one question each on data of its own, answered from the whole results of two cell
-types.
-"""
+"""Short studies: one question each on data of its own, answered from the whole results of two cell types."""
 
 from __future__ import annotations
 
@@ -59,10 +57,10 @@ def _study(name: str, first: str, second: str, seed: int) -> Trace:
         5: after_dea(4),
         6: after_enrichment(5, "I save the session before I answer."),
     }
-    question = f"Compare how {first}s and {second}s respond to the treatment: leading genes, leading terms, how many terms."
-    return Session(
-        name, question, plan, remarks, _answer, whole=True, seed=seed, folder="studies"
-    ).trace()
+    question = (
+        f"Compare how {first}s and {second}s respond to the treatment: leading genes, leading terms, how many terms."
+    )
+    return Session(name, question, plan, remarks, _answer, whole=True, seed=seed, folder="studies").trace()
 
 
 def _answer(memory: Memory, results: dict[int, Any]) -> list[str]:
@@ -71,9 +69,7 @@ def _answer(memory: Memory, results: dict[int, Any]) -> list[str]:
     for tests, enrichment in ((1, 2), (4, 5)):
         found = results[tests]
         name = found["cell_type"]
-        said.append(
-            memory.sentence("In {} {} genes are significant.", name, found["total_significant"])
-        )
+        said.append(memory.sentence("In {} {} genes are significant.", name, found["total_significant"]))
         for row in (*found["upregulated"][:2], *found["downregulated"][:1]):
             said.append(memory.sentence("{} changes by {}.", row["gene"], row["log2_fold_change"]))
         said += totals(memory, results[enrichment], name)

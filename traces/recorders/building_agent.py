@@ -1,8 +1,6 @@
-"""The scripted building agent: how one request becomes steps, and what the recorded system showed
-of each result.
+"""The scripted building agent: how one request becomes steps, and what the recorded system showed of each result.
 
-The agent knows only what it was shown: its answers are computed from that text, never from the
-model behind it.
+The agent knows only what it was shown: its answers are computed from that text, never from the model behind it.
 """
 
 from __future__ import annotations
@@ -61,11 +59,9 @@ TOOLS = tuple(
 
 
 def summary_as_deployed(raw: dict[str, Any]) -> dict[str, Any] | None:
-    """What the recorded system made of a raw execution result: the table-and-console rule of
-    document 000 as first deployed.
+    """What the recorded system made of a raw execution result: the table-and-console rule of document 000 as first deployed.
 
-    Every console line that starts with ✅ or ❌ counts as noise. None where nothing is above five
-    rows or lines.
+    Every console line that starts with ✅ or ❌ counts as noise. None where nothing is above five rows or lines.
     """
     for item in raw["structured_output"]:
         try:
@@ -85,9 +81,7 @@ def summary_as_deployed(raw: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Shown:
-    """What the agent can read in the text it was given for one execution: tables, console lines,
-    success.
-    """
+    """What the agent can read in the text it was given for one execution: tables, console lines, success."""
 
     def __init__(self, text: str) -> None:
         value = json.loads(text)
@@ -119,13 +113,9 @@ Answer = str | Callable[[Shown], str]
 
 
 class Session:
-    """One conversation being recorded. `deployed`: results pass through the summary rule before the
-    agent sees them.
-    """
+    """One conversation being recorded. `deployed`: results pass through the summary rule before the agent sees them."""
 
-    def __init__(
-        self, name: str, engine: Engine, deployed: bool, folder: str = "building_model"
-    ) -> None:
+    def __init__(self, name: str, engine: Engine, deployed: bool, folder: str = "building_model") -> None:
         self.name, self.engine, self.deployed, self.folder = name, engine, deployed, folder
         self.steps: list[AnyStep] = []
         self.scripts: dict[str, str] = {}
@@ -154,22 +144,11 @@ class Session:
         return call
 
     def parameters(self, request: str, script: str) -> list[dict[str, Any]]:
-        """The user asks for something; the agent looks up the script's parameters and names them
-        with their defaults.
-        """
+        """The user asks for something; the agent looks up the script's parameters and names them with their defaults."""
         self.user(request, script)
-        call = self._call(
-            f"{script} fits the request.", "get_script_parameters_tool", {"script_name": script}
-        )
+        call = self._call(f"{script} fits the request.", "get_script_parameters_tool", {"script_name": script})
         found = parameters_of(script)
-        self.add(
-            ToolResult,
-            call_id=call.id,
-            function=call.name,
-            arguments=call.arguments,
-            data=found,
-            duration_s=0.05,
-        )
+        self.add(ToolResult, call_id=call.id, function=call.name, arguments=call.arguments, data=found, duration_s=0.05)
         named = ", ".join(f"{p['name']} ({p['type']}, default {p['default']!r})" for p in found)
         self.reply(
             f"{script} takes {named}. Shall I run it, and with which values?"
@@ -187,9 +166,7 @@ class Session:
         thought: str = "",
         approved: bool = True,
     ) -> Shown | None:
-        """The user asks, the agent proposes the execution, a person approves or rejects, the script
-        runs, the agent answers.
-        """
+        """The user asks, the agent proposes the execution, a person approves or rejects, the script runs, the agent answers."""
         self.user(request, script)
         arguments = {"script_name": script, "parameters": parameters}
         call = self._call(thought or f"I run {script}.", "run_script_by_name", arguments)
@@ -225,9 +202,7 @@ class Session:
             meta={
                 "recorder": "traces/record_building_model.py",
                 "simulated": "a building model in memory; the scripts really run on it, the user and the agent are scripted",
-                "shown": "summary as first deployed, else the raw result"
-                if self.deployed
-                else "the raw result",
+                "shown": "summary as first deployed, else the raw result" if self.deployed else "the raw result",
                 "manifest": manifest(),
             },
         )

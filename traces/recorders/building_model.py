@@ -1,6 +1,4 @@
-"""A small building model in memory: levels, walls, doors and rooms with computed areas and volumes.
-Lengths in metres, ids from 3001.
-"""
+"""A small building model in memory: levels, walls, doors and rooms with computed areas and volumes. Lengths in metres, ids from 3001."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Wall:
 
     @property
     def area_m2(self) -> float:
-        return self.length_m * self.height_m - sum(
-            door.type.width_m * door.type.height_m for door in self.doors
-        )
+        return self.length_m * self.height_m - sum(door.type.width_m * door.type.height_m for door in self.doors)
 
     @property
     def volume_m3(self) -> float:
@@ -92,18 +88,14 @@ class Room:
 
     @property
     def perimeter_m(self) -> float:
-        return sum(
-            math.dist(a, b)
-            for a, b in zip(self.boundary, self.boundary[1:] + self.boundary[:1], strict=True)
-        )
+        return sum(math.dist(a, b) for a, b in zip(self.boundary, self.boundary[1:] + self.boundary[:1], strict=True))
 
     @property
     def volume_m3(self) -> float:
         return self.area_m2 * self.height_m
 
 
-# Where the cross walls stand on each storey, and what the rooms between them are called: south
-# side, then north side.
+# Where the cross walls stand on each storey, and what the rooms between them are called: south side, then north side.
 _PLAN: dict[str, tuple[tuple[float, ...], tuple[str, ...], tuple[float, ...], tuple[str, ...]]] = {
     "Level 1": (
         (6.4, 15.1),
@@ -117,26 +109,14 @@ _PLAN: dict[str, tuple[tuple[float, ...], tuple[str, ...], tuple[float, ...], tu
         (8.45, 19.3),
         ("Meeting 2", "Open Plan East", "Kitchen"),
     ),
-    "Level 3": (
-        (5.85, 16.2),
-        ("Studio A", "Studio B", "Model Workshop"),
-        (11.75,),
-        ("Library", "Quiet Room"),
-    ),
-    "Level 4": (
-        (10.35,),
-        ("Board Room", "Terrace Lounge"),
-        (7.9, 14.55),
-        ("Office 4.03", "Office 4.04", "Store 4.05"),
-    ),
+    "Level 3": ((5.85, 16.2), ("Studio A", "Studio B", "Model Workshop"), (11.75,), ("Library", "Quiet Room")),
+    "Level 4": ((10.35,), ("Board Room", "Terrace Lounge"), (7.9, 14.55), ("Office 4.03", "Office 4.04", "Store 4.05")),
 }
 _WIDTH_M, _DEPTH_M, _SOUTH_M, _NORTH_M = 24.0, 12.5, 5.2, 7.1
 
 
 class BuildingModel:
-    """All elements of one document, by id. Every change is checked and raises ValueError or
-    KeyError where it makes no sense.
-    """
+    """All elements of one document, by id. Every change is checked and raises ValueError or KeyError where it makes no sense."""
 
     def __init__(self) -> None:
         self._next_id = FIRST_ID
@@ -158,8 +138,7 @@ class BuildingModel:
         for start, end in zip(corners, corners[1:] + corners[:1], strict=True):
             self.add_wall(level, "Exterior Brick 365", start, end, 3.6, 0.365)
         corridor = [
-            self.add_wall(level, "Interior Block 200", (0.0, y), (_WIDTH_M, y), 3.2, 0.2)
-            for y in (_SOUTH_M, _NORTH_M)
+            self.add_wall(level, "Interior Block 200", (0.0, y), (_WIDTH_M, y), 3.2, 0.2) for y in (_SOUTH_M, _NORTH_M)
         ]
         for positions, low, high in ((south, 0.0, _SOUTH_M), (north, _NORTH_M, _DEPTH_M)):
             for x in positions:
@@ -173,9 +152,7 @@ class BuildingModel:
             for left, right, name in zip(edges[:-1], edges[1:], names, strict=True):
                 number += 1
                 boundary = ((left, low), (right, low), (right, high), (left, high))
-                self._add(
-                    Room(self._take_id(), f"{storey}.{number:02d}", name, level, boundary, 3.2)
-                )
+                self._add(Room(self._take_id(), f"{storey}.{number:02d}", name, level, boundary, 3.2))
                 self.add_door(host.id, DOOR_TYPES[(storey * 3 + number * 5) % len(DOOR_TYPES)])
 
     def _add(self, element: Any) -> Any:
@@ -183,15 +160,11 @@ class BuildingModel:
         return element
 
     def of(self, kind: type, level: str | None = None) -> list[Any]:
-        """The elements of one class in order of their ids, of one level where it is named. KeyError
-        for an unknown level.
-        """
+        """The elements of one class in order of their ids, of one level where it is named. KeyError for an unknown level."""
         if level and level not in self.levels:
             raise KeyError(f"Level '{level}' does not exist; levels are {', '.join(self.levels)}")
         return [
-            e
-            for e in self.elements.values()
-            if isinstance(e, kind) and level in (None, "", getattr(e, "level", None))
+            e for e in self.elements.values() if isinstance(e, kind) and level in (None, "", getattr(e, "level", None))
         ]
 
     def get(self, element_id: int, kind: type) -> Any:
@@ -201,21 +174,13 @@ class BuildingModel:
         return found
 
     def add_wall(
-        self,
-        level: str,
-        type_name: str,
-        start: Point,
-        end: Point,
-        height_m: float,
-        thickness_m: float,
+        self, level: str, type_name: str, start: Point, end: Point, height_m: float, thickness_m: float
     ) -> Wall:
         if level not in self.levels:
             raise KeyError(f"Level '{level}' does not exist; levels are {', '.join(self.levels)}")
         if math.dist(start, end) < 0.01:
             raise ValueError(f"The wall from {start} to {end} is shorter than 0.01 m")
-        wall: Wall = self._add(
-            Wall(self._take_id(), level, type_name, start, end, height_m, thickness_m)
-        )
+        wall: Wall = self._add(Wall(self._take_id(), level, type_name, start, end, height_m, thickness_m))
         return wall
 
     def add_door(self, host: int, door_type: DoorType) -> Door:
@@ -225,17 +190,12 @@ class BuildingModel:
         return door
 
     def delete(self, element_id: int) -> Any:
-        """Take a wall or a door out of the model. KeyError for an unknown id, ValueError for what
-        must stay.
-        """
+        """Take a wall or a door out of the model. KeyError for an unknown id, ValueError for what must stay."""
         element = self.elements.get(element_id)
         if element is None:
             raise KeyError(f"No element with id {element_id} in the document")
         if isinstance(element, Wall) and element.doors:
-            # The recorded error quotes the next line.
-            # fmt: off
             raise ValueError(f"Wall {element_id} hosts {len(element.doors)} doors; delete them first")
-            # fmt: on
         if not isinstance(element, Wall | Door):
             raise ValueError(f"A {type(element).__name__} cannot be deleted by this script")
         return self.elements.pop(element_id)

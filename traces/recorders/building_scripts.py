@@ -1,9 +1,7 @@
-"""The scripts of the building-model session as Python functions, and the engine that runs one and
-gives its raw execution result.
+"""The scripts of the building-model session as Python functions, and the engine that runs one and gives its raw execution result.
 
-A script prints lines and shows tables; what it raises becomes `error_message` and `error_details`.
-The names end in .cs because the agent of documents 000, 001 and 003 runs C# scripts; the work is
-done here, in Python, on `building_model.BuildingModel`.
+A script prints lines and shows tables; what it raises becomes `error_message` and `error_details`. The names end in .cs because the agent of
+documents 000, 001 and 003 runs C# scripts; the work is done here, in Python, on `building_model.BuildingModel`.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass
 class Output:
-    """What a script printed and showed. Tables are JSON text, as the real engine writes them:
-    indented, with `\\r\\n`.
-    """
+    """What a script printed and showed. Tables are JSON text, as the real engine writes them: indented, with `\\r\\n`."""
 
     lines: list[str] = field(default_factory=list)
     items: list[dict[str, str]] = field(default_factory=list)
@@ -33,9 +29,7 @@ class Output:
         self.lines.append(line)
 
     def show(self, rows: Any, buffer_chars: int | None = None) -> None:
-        """Show a table. `buffer_chars`: what the channel takes; the rest is lost, as with a real
-        fixed buffer.
-        """
+        """Show a table. `buffer_chars`: what the channel takes; the rest is lost, as with a real fixed buffer."""
         text = json.dumps(rows, indent=2, ensure_ascii=False).replace("\n", "\r\n")
         self.items.append({"type": "table", "data": text[:buffer_chars]})
 
@@ -58,20 +52,14 @@ SCRIPTS: dict[str, Registered] = {}
 
 
 def script(
-    name: str,
-    categories: tuple[str, ...],
-    examples: tuple[str, ...],
-    newline: str = "\n",
-    **parameters: Any,
+    name: str, categories: tuple[str, ...], examples: tuple[str, ...], newline: str = "\n", **parameters: Any
 ) -> Callable[[Script], Script]:
     """Register a script under its file name; its parameters are given with their defaults."""
 
     def add(run: Script) -> Script:
         kinds = {int: "number", float: "number", str: "string"}
         listed = tuple((key, kinds[type(value)], value) for key, value in parameters.items())
-        SCRIPTS[name] = Registered(
-            name, run, " ".join((run.__doc__ or "").split()), categories, examples, listed, newline
-        )
+        SCRIPTS[name] = Registered(name, run, (run.__doc__ or "").strip(), categories, examples, listed, newline)
         return run
 
     return add
@@ -109,9 +97,7 @@ class Engine:
 
 
 def manifest() -> list[dict[str, Any]]:
-    """What the agent knows of each script before it runs one, in the look of the recorded `rap`
-    session.
-    """
+    """What the agent knows of each script before it runs one, in the look of the recorded `rap` session."""
     return [
         {
             "id": f"agent-scripts/{entry.name}",
@@ -136,10 +122,7 @@ def manifest() -> list[dict[str, Any]]:
 
 def parameters_of(name: str) -> Rows:
     """The parameters of a script as the parameter tool gives them; `[]` where it takes none."""
-    return [
-        {"name": key, "type": kind, "default": default}
-        for key, kind, default in SCRIPTS[name].parameters
-    ]
+    return [{"name": key, "type": kind, "default": default} for key, kind, default in SCRIPTS[name].parameters]
 
 
 def _wall_row(wall: Wall) -> dict[str, Any]:
@@ -166,21 +149,12 @@ def _room_row(room: Room) -> dict[str, Any]:
 
 
 @script(
-    "Create_Wall.cs",
-    ("Architectural",),
-    ("create a 7 m wall on Level 3",),
-    level="Level 1",
-    length=6.0,
-    height=3.0,
+    "Create_Wall.cs", ("Architectural",), ("create a 7 m wall on Level 3",), level="Level 1", length=6.0, height=3.0
 )
-def create_wall(
-    model: BuildingModel, out: Output, level: str, length: float, height: float
-) -> None:
+def create_wall(model: BuildingModel, out: Output, level: str, length: float, height: float) -> None:
     """Creates one straight stud wall on a level, with a given length and height in metres."""
     out.println(f"Preparing a wall of {length:g} m x {height:g} m on '{level}'")
-    wall = model.add_wall(
-        level, "Interior Stud 125", (1.5, 6.0), (1.5 + length, 6.0), height, 0.125
-    )
+    wall = model.add_wall(level, "Interior Stud 125", (1.5, 6.0), (1.5 + length, 6.0), height, 0.125)
     out.println(f"✅ Wall created: id {wall.id}")
 
 
@@ -192,25 +166,17 @@ def create_wall(
     count=6,
     spacing=2.5,
 )
-def create_partition_row(
-    model: BuildingModel, out: Output, level: str, count: int, spacing: float
-) -> None:
-    """Creates a row of partition walls on a level, at a fixed spacing in metres, and reports the
-    new ids.
-    """
+def create_partition_row(model: BuildingModel, out: Output, level: str, count: int, spacing: float) -> None:
+    """Creates a row of partition walls on a level, at a fixed spacing in metres, and reports the new ids."""
     for number in range(1, count + 1):
         x = round(spacing * number, 3)
         out.println(f"Preparing partition {number} of {count} at x = {x:g} m")
-        wall = model.add_wall(
-            level, "Interior Stud 125", (x, 7.1), (x, 7.1 + 1.25 * (number % 3 + 1)), 2.75, 0.125
-        )
+        wall = model.add_wall(level, "Interior Stud 125", (x, 7.1), (x, 7.1 + 1.25 * (number % 3 + 1)), 2.75, 0.125)
         wall.mark = f"P-{number:02d}"
         out.println(f"✅ Wall created: id {wall.id} ({wall.area_m2:.3f} m²), mark {wall.mark}")
 
 
-@script(
-    "Tag_Doors.cs", ("Architectural", "Annotation"), ("tag the doors of Level 2",), level="Level 1"
-)
+@script("Tag_Doors.cs", ("Architectural", "Annotation"), ("tag the doors of Level 2",), level="Level 1")
 def tag_doors(model: BuildingModel, out: Output, level: str) -> None:
     """Tags every door of a level and prints one line per tag, nothing else."""
     for number, door in enumerate(model.of(Door, level), 1):
@@ -220,12 +186,7 @@ def tag_doors(model: BuildingModel, out: Output, level: str) -> None:
 @script("List_Levels.cs", ("General",), ("list levels",))
 def list_levels(model: BuildingModel, out: Output) -> None:
     """Lists the levels of the document with their elevations."""
-    out.show(
-        [
-            {"Id": x.id, "Name": x.name, "Elevation_m": round(x.elevation_m, 2)}
-            for x in model.levels.values()
-        ]
-    )
+    out.show([{"Id": x.id, "Name": x.name, "Elevation_m": round(x.elevation_m, 2)} for x in model.levels.values()])
 
 
 @script("List_Door_Types.cs", ("General",), ("list door types",))
@@ -246,17 +207,9 @@ def list_door_types(model: BuildingModel, out: Output) -> None:
     out.show(rows)
 
 
-@script(
-    "List_Walls.cs",
-    ("Architectural",),
-    ("list walls on Level 2", "list all walls"),
-    level="",
-    mark="",
-)
+@script("List_Walls.cs", ("Architectural",), ("list walls on Level 2", "list all walls"), level="", mark="")
 def list_walls(model: BuildingModel, out: Output, level: str, mark: str) -> None:
-    """Lists walls with length, area and volume, of one level or with one mark where these are
-    given.
-    """
+    """Lists walls with length, area and volume, of one level or with one mark where these are given."""
     walls = [wall for wall in model.of(Wall, level) if mark in ("", wall.mark)]
     out.show([_wall_row(wall) for wall in walls])
 
@@ -284,12 +237,7 @@ def wall_parameters(model: BuildingModel, out: Output, wallId: int) -> None:  # 
     out.println(f"✅ Listed {len(values)} parameters of wall {wall.id}.")
 
 
-@script(
-    "Room_Areas.cs",
-    ("Architectural",),
-    ("list rooms with areas", "how large are the rooms"),
-    level="",
-)
+@script("Room_Areas.cs", ("Architectural",), ("list rooms with areas", "how large are the rooms"), level="")
 def room_areas(model: BuildingModel, out: Output, level: str) -> None:
     """Lists the rooms with area and volume, largest first."""
     rooms = sorted(model.of(Room, level), key=lambda room: (-room.area_m2, room.id))
@@ -300,47 +248,31 @@ def room_areas(model: BuildingModel, out: Output, level: str) -> None:
     out.show([_room_row(room) for room in rooms])
 
 
-@script(
-    "Check_Room_Boundaries.cs",
-    ("Architectural", "Quality"),
-    ("check the rooms",),
-    newline="\r\n",
-    maxRatio=2.0,
-)
+@script("Check_Room_Boundaries.cs", ("Architectural", "Quality"), ("check the rooms",), newline="\r\n", maxRatio=2.0)
 def check_room_boundaries(model: BuildingModel, out: Output, maxRatio: float) -> None:  # noqa: N803
-    """Checks that each room's sides stay within a ratio, one line per room, and prints the verdict
-    last.
-    """
+    """Checks that each room's sides stay within a ratio, one line per room, and prints the verdict last."""
     bad = []
     for room in model.of(Room):
         (x1, y1), (x2, y2) = room.boundary[0], room.boundary[2]
         ratio = max(x2 - x1, y2 - y1) / min(x2 - x1, y2 - y1)
         bad += [room] if ratio > maxRatio else []
         verdict = "too long" if ratio > maxRatio else "ok"
-        out.println(
-            f"Room {room.number} {room.name}: {x2 - x1:.2f} x {y2 - y1:.2f} m, ratio {ratio:.3f}, {verdict}"
-        )
+        out.println(f"Room {room.number} {room.name}: {x2 - x1:.2f} x {y2 - y1:.2f} m, ratio {ratio:.3f}, {verdict}")
     out.println(
         f"{len(bad)} of {len(model.of(Room))} rooms exceed {maxRatio:g}: {', '.join(room.number for room in bad)}"
     )
 
 
-@script(
-    "Set_Wall_Height.cs", ("Architectural",), ("set the height of wall 3010",), wallId=0, height=3.0
-)
+@script("Set_Wall_Height.cs", ("Architectural",), ("set the height of wall 3010",), wallId=0, height=3.0)
 def set_wall_height(model: BuildingModel, out: Output, wallId: int, height: float) -> None:  # noqa: N803
     """Sets the height of one wall and prints its area before and after."""
     wall = model.get(wallId, Wall)
     before = wall.area_m2
-    out.println(
-        f"Wall {wall.id} on '{wall.level}': height {wall.height_m:g} m, area {before:.3f} m²"
-    )
+    out.println(f"Wall {wall.id} on '{wall.level}': height {wall.height_m:g} m, area {before:.3f} m²")
     if not 0.5 <= height <= 6.0:
         raise ValueError(f"Height {height:g} m is outside 0.5 to 6 m")
     wall.height_m = height
-    out.println(
-        f"✅ Height set to {height:g} m, area {wall.area_m2:.3f} m² (change {wall.area_m2 - before:+.3f})"
-    )
+    out.println(f"✅ Height set to {height:g} m, area {wall.area_m2:.3f} m² (change {wall.area_m2 - before:+.3f})")
 
 
 @script("Delete_Element.cs", ("General",), ("delete element 3020",), elementId=0)
@@ -376,10 +308,7 @@ def model_summary(model: BuildingModel, out: Output) -> None:
 def find_clashes(model: BuildingModel, out: Output, tolerance: float) -> None:
     """Shows the pairs of walls that lie on each other, within a tolerance in metres."""
     walls = model.of(Wall)
-    ends = [
-        {(round(p[0] / tolerance), round(p[1] / tolerance)) for p in (w.start, w.end)}
-        for w in walls
-    ]
+    ends = [{(round(p[0] / tolerance), round(p[1] / tolerance)) for p in (w.start, w.end)} for w in walls]
     pairs = [
         (a, b)
         for i, a in enumerate(walls)
@@ -389,21 +318,12 @@ def find_clashes(model: BuildingModel, out: Output, tolerance: float) -> None:
     out.show([{"A": a.id, "B": b.id, "Level": a.level} for a, b in pairs])
 
 
-@script(
-    "Export_Door_Schedule.cs", ("Documentation",), ("export the door schedule",), bufferChars=1500
-)
+@script("Export_Door_Schedule.cs", ("Documentation",), ("export the door schedule",), bufferChars=1500)
 def export_door_schedule(model: BuildingModel, out: Output, bufferChars: int) -> None:  # noqa: N803
     """Shows the door schedule through a channel with a fixed buffer, and prints one line per level."""
     doors = model.of(Door)
     rows = [
-        {
-            "Id": d.id,
-            "Type": d.type.name,
-            "Host": d.host,
-            "Level": d.level,
-            "Fire": d.type.fire_rating,
-        }
-        for d in doors
+        {"Id": d.id, "Type": d.type.name, "Host": d.host, "Level": d.level, "Fire": d.type.fire_rating} for d in doors
     ]
     for name in list(model.levels)[:-1]:
         on = model.of(Door, name)
@@ -417,10 +337,7 @@ def export_door_schedule(model: BuildingModel, out: Output, bufferChars: int) ->
 def show_legend(model: BuildingModel, out: Output) -> None:
     """Shows the colour legend: one object instead of a list of rows."""
     out.show(
-        {
-            kind: f"#{index * 37 % 256:02x}a0c8"
-            for index, kind in enumerate(sorted({w.type for w in model.of(Wall)}), 1)
-        }
+        {kind: f"#{index * 37 % 256:02x}a0c8" for index, kind in enumerate(sorted({w.type for w in model.of(Wall)}), 1)}
     )
     out.println("Legend of wall types placed at (25.5, 0)")
 

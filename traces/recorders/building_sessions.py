@@ -1,6 +1,4 @@
-"""Three conversations with the building agent: a survey on raw results, a construction on
-summarised ones, and one where things go wrong.
-"""
+"""Three conversations with the building agent: a survey on raw results, a construction on summarised ones, and one where things go wrong."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ from .building_scripts import Engine
 
 
 def survey() -> Session:
-    """Recorded before summaries were deployed: the agent reads every row, and later requests need
-    rows far down.
-    """
+    """Recorded before summaries were deployed: the agent reads every row, and later requests need rows far down."""
     log = Session("survey", Engine(datetime(2026, 9, 14, 9, 0, 0)), deployed=False)
     log.run(
         "Which levels does the model have?",
@@ -67,9 +63,7 @@ def survey() -> Session:
         {},
         lambda s: (
             f"{s.lines[0]} Fire rated: "
-            + "; ".join(
-                f"{r['Type']} ({r['Doors']} in use)" for r in s.rows if r["FireRating"] != "none"
-            )
+            + "; ".join(f"{r['Type']} ({r['Doors']} in use)" for r in s.rows if r["FireRating"] != "none")
             + f". The widest is {s.rows[-1]['Type']} with {s.rows[-1]['Width_m']} m."
         ),
     )
@@ -77,9 +71,7 @@ def survey() -> Session:
         "Check the rooms against a ratio of 2.",
         "Check_Room_Boundaries.cs",
         {"maxRatio": 2.0},
-        lambda s: (
-            f"{s.lines[-2]}. The first of them reads: {next(x for x in s.lines if x.endswith('too long'))}."
-        ),
+        lambda s: f"{s.lines[-2]}. The first of them reads: {next(x for x in s.lines if x.endswith('too long'))}.",
     )
     summary = log.run(
         "Summarise the model.",
@@ -94,15 +86,10 @@ def survey() -> Session:
     small = [row for row in all_rooms if row["Area_m2"] < 30.0]
     too_long = [x for x in checked.lines if x.endswith("too long")] if checked else []
     volumes = summary.tables[1] if summary else []
-    log.user(
-        "Give me a final note: the small rooms, the room checks, and the changed wall with its figures."
-    )
+    log.user("Give me a final note: the small rooms, the room checks, and the changed wall with its figures.")
     log.reply(
         "Rooms below 30 m²: "
-        + "; ".join(
-            f"{r['Number']} {r['Name']} (id {r['Id']}, {r['Area_m2']} m², {r['Volume_m3']} m³)"
-            for r in small
-        )
+        + "; ".join(f"{r['Number']} {r['Name']} (id {r['Id']}, {r['Area_m2']} m², {r['Volume_m3']} m³)" for r in small)
         + ". Too long: "
         + "; ".join(x.split(",")[0] + "," + x.split(",")[1] for x in too_long)
         + f". Wall {last}: {changed.lines[1].removeprefix('✅ ') if changed else ''}. Wall volumes: "
@@ -113,9 +100,7 @@ def survey() -> Session:
 
 
 def construction() -> Session:
-    """Recorded with the summary rule as first deployed: answers behind ✅ and rows beyond the fifth
-    never reach the agent.
-    """
+    """Recorded with the summary rule as first deployed: answers behind ✅ and rows beyond the fifth never reach the agent."""
     log = Session("construction", Engine(datetime(2026, 9, 15, 13, 30, 0)), deployed=True)
     log.parameters("Create a wall on Level 3.", "Create_Wall.cs")
     log.run(
@@ -137,9 +122,7 @@ def construction() -> Session:
         "What is the id of partition P-03?",
         "List_Walls.cs",
         {"level": "Level 4", "mark": "P-03"},
-        lambda s: (
-            f"P-03 is wall {s.rows[0]['Id']} with {s.rows[0]['Area_m2']} m² and {s.rows[0]['Volume_m3']} m³."
-        ),
+        lambda s: f"P-03 is wall {s.rows[0]['Id']} with {s.rows[0]['Area_m2']} m² and {s.rows[0]['Volume_m3']} m³.",
         thought="The log did not show me the ids, so I list the wall with that mark.",
     )
     wall = third.rows[0]["Id"] if third else 0
@@ -175,11 +158,7 @@ def construction() -> Session:
         "And the levels?",
         "List_Levels.cs",
         {},
-        lambda s: (
-            f"{len(s.rows)} levels: "
-            + ", ".join(f"{r['Name']} ({r['Elevation_m']} m)" for r in s.rows)
-            + "."
-        ),
+        lambda s: f"{len(s.rows)} levels: " + ", ".join(f"{r['Name']} ({r['Elevation_m']} m)" for r in s.rows) + ".",
     )
     first = listed.rows[0] if listed else {}
     log.run(
@@ -200,9 +179,7 @@ def construction() -> Session:
 
 
 def faults() -> Session:
-    """Failures, malformed and empty tables, scripts without output, a rejection; the summary rule
-    as first deployed.
-    """
+    """Failures, malformed and empty tables, scripts without output, a rejection; the summary rule as first deployed."""
     log = Session("faults", Engine(datetime(2026, 9, 16, 16, 45, 0)), deployed=True)
     log.run("Refresh the view.", "Refresh_View.cs", {}, "Action completed successfully.")
     log.run(
@@ -256,9 +233,7 @@ def faults() -> Session:
         "Export the door schedule.",
         "Export_Door_Schedule.cs",
         {"bufferChars": 1500},
-        lambda s: (
-            f"{s.message} {s.lines[0]}; {s.lines[1]}; {s.lines[2]}. The table itself did not arrive whole."
-        ),
+        lambda s: f"{s.message} {s.lines[0]}; {s.lines[1]}; {s.lines[2]}. The table itself did not arrive whole.",
     )
     log.run(
         "Show the legend.",

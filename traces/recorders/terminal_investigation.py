@@ -1,6 +1,4 @@
-"""The scripted agent: every next command is computed from what the earlier ones printed, every
-sentence quotes what was found.
-"""
+"""The scripted agent: every next command is computed from what the earlier ones printed, every sentence quotes what was found."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Repair:
 
 
 def investigate(log: Transcript) -> None:
-    """Run the whole session into `log`: survey, one investigation per ticket, audit of the limits,
-    final report.
-    """
+    """Run the whole session into `log`: survey, one investigation per ticket, audit of the limits, final report."""
     log.say("system", SYSTEM)
     log.say("user", TASK)
     survey = _survey(log)
@@ -53,19 +49,14 @@ def _survey(log: Transcript) -> dict[str, str]:
         f"There are {len(listing)} entries and {listing[0]} holds the task, so I read it in full before touching anything.",
         "cat NOTES.md",
     )
-    tag, build = (
-        notes.search(r"Release tag: (\S+)\.").group(1),
-        notes.search(r"Deadline build: (\d+)").group(1),
-    )
+    tag, build = notes.search(r"Release tag: (\S+)\.").group(1), notes.search(r"Deadline build: (\d+)").group(1)
     tickets = re.findall(r"AUD-\d+", notes.output)
     log.execute(
         f"{len(tickets)} tickets, {tickets[0]} to {tickets[-1]}, for release {tag} (build {build}). "
         "I keep an untouched copy to compare with at the end.",
         "cp -r src before",
     )
-    files = log.execute(
-        "Copied. Now the size of the tree.", "find src -name '*.py' | sort | wc -l"
-    ).output.strip()
+    files = log.execute("Copied. Now the size of the tree.", "find src -name '*.py' | sort | wc -l").output.strip()
     sizes = log.execute(
         f"{files} Python files. Which are the large ones?",
         "find src -name '*.py' | sort | xargs wc -l | sort -rn | head -20",
@@ -82,13 +73,11 @@ def _survey(log: Transcript) -> dict[str, str]:
         f"sed -n '{int(first_line) - 6},{int(first_line) + 100}p' {largest}",
     )
     missing = log.execute(
-        "The HTTP limits that NOTES.md asks for may sit in a module of constants.",
-        "cat src/http/constants.py",
+        "The HTTP limits that NOTES.md asks for may sit in a module of constants.", "cat src/http/constants.py"
     )
     reason = missing.search(r"constants\.py: (.+)").group(1)
     log.execute(
-        f"{reason}: there is no such module. What is in the package?",
-        "ls src/http src/json src/urllib src/html",
+        f"{reason}: there is no such module. What is in the package?", "ls src/http src/json src/urllib src/html"
     )
     constants = log.execute(
         "I search for whole-number constants instead, over the whole tree.",
@@ -99,9 +88,7 @@ def _survey(log: Transcript) -> dict[str, str]:
         f"{constants.search(r'_MAXHEADERS = [0-9]+').group(0)}. I come back to them after the tickets. How are the modules tied together?",
         r"grep -rnhoE '^(import|from) [a-z_.]+' src | sed 's/^[0-9]*://' | sort | uniq -c | sort -rn | head -40",
     )
-    covered = log.execute(
-        "Which of them are covered by tests?", "grep -n 'import' tests/*.py | grep -v unittest"
-    )
+    covered = log.execute("Which of them are covered by tests?", "grep -n 'import' tests/*.py | grep -v unittest")
     suite = log.execute(
         f"{len(covered.lines)} test files. I run them all once to see how bad it is.",
         "python3 -m unittest discover -s tests -t . 2>&1",
@@ -134,18 +121,14 @@ def repair(log: Transcript, number: int, defect: Defect) -> Repair:
         f"{case} gives {kind} with {message!r} at line {test_line} of tests/{defect.test}.py. What does it expect?",
         f"sed -n '{max(1, int(test_line) - 6)},{int(test_line) + 2}p' tests/{defect.test}.py",
     )
-    where = log.execute(
-        f"The behaviour belongs to `{defect.symbol}`.", f"grep -n '{defect.symbol}' {path}"
-    )
+    where = log.execute(f"The behaviour belongs to `{defect.symbol}`.", f"grep -n '{defect.symbol}' {path}")
     start = int(where.search(r"^(\d+):").group(1))
     outline = log.execute(
         f"Line {start} of {path}. An outline shows what surrounds it.",
         f"grep -nE '^ *(def|class|async def) ' {path} | cut -c1-110",
     )
     near = [entry for entry in outline.lines if int(entry.split(":")[0]) <= start][-3:]
-    names = ", ".join(
-        re.sub(r"^(\d+): *(?:def|class) (\w+).*", r"\2 (\1)", entry) for entry in near
-    )
+    names = ", ".join(re.sub(r"^(\d+): *(?:def|class) (\w+).*", r"\2 (\1)", entry) for entry in near)
     log.execute(
         f"{len(outline.lines)} definitions, just before it: {names}. The head of the module says how it is meant to be used.",
         f"sed -n '1,{200 + number * 9}p' {path}",
@@ -155,9 +138,7 @@ def repair(log: Transcript, number: int, defect: Defect) -> Repair:
         f"awk 'NR>{start + 12} && /^(def|class|@|[A-Z_]+ =)/ {{print NR; exit}}' {path}",
     ).output.strip()
     stop = min(int(end or start + 80) - 1, start + 125)
-    body = log.execute(
-        f"Lines {start} to {stop}, then.", f"nl -ba {path} | sed -n '{max(1, start - 95)},{stop}p'"
-    )
+    body = log.execute(f"Lines {start} to {stop}, then.", f"nl -ba {path} | sed -n '{max(1, start - 95)},{stop}p'")
     probe = log.execute(
         "Before I blame a line I reproduce it outside the test, with the smallest input that shows it.",
         f"python3 -c {_quoted(defect.probe)}",
@@ -208,9 +189,7 @@ def repair(log: Transcript, number: int, defect: Defect) -> Repair:
 def _wrong_try(log: Transcript, defect: Defect, path: str, line: int, test: str) -> None:
     """A first idea that turns out wrong, and is taken back from the untouched copy."""
     old, new = defect.first_try or ("", "")
-    log.execute(
-        f"My first idea is a change to line {line}.", f"sed -i '{line}s#{old}#{new}#' {path}"
-    )
+    log.execute(f"My first idea is a change to line {line}.", f"sed -i '{line}s#{old}#{new}#' {path}")
     tried = log.execute("Test.", test)
     error = tried.search(r"^[\w.]*(?:[eE]rror|Exception): ?(.*)$").group(0)[:120]
     log.execute(
@@ -250,9 +229,7 @@ def _limits(log: Transcript) -> dict[str, str]:
         "EPOCH_YEAR": "src/http",
     }
     for name, under in wanted.items():
-        uses = log.execute(
-            f"The tickets are done; now the limit {name}.", f"grep -rnw '{name}' {under}"
-        )
+        uses = log.execute(f"The tickets are done; now the limit {name}.", f"grep -rnw '{name}' {under}")
         path, line, value = uses.search(rf"^(?:(src/[^:]+):)?(\d+):{name} = (\d+)").groups()
         path = path or under
         found[name] = f"{value} at {path}:{line}"
@@ -264,19 +241,14 @@ def _limits(log: Transcript) -> dict[str, str]:
         called = re.findall(r"def (\w+)", block.output)
         if called:
             log.execute(
-                f"That is in {called[-1]}. Who calls it?",
-                f"grep -rnw '{called[-1]}' src | cut -c1-140 | head -60",
+                f"That is in {called[-1]}. Who calls it?", f"grep -rnw '{called[-1]}' src | cut -c1-140 | head -60"
             )
     return found
 
 
-def _finish(
-    log: Transcript, survey: dict[str, str], repairs: list[Repair], limits: dict[str, str]
-) -> None:
+def _finish(log: Transcript, survey: dict[str, str], repairs: list[Repair], limits: dict[str, str]) -> None:
     """All tests, the comparison with the copy, CHANGES.md, and the report."""
-    everything = log.execute(
-        "Everything together.", "python3 -m unittest discover -s tests -t . -v 2>&1"
-    )
+    everything = log.execute("Everything together.", "python3 -m unittest discover -s tests -t . -v 2>&1")
     ran = everything.search(r"Ran (\d+) tests").group(1)
     changed = log.execute(f"{ran} tests, all OK. What differs from the copy?", "diff -r before src")
     hunks = re.findall(r"^\d+c\d+$", changed.output, re.MULTILINE)
@@ -288,18 +260,14 @@ def _finish(
     for first, repair in enumerate(repairs):
         sign = ">" if first == 0 else ">>"
         text = f"{repair.ticket} {repair.path}:{repair.line} {repair.cause}"
-        log.execute(
-            "None." if first == 0 else "Next line.",
-            f"printf '%s\\n' {shlex.quote(text)} {sign} CHANGES.md",
-        )
+        log.execute("None." if first == 0 else "Next line.", f"printf '%s\\n' {shlex.quote(text)} {sign} CHANGES.md")
     written = log.execute("Read it back.", "cat CHANGES.md")
     log.execute(
         f"{len(written.lines)} lines. Are all tickets of NOTES.md in it?",
         "grep -oE 'AUD-[0-9]+' NOTES.md | while read t; do grep -q $t CHANGES.md || echo missing $t; done",
     )
     tree = log.execute(
-        "None is missing. Last, the size after the repairs.",
-        "find src -name '*.py' | sort | xargs cat | wc -l",
+        "None is missing. Last, the size after the repairs.", "find src -name '*.py' | sort | xargs cat | wc -l"
     ).output.strip()
     causes = "\n".join(
         f"- {r.ticket}: {r.path} line {r.line} (test {r.test}): {r.cause}; used in {r.users} other place{'s' if r.users > 1 else ''}."

@@ -1,6 +1,4 @@
-"""A terminal that really runs commands, and the transcript that a scripted agent leaves: messages
-as mini-swe-agent writes them.
-"""
+"""A terminal that really runs commands, and the transcript that a scripted agent leaves: messages as mini-swe-agent writes them."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ class Answer:
         return self.output.splitlines()
 
     def search(self, pattern: str) -> re.Match[str]:
-        """The first match in the output. ValueError where there is none: the session took a turn
-        that the script does not know.
-        """
+        """The first match in the output. ValueError where there is none: the session took a turn that the script does not know."""
         found = re.search(pattern, self.output, re.MULTILINE)
         if found is None:
             raise ValueError(f"no {pattern!r} in the output: {self.output[:300]!r}")
@@ -41,11 +37,10 @@ class Answer:
 
 @dataclass
 class Terminal:
-    """Runs one shell command after another in `root`, with a fixed environment and nothing volatile
-    in what it prints.
+    """Runs one shell command after another in `root`, with a fixed environment and nothing volatile in what it prints.
 
-    Three things are rewritten in the output: the temporary folder (to /workspace), the folder of
-    the interpreter's own library (to /usr/lib/python3) and the seconds of a test run (to 0.000s).
+    Three things are rewritten in the output: the temporary folder (to /workspace), the folder of the interpreter's own library (to
+    /usr/lib/python3) and the seconds of a test run (to 0.000s).
     """
 
     root: Path
@@ -99,34 +94,20 @@ class Transcript:
             raise ValueError(f"a command must fit on one line: {command!r}")
         self.say("assistant", f"{thought}\n\nexecute: {command}")
         answer = self.terminal.run(command)
-        output = (
-            answer.output
-            if answer.output.endswith("\n") or not answer.output
-            else answer.output + "\n"
-        )
-        self.say(
-            "user", f"<returncode>{answer.returncode}</returncode>\n<output>\n{output}</output>"
-        )
+        output = answer.output if answer.output.endswith("\n") or not answer.output else answer.output + "\n"
+        self.say("user", f"<returncode>{answer.returncode}</returncode>\n<output>\n{output}</output>")
         self.commands += 1
         return answer
 
     def write(self, path: Path, commands: int | None = None) -> None:
-        """Write the bare list of messages, indented, with a line break at the end; `commands`: as
-        far as the turn after so many of them.
-        """
+        """Write the bare list of messages, indented, with a line break at the end; `commands`: as far as the turn after so many of them."""
         path.parent.mkdir(parents=True, exist_ok=True)
         end = None if commands is None else self._after(commands)
-        path.write_text(
-            json.dumps(self.messages[:end], ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
+        path.write_text(json.dumps(self.messages[:end], ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     def _after(self, commands: int) -> int:
-        """How many messages there are up to the turn that follows the given number of answered
-        commands.
-        """
+        """How many messages there are up to the turn that follows the given number of answered commands."""
         answers = [
-            place
-            for place, message in enumerate(self.messages)
-            if message["content"].startswith("<returncode>")
+            place for place, message in enumerate(self.messages) if message["content"].startswith("<returncode>")
         ]
         return answers[commands - 1] + 2

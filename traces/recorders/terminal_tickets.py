@@ -1,6 +1,4 @@
-"""Short terminal sessions: an agent repairs two tickets of the same tree and reports them, without
-the audit of the long one.
-"""
+"""Short terminal sessions: an agent repairs two tickets of the same tree and reports them, without the audit of the long one."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from .terminal_session import Terminal, Transcript
 from .terminal_workspace import DEFECTS, Defect, build
 
 APART = 3
-"""The distance of the two tickets of a session in the list of defects, so that they concern
-different modules.
-"""
+"""The distance of the two tickets of a session in the list of defects, so that they concern different modules."""
 
 
 def sessions() -> Iterator[tuple[str, Transcript]]:
@@ -65,7 +61,6 @@ def _report(log: Transcript, repairs: list[Repair]) -> None:
         "assistant",
         "Both tickets are repaired and their tests pass.\n\n"
         + "\n".join(
-            f"- {item.ticket}: {item.path} line {item.line} (test {item.test}): {item.cause}."
-            for item in repairs
+            f"- {item.ticket}: {item.path} line {item.line} (test {item.test}): {item.cause}." for item in repairs
         ),
     )

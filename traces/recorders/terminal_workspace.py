@@ -1,8 +1,6 @@
-"""The source tree that the terminal session investigates: standard-library modules, defects planted
-in them, and failing tests.
+"""The source tree that the terminal session investigates: standard-library modules, defects planted in them, and failing tests.
 
-Everything is written below one folder, from the interpreter that records, so that anyone with the
-same Python gets the same tree.
+Everything is written below one folder, from the interpreter that records, so that anyone with the same Python gets the same tree.
 """
 
 from __future__ import annotations
@@ -13,24 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PACKAGES = ("html", "http", "json", "urllib")
-MODULES = (
-    "calendar.py",
-    "configparser.py",
-    "csv.py",
-    "ipaddress.py",
-    "quopri.py",
-    "shlex.py",
-    "statistics.py",
-)
+MODULES = ("calendar.py", "configparser.py", "csv.py", "ipaddress.py", "quopri.py", "shlex.py", "statistics.py")
 
 
 @dataclass(frozen=True)
 class Defect:
-    """One planted defect and what the scripted agent brings to it: where it looks and how it would
-    repair the line it finds.
+    """One planted defect and what the scripted agent brings to it: where it looks and how it would repair the line it finds.
 
-    Line numbers, the test's name and the error are not here: the agent reads them from the output
-    of its commands.
+    Line numbers, the test's name and the error are not here: the agent reads them from the output of its commands.
     """
 
     ticket: str
@@ -299,9 +287,7 @@ def build(root: Path) -> None:
     source.mkdir(parents=True)
     tests.mkdir()
     for package in PACKAGES:
-        shutil.copytree(
-            library / package, source / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(library / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for module in MODULES:
         shutil.copy(library / module, source / module)
     for defect in DEFECTS:
@@ -313,9 +299,7 @@ def build(root: Path) -> None:
             )
         path.write_text(text.replace(defect.good, defect.bad), encoding="utf-8")
         name = "".join(word.title() for word in defect.test.split("_")[1:])
-        written = TEST.format(
-            imports=defect.imports, name=name, body=defect.body.strip("\n") + "\n"
-        )
+        written = TEST.format(imports=defect.imports, name=name, body=defect.body.strip("\n") + "\n")
         (tests / f"{defect.test}.py").write_text(written, encoding="utf-8")
     (tests / "__init__.py").write_text("", encoding="utf-8")
     reports = "\n".join(f"- {d.ticket}: {d.report} (src/{d.path.split('/')[0]})" for d in DEFECTS)

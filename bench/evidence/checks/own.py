@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from ...model import Message, ToolResult, nested
 from ...model.scores import Check, Finding
-from ...text.decode import NothingParsed, parse_json, parse_prefix, unescape
+from ...text.decode import NothingParsed, parse_json, parse_prefix
+from ...text.escapes import unescape
 from ...text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ...text.omissions import notice_at
 from ...text.reading import unfolded, without_number

@@ -1,0 +1,85 @@
+"""Lines of a rewritten result that have another word in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ...model.scores import Finding
+from ...text.decode import NothingParsed, parse_prefix, plain_lines
+from ...text.escapes import unescape_cut
+from ...text.fields import FieldTable
+from ...text.line_changes import ResultLines
+from ...text.quantities import same_value
+from ..of_replay import ReplayEvidence
+from .own import OwnText, lines_shown
+
+_FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
+
+
+def changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+    """Yield the lines of one rewritten result that differ in a word."""
+    table = evidence.messages.table(own.message.step or 0)
+    if table.fields and is_one_value(own.text):
+        return  # held against the fields, its texts too
+    for line, was in altered(evidence, own, lines_shown(own.text)):
+        if not _is_field(line, table):
+            yield Finding(own.message.step, line, was)
+
+
+def is_one_value(text: str) -> bool:
+    """True if a text is one JSON container and nothing else, wherever its lines end.
+
+    >>> [is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
+    [True, False, False, False, False]
+    """
+    plain = text.strip().replace("\n", " ")
+    if plain[:1] not in ("{", "["):
+        return False
+    with suppress(NothingParsed):
+        return parse_prefix(plain)[1] == len(plain)
+    return False
+
+
+def _is_field(line: str, table: FieldTable) -> bool:
+    """True if a line is a field of the result, under its key: no line of one of its texts."""
+    pair = _FIELD.fullmatch(line)
+    return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
+
+
+def altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines that show one of the result with another word in it, each with that one.
+
+    Beside the strategy's own words (a notice, a tag), at the start and at the end a word may be
+    cut.
+    """
+    original = evidence.session.result_lines(own.message.step or 0)
+    known = evidence.session.lines_of(own.message.step)
+    parts = [
+        part
+        for line in lines
+        for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
+        if part.strip()
+    ]
+    called = plain_lines(own.result.arguments) if own.result else ""
+    seen: set[str] = set()
+    for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
+        if part in original or part in known or part in seen or part.strip() in called:
+            continue
+        seen.add(part)
+        if not original.altered(part.rstrip("\\")):
+            continue
+        begun = not before or _is_notice(before, original, known)
+        cut = part.endswith("\\") or not following or _is_notice(following, original, known)
+        if was := original.altered(part.rstrip("\\"), cut=cut, begun=begun):
+            yield part.strip()[:200], was.strip()[:200]
+
+
+def _is_notice(line: str, original: ResultLines, known: frozenset[str]) -> bool:
+    """True if a line is neither of the result nor one of its lines with another word in it."""
+    return (
+        line not in known
+        and line not in original
+        and not original.altered(line.rstrip("\\"), cut=True)
+    )

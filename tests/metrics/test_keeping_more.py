@@ -1,0 +1,24 @@
+"""Between drop_all and keep_all, who keeps more misses no more."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import load
+from bench.run.measuring import Measuring, RunSession
+from bench.strategies import parse_strategy
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow  # ten replays of each shipped recording
+@pytest.mark.parametrize(
+    "rule", ["compactor=mask_observations:keep_last", "compactor=sliding_window:keep_last", "summarizer=truncate:limit"]
+)
+def test_who_keeps_more_misses_no_more(rule: str) -> None:
+    specs = ["drop_all", *(f"m={rule}={most}" for most in (1, 2, 4, 8, 20, 80, 400, 3000)), "keep_all"]
+    for trace in load([ROOT / "traces"]).traces:
+        session = RunSession(trace, Measuring(()))
+        walks = [session.evidence(parse_strategy(spec)).walked for spec in specs]
+        for counts in ([walk.turns_missing for walk in walks], [len(walk.lost) for walk in walks]):
+            assert counts == sorted(counts, reverse=True), trace.id
