@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
-from bench.cli.listing import type_name  # noqa: E402
+from bench.cli.listing import LISTED, type_name  # noqa: E402
 from bench.model import SCHEMA_VERSION, AnyStep, Approval, ContextReset, RouteDecision, ToolsChanged  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
@@ -33,16 +33,7 @@ from bench.traces.lines import KEY, Header  # noqa: E402
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
 SCHEMA = "trace.schema.json"
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
-SLOTS = (
-    "summarizer",
-    "compactor",
-    "writer",
-    "store",
-    "evaluator",
-    "extractor",
-    "router",
-    "consumer",
-)
+SLOTS = (*LISTED["strategies"], "consumer")
 SHARED = ("debug", "limit", "limits")
 """Options that every command has."""
 FEATURES = {

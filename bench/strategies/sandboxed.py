@@ -255,14 +255,14 @@ class Ready:
         here = os.getcwd()
         for number in range(len(items)):
             with contextlib.suppress(BaseException):
-                self._strategies[number] = self._made(number)
+                self._strategies[number] = self._build(number)
             os.chdir(here)
 
     def strategy(self, number: int) -> Strategy:
         """One of them. One that could not be made raises why not."""
-        return self._strategies.get(number) or self._made(number)
+        return self._strategies.get(number) or self._build(number)
 
-    def _made(self, number: int) -> Strategy:
+    def _build(self, number: int) -> Strategy:
         item, name = self._items[number]
         return strategy_of(pickle.loads(item), name, self.place.base)
 

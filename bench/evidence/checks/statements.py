@@ -70,7 +70,7 @@ def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest
     mentions = evidence.session.mentions
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for prose in (
-        run.group() for part in _said_parts(evidence, sentence) for run in _PROSE.finditer(part)
+        run.group() for part in _own_parts(evidence, sentence) for run in _PROSE.finditer(part)
     ):
         words = set(map(str.casefold, _WORD.findall(prose)))
         strange = [
@@ -89,7 +89,7 @@ def is_unsupported(evidence: ReplayEvidence, own: OwnText, sentence: str, fewest
     return False
 
 
-def _said_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
+def _own_parts(evidence: ReplayEvidence, sentence: str) -> list[str]:
     """The parts of a sentence between its marks of omission that no message says, half a word at a
     mark left out.
     """
