@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
+from ...model import nested
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
@@ -72,9 +73,12 @@ def _changed_in(
     reading = evidence.messages.reading(piece)
     found: list[Finding] = []
     agreeing = 0
+    asked = _argument_keys(own)
     for keys, inner in reading.containers:
         unknown = [
-            key for key in inner if key and not table.has_container(key) and not table.has_key(key)
+            key
+            for key in inner
+            if key and key not in asked and not table.has_container(key) and not table.has_key(key)
         ]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
         gone = table.containers.difference(map(plain_key, keys))
@@ -124,6 +128,12 @@ def _changed_in(
         evidence.session.unread.add(own.number)
         return []
     return found
+
+
+def _argument_keys(own: OwnText) -> set[str]:
+    """The keys in the arguments of the call, which a text may show above the result."""
+    given = nested(own.result.arguments) if own.result else ()
+    return {key for item in given if isinstance(item, dict) for key in item}
 
 
 def _is_of_kind(text: str, values: list[str]) -> bool:

@@ -241,7 +241,7 @@ def _numbers(
             ]
             terms = [*here, *above]
         if not worked_out(value, terms, percent=percent):
-            yield written, False
+            yield value, False
 
 
 def _is_of_record(evidence: ReplayEvidence, number: str, near: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from .statements import repeats_others
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
+_MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 _ANY = re.compile("")
 
 
@@ -31,7 +32,7 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     number = None if step is None else evidence.index.full.get(step)
     if number is not None:
         original = evidence.messages.messages[number].text
-        if own.text.split() == original.split():
+        if _words(own.text) == _words(original):
             return
         lines = ResultLines(original.split("\n"))
         for line in own.text.split("\n"):
@@ -54,6 +55,16 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
 
 
+def _words(text: str) -> list[str]:
+    """The words of a text without the marks that make them bold or code."""
+    return _MARKUP.sub("", text).split()
+
+
+def _without_notices(text: str, original: str) -> str:
+    """A text without its notices; what the original has in brackets is none."""
+    return _NOTICE.sub(lambda notice: notice[0] if notice[0] in original else " ", text)
+
+
 def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) -> Iterator[str]:
     """Yield what a kept message says otherwise, its notices aside.
 
@@ -64,10 +75,10 @@ def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) ->
     lines = (
         line for line in text.split("\n") if line in original or not says_omission(line, original)
     )
-    shown, was = (_NOTICE.sub(" ", part) for part in ("\n".join(lines), original))
-    sentences = sentences_of(_NOTICE.sub(" ", _TAGGED.sub(" ", text)))
-    is_longer = keeps_words(shown, was)
-    if not is_longer and not keeps_words(was, shown):
+    shown = _without_notices("\n".join(lines), original)
+    sentences = sentences_of(_without_notices(_TAGGED.sub(" ", text), original))
+    is_longer = keeps_words(shown, original)
+    if not is_longer and not keeps_words(original, shown):
         yield text
     elif says_omission(text, original):
         return
