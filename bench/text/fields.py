@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from ..model import grouped
 from .decode import NothingParsed, decode_strings, parse_json
-from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
+from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
 from .row_lists import RowLists
 from .text_records import (
     Pair,
@@ -216,13 +216,25 @@ class FieldTable:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers
 
-    def column(self, key: str) -> list[str]:
-        """Every value under a key, in order."""
-        return self._columns.get(plain_key(key), [])
+    def column(self, key: str) -> Counter[str]:
+        """The values under a key, in order, each with the number of times that it stands there."""
+        return self._columns.get(plain_key(key), Counter())
 
-    def values(self, record: int, key: str) -> list[str]:
-        """The values that one record, or a record around it, has under a key."""
-        return [text for name, text in self.pairs(record) if plain_key(name) == plain_key(key)]
+    def values(self, records: Sequence[int], key: str) -> dict[str, None]:
+        """The distinct values that some records, or records around them, have under a key, in
+        order.
+        """
+        key = plain_key(key)
+        pairs = chain.from_iterable(map(self.pairs, records))
+        return {text: None for name, text in pairs if plain_key(name) == key}
+
+    def has_prose(self, texts: Iterable[str]) -> bool:
+        """True if some of its values are prose and no fields."""
+        return not self._prose.isdisjoint(texts)
+
+    @cached_property
+    def _prose(self) -> frozenset[str]:
+        return frozenset(filter(is_prose, self.prose))
 
     @cached_property
     def records_with(self) -> dict[str, set[int]]:
@@ -265,10 +277,11 @@ class FieldTable:
         )
 
     @cached_property
-    def _columns(self) -> dict[str, list[str]]:
-        return grouped(
+    def _columns(self) -> dict[str, Counter[str]]:
+        columns = grouped(
             (plain_key(key), text) for record in self._records for key, text in record.pairs
         )
+        return {key: Counter(texts) for key, texts in columns.items()}
 
     @cached_property
     def _values(self) -> frozenset[str]:

@@ -28,26 +28,41 @@ _GOES_ON = re.compile(r",\d")
 _MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN = 24, 8, 60
 
 
-class Walk:
-    """One walk over a folded text; `backwards`: the last records come first."""
+class Layouts:
+    """What a structured value can look like in any layout: its scalars by name, its tables. Made
+    once for all texts that may write it.
+    """
 
-    def __init__(self, text: str, value: object, *, backwards: bool) -> None:
-        self._text = text
-        self._root = Node(value)
-        leaves = list(self._root.leaves())
-        self._by_name: dict[Words, list[Node]] = {}
-        for node in reversed(leaves) if not backwards else leaves:
+    def __init__(self, value: object) -> None:
+        self.root = Node(value)
+        self.nodes = list(nodes_of(self.root))
+        self.by_name: dict[Words, list[Node]] = {}
+        for node in self.root.leaves():
             for name in {node.name, _singular(node.name)}:
-                self._by_name.setdefault(name, []).append(node)
-        self._backwards = backwards
-        self._keys = {word for node in nodes_of(self._root) for word in node.key}
-        self._grids = tables_of(self._root)
-        self._most_words = max(map(len, self._grids), default=0) + _MOST_BETWEEN
-        self._uprights: dict[Words, list[Grid]] = {}
-        for grid in (grid for grids in self._grids.values() for grid in grids):
+                self.by_name.setdefault(name, []).append(node)
+        self.keys = {word for node in self.nodes for word in node.key}
+        self.tables = tables_of(self.root)
+        self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
+        self.uprights: dict[Words, list[Grid]] = {}
+        for grid in (grid for grids in self.tables.values() for grid in grids):
             for column in grid.columns if len(grid.rows) > 1 else ():
-                self._uprights.setdefault(column, []).append(grid)
-        self._header_sizes = sorted({len(words) for words in self._grids}, reverse=True)
+                self.uprights.setdefault(column, []).append(grid)
+        self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
+
+
+class Walk:
+    """One walk over a folded text; `backwards`: the last records come first. Of one value there is
+    one walk at a time: it ticks off what was written.
+    """
+
+    def __init__(self, text: str, value: Layouts, *, backwards: bool) -> None:
+        self._text, self._value = text, value
+        for node in value.nodes:
+            node.left = node.size
+        self._root = value.root
+        order = 1 if backwards else -1  # the last one is due first
+        self._by_name = {name: nodes[::order] for name, nodes in value.by_name.items()}
+        self._backwards = backwards
         self._before: Node | None = None  # the scalar that was written last
         self._words: list[str] = []  # since then
         self._names: list[Words] | None = None  # that they may end with
@@ -84,12 +99,12 @@ class Walk:
             if self._has_new_word and (self._table() or self._upright()):
                 return True
             self._has_new_word = False
-            if self._value():
+            if self._scalar():
                 return True
             if not (self._word() or self._ordinal() or self._separator()):
                 return False
 
-    def _value(self) -> bool:
+    def _scalar(self) -> bool:
         """Go behind a value that is due here."""
         for node in self._due():
             end = end_of(self._text, self._at, node.value)
@@ -141,7 +156,7 @@ class Walk:
         What is left is complete, what is entered is new, its keys are among the words, and these
         say nothing else.
         """
-        before = self._before.path if self._before else [self._root]
+        before = self._before.path if self._before else (self._root,)
         path = node.path
         shared = next(
             (at for at, (a, b) in enumerate(zip(before, path, strict=False)) if a is not b),
@@ -166,9 +181,11 @@ class Walk:
     def _table(self) -> bool:
         """Go behind a header whose columns were named last, and the rows below it."""
         for words in (self._words, [word for word in self._words if word not in _OF_TABLES]):
-            for size in self._header_sizes if words else ():
+            for size in self._value.header_sizes if words else ():
                 for grid in (
-                    self._grids.get(tuple(sorted(words[-size:])), ()) if size <= len(words) else ()
+                    self._value.tables.get(tuple(sorted(words[-size:])), ())
+                    if size <= len(words)
+                    else ()
                 ):
                     order = in_order(grid.columns, words[-size:])
                     if (
@@ -200,7 +217,7 @@ class Walk:
     def _upright(self) -> bool:
         """Go behind a table that has a line for each column: its name, then the value of each row."""
         for name in _ends_of(self._words):
-            for grid in self._uprights.get(name, ()):
+            for grid in self._value.uprights.get(name, ()):
                 if self._may_follow(grid.node, self._words[: -len(name)]) and self._lines(
                     grid, name
                 ):
@@ -237,13 +254,13 @@ class Walk:
     def _word(self, *, closing: bool = False) -> bool:
         """Go behind a word that may stand between values: it is judged with the value that follows."""
         match = _WORD.match(self._text, self._at)
-        if match is None or len(self._words) > self._most_words:
+        if match is None or len(self._words) > self._value.most_words:
             return False
         words = words_of_key(match[0])
         known = (
             {word for node in self._before.path for word in node.key}
             if closing and self._before
-            else self._keys
+            else self._value.keys
         )
         if not all(
             _is_known(word, known) or (not closing and (word.isdigit() or word in LINKS))

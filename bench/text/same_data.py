@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from ..model import nested
-from .layout_walk import Walk
+from .layout_walk import Layouts, Walk
 from .written_values import folded, stands_in
 
 _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
@@ -50,6 +50,10 @@ class Scalars:
             for item in self._leaves
         )
 
+    @cached_property
+    def _layouts(self) -> Layouts:
+        return Layouts(self._value)
+
     def proof(self, text: str) -> Proof | None:
         """The words around a value that a text writes in some layout; None where that cannot be
         proved.
@@ -79,7 +83,7 @@ class Scalars:
         for at in range(min(_MOST_STARTS, len(lines))):
             rest = folded("\n".join(lines[at:]))
             for backwards in (False, True)[: 1 + (len(self._leaves) > _FEW_LEAVES)]:
-                walk = Walk(rest, self._value, backwards=backwards)
+                walk = Walk(rest, self._layouts, backwards=backwards)
                 end = walk.end()
                 if end is not None:
                     proof = Proof("\n".join(lines[:at]), rest[end:].strip())

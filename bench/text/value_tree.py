@@ -30,12 +30,15 @@ class Node:
     two says it.
     """
 
-    __slots__ = "children", "is_key", "key", "left", "parent", "place", "size", "value"
+    __slots__ = "children", "is_key", "key", "left", "parent", "path", "place", "size", "value"
 
     def __init__(
         self, value: Any, parent: Node | None = None, name: str = "", place: int = -1
     ) -> None:
         self.value, self.parent, self.place = value, parent, place
+        self.path: tuple[Node, ...] = (*(parent.path if parent else ()), self)
+        """The nodes from the whole value down to this one."""
+
         self.key = words_of_key(name)
         self.children: list[Node] = []
         self.is_key = False
@@ -48,11 +51,6 @@ class Node:
         sizes = [child.size for child in self.children if not child.is_key]
         self.size: int = sum(sizes) if self.children else 1
         self.left = self.size
-
-    @property
-    def path(self) -> list[Node]:
-        """The nodes from the whole value down to this one."""
-        return [*(self.parent.path if self.parent else ()), self]
 
     @property
     def name(self) -> Words:

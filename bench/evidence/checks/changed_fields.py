@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from ...model import nested
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
-from ...text.field_list import is_prose
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied, is_notice_word
 from ...text.numbers import is_number
@@ -103,15 +103,15 @@ def _changed_in(
                 elif is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
-            values = [value for number in best for value in table.values(number, key)]
+            values: Collection[str] = table.values(best, key)
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
             if best and not values and _is_of_another(own, table, best, (key, text)):
                 found.append(Finding(step, f"{key}: {text}", f"no {key}"))
                 continue
             if not values and not same_value(text, ""):
-                values = table.column(key) if best or len(known) > 1 else []
-            if any(map(is_prose, values)):
+                values = table.column(key) if best or len(known) > 1 else ()
+            if table.has_prose(values):
                 found += [
                     Finding(step, new, was) for new, was in altered(evidence, own, text.split("\n"))
                 ]
@@ -119,7 +119,7 @@ def _changed_in(
             is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
             if values and (not is_same or _is_begun(own, text, values)):
                 if is_same or _is_of_kind(text, values):
-                    found.append(Finding(step, f"{key}: {text}", f"{key}: {values[0]}"))
+                    found.append(Finding(step, f"{key}: {text}", f"{key}: {next(iter(values))}"))
                 else:
                     evidence.session.unread.add(own.number)
             else:
@@ -136,7 +136,7 @@ def _argument_keys(own: OwnText) -> set[str]:
     return {key for item in given if isinstance(item, dict) for key in item}
 
 
-def _is_of_kind(text: str, values: list[str]) -> bool:
+def _is_of_kind(text: str, values: Collection[str]) -> bool:
     """True if a shown value can be held against the recorded ones: a quantity, a word, or a text
     that has none of them. What has more words than these, or one of them within, is a way of
     writing that nobody has read.
@@ -225,34 +225,35 @@ def _named(
         yield pairs, around
 
 
-def _is_one_of(shown: str, text: str, values: list[str]) -> bool:
+def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
     """True if a value is one of some, or goes on behind it in other words; at the end what a cut
     left of it is enough.
     """
     text = text.strip()
     at_end = bool(text) and shown.rstrip("\"'…. ]}\n").endswith(text)
     first = _MORE.sub("", text)
-    return any(
+    return text in values or any(
         same_value(text, value) or first == value or (at_end and value.startswith(text))
         for value in values
     )
 
 
-def _is_begun(own: OwnText, text: str, values: list[str]) -> bool:
+def _is_begun(own: OwnText, text: str, values: Collection[str]) -> bool:
     """True if data that are complete have the beginning of a field without a mark: another value. A
     number with fewer digits is a rounded one.
     """
-    if is_number(text):
-        return False
-    rest = (value[len(text) :].strip(":.0") for value in values if value.startswith(text))
-    return len(list(filter(None, rest))) == len(values) and is_one_value(own.text)
+    return (
+        not is_number(text)
+        and all(value.startswith(text) and value[len(text) :].strip(":.0") for value in values)
+        and is_one_value(own.text)
+    )
 
 
-def _are_all(text: str, column: list[str]) -> bool:
+def _are_all(text: str, column: Counter[str]) -> bool:
     """True if a value is a list of values that stand under its key, or of some with the number of
     times that each stands there.
 
-    >>> column = ["sent", "open", "sent"]
+    >>> column = Counter(["sent", "open", "sent"])
     >>> [_are_all(text, column) for text in ("sent, open", "sent (2), open (1)", "sent (1)", "sent")]
     [True, True, False, False]
     """
@@ -260,10 +261,14 @@ def _are_all(text: str, column: list[str]) -> bool:
     counted = [_COUNTED.fullmatch(part) for part in parts]
     if all(counted):
         pairs = [(match[1], int(match[2])) for match in counted if match]
-        return all(sum(same_value(part, value) for value in column) == n for part, n in pairs)
+        return all(_count(part, column) == n for part, n in pairs)
     return len(parts) > 1 and all(
         any(same_value(part, value) for value in column) for part in parts
     )
+
+
+def _count(text: str, column: Counter[str]) -> int:
+    return sum(times for value, times in column.items() if same_value(text, value))
 
 
 def _origin(table: FieldTable, text: str) -> str:

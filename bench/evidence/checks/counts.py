@@ -107,7 +107,7 @@ class Counts:
             return []
         table = self._evidence.messages.table(self._own.message.step or 0)
         columns = (
-            [float(text) for text in table.column(name) if _NUMBER.fullmatch(text)]
+            [float(text) for text in table.column(name).elements() if _NUMBER.fullmatch(text)]
             for name in table.names
         )
         return [column for column in columns if len(column) > 1]
