@@ -95,8 +95,9 @@ class _Reader:
         """
 
     def keep(self, count: int) -> None:
-        """Keep the first messages alone."""
+        """Forget all messages but the first so many."""
         del self.shapes[count:], self._heads[count:]
+        # these begin with the state before any message
         del self._users[count + 1 :], self._last[count + 1 :], self._waiting[count + 1 :]
         while self._problems and self._problems[-1][0] >= count:
             self._problems.pop()

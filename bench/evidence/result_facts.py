@@ -31,7 +31,7 @@ class ResultFacts:
 
     def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
         """The facts of a result that no message of a prompt without its untruncated one holds."""
-        lost = self._lost(result, standing)
+        lost = self._lost_bits(result, standing)
         return (
             tuple(fact for fact in self.of(result) if lost >> self._numbers[fact] & 1)
             if lost
@@ -40,9 +40,10 @@ class ResultFacts:
 
     def count_lost(self, result: ToolResult, standing: Standing) -> int:
         """The number of these facts."""
-        return self._lost(result, standing).bit_count()
+        return self._lost_bits(result, standing).bit_count()
 
-    def _lost(self, result: ToolResult, standing: Standing) -> int:
+    def _lost_bits(self, result: ToolResult, standing: Standing) -> int:
+        """The facts of a result that no message of a prompt holds, as bits."""
         return self._of_result(result.index) & ~self._in_prompt(standing)
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:

@@ -82,7 +82,8 @@ def compile_from_source() -> None:
 
 
 class FinderElsewhere:
-    """A finder before all others: the files and folders that they find, at the place of each.
+    """A finder asked before all others: it gives the modules that they find, from the files at
+    other places (`place(path)` is where the file of a path stands instead).
 
     Modules without a file, built in or frozen, stay as they are.
 
@@ -96,7 +97,10 @@ class FinderElsewhere:
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> machinery.ModuleSpec | None:
-        """The spec of a module. Raises ModuleNotFoundError where its file has no other there."""
+        """The spec of a module at its other place; None for one that nobody finds.
+
+        Raises ModuleNotFoundError where no file is at the other place.
+        """
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (one.find_spec(name, path, target) for one in others)), None)
         if spec is None:

@@ -185,7 +185,7 @@ def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float,
     """
     kept: list[tuple[float, str]] = []
     for place, text in labels:
-        room = 100 * (9 * len(text) + 8) / wide
+        room = 100 * (9 * len(text) + 8) / wide  # percent: 9 pixels a character, a gap of 8
         if not kept or place - kept[-1][0] >= room:
             kept.append((place, text))
     return tuple(kept)

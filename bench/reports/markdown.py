@@ -57,12 +57,16 @@ def _rich(text: Text) -> str:
 
 
 def _span(item: str | Span) -> str:
+    """A piece of a text as Markdown. Its outer blanks stay outside of the stars: Markdown reads no
+    others as bold.
+    """
     span = Span(item) if isinstance(item, str) else item
     if span.code:
         return code(span.text)
-    before, after = " " * span.text.startswith(" "), " " * span.text.endswith(" ")
     inner = escape(span.text)
-    return f"{before}{f'**{inner}**' if span.strong and inner else inner}{after if inner else ''}"
+    before = " " if span.text.startswith(" ") else ""
+    after = " " if span.text.endswith(" ") and inner else ""
+    return before + (f"**{inner}**" if span.strong and inner else inner) + after
 
 
 def _part(part: Part) -> str:

@@ -169,14 +169,16 @@ def _details(reading: Reading) -> Iterator[Block]:
     places = Counter[str]()
     for item in items:
         places[item.strategy] += 1
-        blocks = tuple(_detail(item))
-        if blocks and places[item.strategy] <= (_EACH if _lost(item) else 1):
-            title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
-            yield from (
-                (Prose(title, "heading"), *blocks)
-                if item is items[0] and _lost(item)
-                else (Fold(title, blocks),)
-            )
+        most = _EACH if _lost(item) else 1
+        blocks = tuple(_detail(item)) if places[item.strategy] <= most else ()
+        if not blocks:
+            continue
+        title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
+        if item is items[0] and _lost(item):
+            yield Prose(title, "heading")
+            yield from blocks
+        else:
+            yield Fold(title, blocks)
 
 
 def _lost(item: ReplayDetail) -> list[MissedFact]:

@@ -86,15 +86,10 @@ class _Trajectories(Steps):
 
     def trajectory(self, value: Fields, thread: str, agent: str) -> None:
         """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
-        that refers to them."""
-        inner = {
+        that refers to them, or last where none does."""
+        sub_agents = {
             str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))
         }
-
-        def delegate(name: str) -> None:
-            own = text(dict_in(inner[name], "agent").get("name")) or "sub-agent"
-            self.trajectory(inner.pop(name), name, own)
-
         model, tools = (
             dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions")
         )
@@ -108,12 +103,16 @@ class _Trajectories(Steps):
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
                     name = str(reference.get("trajectory_id"))
-                    self.unread.add("sub-agent's trajectory in another file", name not in inner)
-                    if name in inner:
-                        delegate(name)
+                    inner = sub_agents.pop(name, None)
+                    self.unread.add("sub-agent's trajectory in another file", inner is None)
+                    if inner is not None:
+                        self._sub_agent(inner, name)
                 self._result(result, step, thread, agent)
-        for name in list(inner):
-            delegate(name)
+        for name, inner in sub_agents.items():
+            self._sub_agent(inner, name)
+
+    def _sub_agent(self, value: Fields, thread: str) -> None:
+        self.trajectory(value, thread, text(dict_in(value, "agent").get("name")) or "sub-agent")
 
     def _step(
         self, step: Fields, observed: bool, thread: str, agent: str, model: str | None

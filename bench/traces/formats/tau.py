@@ -102,8 +102,10 @@ def _outcome(reward: Any, by: str, unread: Unread) -> Outcome | None:
 
 
 def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
+    """The simulations of a file of results; a file may also be one simulation alone."""
     info = dict_in(value, "info")
-    runs = dicts(value.get("simulations")) if "info" in value or "simulations" in value else [value]
+    are_results = "info" in value or "simulations" in value
+    runs = dicts(value.get("simulations")) if are_results else [value]
     tasks = {str(task.get("id")): task for task in dicts(value.get("tasks"))}
     return [
         _simulation(document, run, info, tasks.get(str(run.get("task_id")), {})) for run in runs
