@@ -23,7 +23,6 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
-_NOWHERE: frozenset[int] = frozenset()
 _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes
 more.
@@ -174,14 +173,14 @@ class Mentions:
         return self._in_a_row(words) or (words.count(" ") > 3 and self._in_a_row(begun))
 
     def _in_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row in some message, or are none. Looked for where each of
-        them is.
+        """True if flat words stand in a row in some message, or are none. Looked for where the
+        rarest of them is.
         """
-        rows = [self._by_word.get(word, _NOWHERE) for word in words.split()]
-        rows.sort(key=len)  # the rarest words first
-        return not rows or any(
-            words in self._row(number) for number in rows[0].intersection(*rows[1:])
-        )
+        each = words.split()
+        if not self._by_word.keys() >= set(each):
+            return False
+        rows = min(map(self._by_word.__getitem__, each), key=len, default=None)
+        return rows is None or any(words in self._row(number) for number in rows)
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name or of its path, ordinals aside, or have it

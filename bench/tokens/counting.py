@@ -60,7 +60,7 @@ _PARAGRAPH = re.compile(r"(?<=\n\n)(?=[^\s/])")
 # characters, and takes more than linear time on long
 # words. A longer text is counted in parts, cut where a token ends anyhow: before the white space
 # behind a word, or at the start of a line.
-_PART_CHARS = 100_000
+_PART_CHARS, _NEAR_CHARS = 100_000, 200
 _TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
 
@@ -172,14 +172,25 @@ def _parts(text: str) -> Iterator[str]:
     """A text in parts of at most so many characters, each cut where a token ends if it can be."""
     start = 0
     while len(text) - start > _PART_CHARS:
-        end = start + _PART_CHARS
-        places = [
-            match.start() for match in _TOKEN_ENDS.finditer(text, start + _PART_CHARS // 2, end)
-        ]
-        end = places[-1] if places else end
+        end = _last_token_end(text, start + _PART_CHARS // 2, start + _PART_CHARS)
         yield text[start:end]
         start = end
     yield text[start:]
+
+
+def _last_token_end(text: str, start: int, end: int) -> int:
+    """The last place in a part of a text where a token ends; its end where there is none.
+
+    The end of the part is searched first, then twice as much before that.
+    """
+    size, before = _NEAR_CHARS, end
+    while before > start:
+        near = max(start, end - size)
+        places = [match.start() for match in _TOKEN_ENDS.finditer(text, near, before)]
+        if places:
+            return places[-1]
+        size, before = 2 * size, near
+    return end
 
 
 @functools.cache

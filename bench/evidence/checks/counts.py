@@ -28,27 +28,41 @@ class Counts:
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own = evidence, own
-        self._between: list[tuple[int, int]] = []
-        text = own.text
-        self._exact = counts_of(text)
-        if own.result is None:
-            self._messages(evidence, own)
-            return
-        sizes = evidence.session.result_counts(own.result)
-        strings, inner = texts_in(decode_strings(text))
-        self._exact |= sizes.exact | inner
+
+    @cached_property
+    def _exact(self) -> frozenset[int]:
+        """What it may state exactly."""
+        text, result = self._own.text, self._own.result
+        if result is None:
+            messages = self._evidence.messages
+            recorded = messages.messages[: messages.recorded]
+            return counts_of(text) | {len(message.text) for message in recorded}
+        sizes = self._evidence.session.result_counts(result)
         shown = sum(1 for _ in containers_in(text))
-        self._exact |= {total - shown for total in sizes.rows if total > shown}
-        for piece in notices_of(evidence, own.result).pieces_of(own.text):
-            self._exact |= counts_of(piece.strip("\n"))
-            self._exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
-        for full, lines in sizes.texts.items():
-            self._between.append((lines - _NEAR, lines))
-            for part in (text, *strings):
+        exact = counts_of(text) | sizes.exact | self._texts[1]
+        exact |= {total - shown for total in sizes.rows if total > shown}
+        for piece in notices_of(self._evidence, result).pieces_of(text):
+            exact |= counts_of(piece.strip("\n"))
+            exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
+        return exact
+
+    @cached_property
+    def _between(self) -> list[tuple[int, int]]:
+        """The bounds of what it may state roughly."""
+        if self._own.result is None:
+            return [(count - _NEAR, count + _NEAR) for count in self._messages()]
+        between: list[tuple[int, int]] = []
+        for full, lines in self._evidence.session.result_counts(self._own.result).texts.items():
+            between.append((lines - _NEAR, lines))
+            for part in (self._own.text, *self._texts[0]):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
-                self._between += [(chars, chars + NOTICE_CHARS)] * (chars > 0) + [
-                    (left - _NEAR, left + _NEAR)
-                ] * (left > 0)
+                between += [(chars, chars + NOTICE_CHARS)] * (chars > 0)
+                between += [(left - _NEAR, left + _NEAR)] * (left > 0)
+        return between
+
+    @cached_property
+    def _texts(self) -> tuple[list[str], frozenset[int]]:
+        return texts_in(decode_strings(self._own.text))
 
     def has(self, number: str) -> bool:
         """True if a number is one of the counts."""
@@ -129,13 +143,12 @@ class Counts:
     def _result_tokens(self) -> int:
         return self._evidence.messages.count.text(self._own.result.text) if self._own.result else 0
 
-    def _messages(self, evidence: ReplayEvidence, own: OwnText) -> None:
-        """The messages that a summary stands for: those of its thread before its first prompt, and
-        those that left it.
+    def _messages(self) -> tuple[int, int, int]:
+        """The numbers of messages that a summary may stand for: all of its thread before its first
+        prompt, those that are missing there, and those that left with it.
         """
-        recorded_messages = evidence.messages.messages[: evidence.messages.recorded]
-        self._exact |= {len(message.text) for message in recorded_messages}
-        first = min(stay.first for stay in evidence.walked.stays[own.number])
+        evidence = self._evidence
+        first = min(stay.first for stay in evidence.walked.stays[self._own.number])
         call = evidence.walked.calls[first]
         steps = {
             s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
@@ -145,8 +158,7 @@ class Counts:
         left = sum(
             stay.after == first for stays in evidence.walked.stays.values() for stay in stays
         )
-        for count in (len(recorded), len(recorded) - standing, left):
-            self._between.append((count - _NEAR, count + _NEAR))
+        return len(recorded), len(recorded) - standing, left
 
 
 def is_rounded(number: str, value: float) -> bool:

@@ -51,25 +51,32 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if result is not None and evidence.session.failed(result):
             rewritten += 1
             findings.append(Finding(step, "", result.text[:200]))
-    succeeded = [
-        own for own in of_results if own.result and not evidence.session.failed(own.result)
-    ]
+    failed = {
+        own.number: own.result
+        for own in of_results
+        if own.result and evidence.session.failed(own.result)
+    }
+    silent = {
+        own.number
+        for own in of_results
+        if own.number in failed and not _tells(unescape(own.text), failed[own.number])
+    }
     of_success = {
-        _VARIES.sub("0", own.text) for own in succeeded if len(succeeded) < len(of_results)
+        _VARIES.sub("0", own.text) for own in of_results if silent and own.number not in failed
     }
     for own in of_results:
-        if own.result is None or not evidence.session.failed(own.result):
+        if own.result is None or own.number not in failed:
             findings += _filtered(evidence, own) or _failed_instead(evidence, own)
             continue
         rewritten += 1
+        if own.number not in silent:
+            continue
         placeholder = (
             _VARIES.sub("0", own.text) in of_success
             or evidence.session.says_omission(own.result, own.text)
             or claims_repetition(own)
         )
         claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
-        if _tells(unescape(own.text), own.result):
-            continue
         empty = not own.result.text.strip()  # it tells no failure itself
         if claims or (not empty and (shows_line(evidence, own) or not placeholder)):
             findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))

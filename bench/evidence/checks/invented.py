@@ -118,7 +118,7 @@ def _strange(
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
     mentions = evidence.session.mentions
-    counts: Counts | None = None
+    counts = Counts(evidence, own)
     near: list[str] = []
     adds = repeats_others(evidence, own)
     table = None if own.result is None else evidence.messages.table(own.result.index)
@@ -139,7 +139,6 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            counts = counts or Counts(evidence, own)
             if ordered or (
                 adds
                 and not where
@@ -162,7 +161,6 @@ def _strange(
             omits = says_omission(sentence, "")
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, of_all in _numbers(evidence, text, near, own.result, states_all):
-                counts = counts or Counts(evidence, own)
                 counted = (
                     counts.is_all(number)
                     if of_all
