@@ -147,7 +147,7 @@ def _not_replayed(gate: _Gate) -> GateResult | None:
 def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
     """The value over all runs, or of the worst run, beside its limits.
 
-    A mean that keeps them only with runs that the baseline lacks does not keep them.
+    A value that keeps them only with runs that the baseline lacks does not keep them.
     """
     rule, total = gate.rule, gate.now.total(gate.name, info)
     worst = gate.now.worst(gate.name, rule.metric, lowest=info.better == "higher")
@@ -156,12 +156,7 @@ def _by_limits(gate: _Gate, info: MetricInfo, then: Runs | None) -> GateResult:
         return gate.ends("undecided", f"not measured: {total.reason}", basis=basis)
     value = total.value if rule.over == "all" else worst[1]
     broken = limits(value, rule.settings)
-    if (
-        broken is None
-        and then is not None
-        and rule.over == "all"
-        and info.aggregate == "mean over tasks"
-    ):
+    if broken is None and then is not None and rule.over == "all":
         known = as_then(gate.now, then, shared_runs(gate.now, then)).total(gate.name, info).value
         if known is not None and (broken := limits(known, rule.settings)) is not None:
             value, basis = known, f"{basis} of the baseline"

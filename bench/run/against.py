@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -36,10 +37,11 @@ _SETTINGS = ("model", "calibrate", "cache", "max_missed_turns", "min_far_recall"
 @dataclass(frozen=True)
 class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the
-    recordings and labels of now.
+    recordings of now that were there, with the labels of now.
 
     `missing` is a clause on each part that the scenario no longer has, `added` names what it had
-    not yet, `imported` are the files of the repository at `top` that its code imports.
+    not yet, `new_files` are its recordings that were not there, `imported` are the files of the
+    repository at `top` that its code imports.
     """
 
     sha: str
@@ -47,6 +49,7 @@ class Earlier:
     given: Declared
     missing: tuple[str, ...]
     added: tuple[str, ...]
+    new_files: frozenset[Path]
     imported: frozenset[str]
     top: Path
 
@@ -96,7 +99,14 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         try:
             imported = frozenset(_imported(given.strategies, files))
             yield Earlier(
-                sha, moved, given, tuple(missing), tuple(added(plan, then)), imported, top
+                sha,
+                moved,
+                given,
+                tuple(missing),
+                tuple(added(plan, then)),
+                new_recordings(plan, then),
+                imported,
+                top,
             )
         finally:
             stop(given.strategies)
@@ -212,6 +222,23 @@ def added(plan: Scenario, then: Scenario) -> Iterator[str]:
     for run, labels in plan.labels.items():
         names = labels.keys() - then.labels.get(run, {}).keys()
         yield from (f"{name} of {run}" for name in sorted(names))
+
+
+def new_recordings(plan: Scenario, then: Scenario) -> frozenset[Path]:
+    """The recordings that were not there, neither their bytes nor a file of that path.
+
+    They have no value before, so what they would add to a mean on both sides hides no loss on the
+    others. Empty where no recording was there, as nothing would be left to compare.
+    """
+    before = {_sha256(file) for file in _recordings(then)}
+    paths = {os.path.relpath(file, then.base) for file in _recordings(then)}
+    here = {*_recordings(plan)}
+    new = {
+        file
+        for file in here
+        if _sha256(file) not in before and os.path.relpath(file, plan.base) not in paths
+    }
+    return frozenset(new if new != here else ())
 
 
 def _recordings(plan: Scenario) -> Iterator[Path]:

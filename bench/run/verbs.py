@@ -5,7 +5,7 @@ what people pass.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -199,7 +199,8 @@ def _before(
     if against.endswith(".json") and Path(against).is_file():
         return Before(read_scores(Path(against), plan.title), against)
     with earlier(plan, against, running) as then:
-        result = _ran(then.plan, then.given, dataclasses.replace(running, details=False))
+        quietly = dataclasses.replace(running, details=False)
+        result = _ran(then.plan, then.given, quietly, left_out=then.new_files)
     scores = score_file_of(result, metric_infos())
     return Before(scores, f"{against} ({then.sha[:9]})", then.missing, then)
 
@@ -212,10 +213,14 @@ def _ran(
     against: str = "",
     *,
     required: bool = False,
+    left_out: Container[Path] = (),
 ) -> Compared:
-    """The comparison of a scenario with strategies that are put together already."""
+    """The comparison of a scenario with strategies that are put together already.
+
+    The recordings in `left_out` are not replayed.
+    """
     source = source_of(plan, running.limits)
-    runs = questioned(plan, source)
+    runs = (run for run in questioned(plan, source) if source.file not in left_out)
     return answered(
         plan,
         given,

@@ -63,7 +63,8 @@ class TraceSource:
     `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow as
     the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of
     `load`, raised when met; a missing file or an unknown format before anything is read. With
-    `still` a file that changes before it is read is an error.
+    `still` a file that changes before it is read is an error. `file` is where the last trace that
+    was given comes from.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class TraceSource:
         self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
+        self.file = Path()
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.damaged = [], []
@@ -104,6 +106,7 @@ class TraceSource:
                 for read in self._read(document, given, readers, alone=len(files) == 1):
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
+                        self.file = file.path
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from orders import ORDERS
+from orders import FACTS, ORDERS
 from repository import commit, git
 
 import bench
@@ -139,6 +139,17 @@ def test_neither_a_new_recording_nor_a_file_named_like_the_revision_hides_a_fail
     written({MINE: KEEPS.replace("text\n", "text[:60]\n")})
     found = against()
     assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
+
+
+@pytest.mark.parametrize("gate", ["min = 0.9", "max_drop = 0.05"])
+def test_easy_recordings_do_not_dilute_a_loss_on_the_others(gate):
+    scenario = SCENARIO.replace("max_drop = 0.05", gate)
+    written({MINE: KEEPS, FILE: scenario})
+    commit("whole")
+    easy = ORDERS.replace(FACTS, "order W128 ships to gate G128 for 128.25 EUR")
+    written({f"gates/easy{at}.jsonl": easy.replace('"orders"', f'"easy{at}"') for at in range(20)})
+    written({MINE: KEEPS.replace("text\n", "text[:60]\n"), FILE: scenario.replace('"orders.', '"*.')})
+    assert outcomes(against()) == {"fail"}
 
 
 def test_code_that_is_no_longer_reached_is_named(repository):
