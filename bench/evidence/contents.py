@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec.structs import replace
 
 from ..model import Message, ToolResult, Trace
-from ..text.decode import LONG_CHARS, NothingParsed, parse_json
+from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Gap, gaps_of, without_halves
 from ..text.facts import small_words_of
@@ -104,7 +104,8 @@ class TraceContents:
         """A text with the result in place of the same data, where it is proved to write them."""
         proof = None
         with suppress(RecursionError):  # nested too deeply
-            proof = self._scalars(result.index).proof(text) if len(text) <= LONG_CHARS else None
+            ways = self._scalars(result.index) if len(text) <= LONG_CHARS else ()
+            proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
         if proof is None:
             is_all = (
                 2 * len(text) > len(result.text) and gaps_of(text, result.text, _no_notice) == []
@@ -112,10 +113,14 @@ class TraceContents:
             return result.text if is_all else text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
-    def _scalars_of(self, step: int) -> Scalars:
-        """The scalars of a result; none where they are more than a text that is read may hold."""
-        scalars = Scalars(data_of(self.results[step]))
-        return scalars if scalars.least <= LONG_CHARS else Scalars(None)
+    def _scalars_of(self, step: int) -> list[Scalars]:
+        """The scalars of a result, and those with the data in its texts read too, where there are
+        such. None are more than a text that is read may hold.
+        """
+        value = data_of(self.results[step])
+        opened = decode_strings(value)
+        ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
+        return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
 
     @cached_property
     def facts(self) -> dict[int, tuple[str, ...]]:
