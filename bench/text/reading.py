@@ -25,10 +25,11 @@ _LEGEND = re.compile(
 _SHORT_PAIR = re.compile(r"(\"(?:[A-Za-z]\d{1,3}|[$@%~]\w{1,3})\")\s*:\s*(\"[^\"\\{}]*\")")
 _LEGEND_IN_DATA = re.compile(rf"\{{(?:\s*{_SHORT_PAIR.pattern}\s*,?)+\s*\}}")
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
-_SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~]\w{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
+_SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~][\w/]{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
+_NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PAIR = re.compile(
     r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)"
@@ -120,7 +121,7 @@ def without_numbers(text: str) -> str:
 @lru_cache(maxsize=256)
 def expanded(text: str, known: str = "") -> str:
     """A text with the short names that its first or last lines explain written out, and without
-    these lines.
+    these lines; a sign that stands for nothing as an empty text.
 
     A name that stands in a `known` text is none of these.
 
@@ -128,23 +129,29 @@ def expanded(text: str, known: str = "") -> str:
     '{"id": 5, "status": "id"}'
     >>> expanded("($P stands for /usr/lib)\\n$P/numpy [see1] ✓\\n[see1]: https://a.b\\n(✓ = yes, ✗ = no)")
     '/usr/lib/numpy https://a.b yes'
+    >>> expanded('– means empty\\n{"note": –, "tag": –}')
+    '{"note": "", "tag": ""}'
     """
     text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
     meanings: dict[str, str] = {}
-    for number in (*range(min(3, len(lines))), *range(len(lines) - 1, 2, -1)):
-        of_line = _meanings(lines[number])
-        used = {
-            name: meaning
-            for name, meaning in of_line.items()
-            if name not in known and text.count(name) > 1
-        }
-        if used:
-            meanings.update(used)
-            lines[number] = ""
-        elif number > 2 and lines[number].strip():
-            lines[number] *= not (meanings and _HEADING.fullmatch(lines[number]))
-            break
+    for numbers, others in ((range(len(lines)), 2), (range(len(lines) - 1, -1, -1), 0)):
+        for number in numbers:
+            of_line = _meanings(lines[number])
+            used = {
+                name: meaning
+                for name, meaning in of_line.items()
+                if name not in known and text.count(name) > 1
+            }
+            if used:
+                meanings.update(used)
+                lines[number], others = "", 0
+            elif others:
+                others -= 1
+            elif lines[number].strip():
+                is_heading = numbers.step < 0 and meanings and _HEADING.fullmatch(lines[number])
+                lines[number] *= not is_heading
+                break
     if not meanings:
         return text
     names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
@@ -205,7 +212,8 @@ def _meanings(line: str) -> dict[str, str]:
         pair = _MEANING.fullmatch(part)
         if pair is None or not (label or _SHORT.fullmatch(pair[1])):
             return {}
-        meanings[pair[1]] = pair[2].strip()
+        meaning = pair[2].strip()
+        meanings[pair[1]] = '""' if meaning.casefold() in _NOTHING else meaning
     return meanings
 
 

@@ -148,16 +148,23 @@ _LONG_LINE_CHARS = 24
 
 
 def lines_shown(text: str) -> list[str]:
-    """The lines of a text; where it is JSON, those of the texts in it.
+    """The lines of a text; where it is JSON, or one of them is, those of the texts in it.
 
-    >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}')
-    (['a', 'b'], ['b', 'c'])
+    >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}'), lines_shown('a\\n["b"]')
+    (['a', 'b'], ['b', 'c'], ['a', 'b'])
     """
-    try:
-        texts = [item for item in nested(parse_json(text)) if isinstance(item, str)]
-    except NothingParsed:
-        texts = [unfolded(text)]
+    texts = _texts_in(text)
+    if texts is None:
+        lines = unfolded(text).split("\n")
+        texts = [inner for line in lines for inner in _texts_in(line) or [line]]
     return [line for item in texts for line in item.split("\n")]
+
+
+def _texts_in(text: str) -> list[str] | None:
+    """The texts of a JSON value; None for what is none."""
+    with suppress(NothingParsed):
+        return [item for item in nested(parse_json(text)) if isinstance(item, str)]
+    return None
 
 
 def new_lines(evidence: ReplayEvidence, own: OwnText) -> list[str]:
