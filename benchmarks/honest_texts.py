@@ -93,7 +93,9 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
     if replay.failure:
         raise RuntimeError(replay.failure)
     checks = CheckedReplay(session, replay).checks
-    return {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]
+    unsupported = tuple(Finding(None, text) for text in session.unsupported.values() if text)
+    found = {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]
+    return {**found, "unsupported": unsupported}
 
 
 def main() -> None:

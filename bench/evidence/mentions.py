@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 
@@ -10,7 +12,7 @@ from ..text.dates import dates_in, times_in
 from ..text.decode import LONG_CHARS, plain_lines
 from ..text.facts import flat
 from ..text.field_list import numbers_by_text
-from ..text.instructions import Repetition, TextLines, text_lines
+from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.numbers import numbers_in
 from ..text.texts import Remembered, Texts
 from .own_texts import TraceMessages
@@ -23,6 +25,7 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
+_QUOTED_WORDS, _CUT_CHARS, _BEGUN_CHARS = 4, 3, 120
 _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes
 more.
@@ -35,6 +38,7 @@ class Mentions:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
         self._verbatim: dict[str, bool] = {}
+        self._said_at: dict[str, int | None] = {}
         self._roles: dict[str, frozenset[str]] = {}
         self._instructions: dict[str, bool] = {}
 
@@ -62,6 +66,59 @@ class Mentions:
         recorded = self._messages.messages[: self._messages.recorded]
         ids = {call.id for message in recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
+
+    @cached_property
+    def _steps(self) -> list[int]:
+        """The step at which each content was said first."""
+        steps: dict[str, int] = {}
+        for message in self._messages.messages[: self._messages.recorded]:
+            step = -1 if message.step is None else message.step
+            calls = (f"{call.name} {plain_lines(call.arguments)}" for call in message.tool_calls)
+            for text in (*self._messages.contents.of(message), *calls):
+                steps.setdefault(text, step)
+        return [steps[text] for text in self._contents]
+
+    def said_at(self, text: str) -> int | None:
+        """The first step at which a message has the words of a text in a row, the last one perhaps
+        cut, few of them at the beginning of a line; None for no message.
+        """
+        if text not in self._said_at:
+            words = flat(text).rstrip()
+            find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
+            self._said_at[text] = min(find(words), default=None)
+        return self._said_at[text]
+
+    def _having(self, words: str) -> Iterator[int]:
+        """Yield the steps of the contents that have flat words in a row, the last one perhaps cut."""
+        each = words.split()[:-1]
+        if self._by_word.keys() >= set(each):
+            for number in min(map(self._by_word.__getitem__, each), key=len):
+                if words in self._row(number):
+                    yield self._steps[number]
+
+    def _begun_so(self, words: str) -> Iterator[int]:
+        """Yield the steps of the lines that begin with flat words, the last one perhaps cut."""
+        words = words[:_BEGUN_CHARS]
+        whole = words if len(words) > _CUT_CHARS else f"{words} "
+        for line, step in self._lines_begun[bisect_left(self._lines_begun, (words, -2)) :]:
+            if not line.startswith(words):
+                return
+            if line.startswith(whole):
+                yield step
+
+    @cached_property
+    def _lines_begun(self) -> list[tuple[str, int]]:
+        """The beginnings of all lines and sentences as flat words, each with its step, sorted."""
+        steps: dict[str, int] = {}
+        for text, step in zip(self._contents, self._steps, strict=True):
+            for line in self._texts.plain(text).split("\n"):
+                steps.setdefault(line, step)
+        sentences = {
+            (flat(sentence[: 2 * _BEGUN_CHARS]), step)
+            for line, step in steps.items()
+            for sentence in (_LIST_MARK.sub("", line), *sentences_of(line))
+        }
+        return sorted(sentences)
 
     def _row(self, number: int) -> str:
         """The words of a content in a row."""

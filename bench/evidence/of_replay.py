@@ -9,12 +9,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ..model import Step, ToolResult, Trace, grouped
+from ..model import Step, ToolResult, Trace, as_text, grouped
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
 from ..text.escapes import unescape
 from ..text.excerpts import Gap
+from ..text.facts import flat
 from ..text.identifiers import identifiers_of
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
@@ -42,6 +43,7 @@ from .result_facts import ResultFacts
 from .walk import Walked, walk
 
 _LINE_CHARS = 2000
+_PART = re.compile(r"[^\W\d_]{2,}")
 
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]
@@ -90,6 +92,11 @@ class TraceSession:
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
+        self.unsupported: dict[int, str] = {}
+        """What nothing supports in a strategy's message, `""` for nothing, as far as it was asked
+        for.
+        """
+
         self.unread: set[int] = set()
         """The messages of a strategy that the rule *changed* could not read."""
 
@@ -105,6 +112,7 @@ class TraceSession:
         )
         """True for a line with words that tell a failure; a very long one is data."""
 
+        self._words: dict[int, frozenset[str]] = {}
         self._omissions: dict[tuple[int, str], bool] = {}
 
     @cached_property
@@ -129,6 +137,27 @@ class TraceSession:
         return InstructionReader(
             instructions_of(self.trace, self.index, rules), self.index, self.messages.messages
         )
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The words of the names of the functions whose results it has."""
+        names = (result.function for result in self.messages.contents.results.values())
+        return frozenset(word for name in {*names} for word in flat(name).split())
+
+    def words_of(self, step: int) -> frozenset[str]:
+        """The words of a result and of its call, and the parts of those words."""
+        if step not in self._words:
+            result, texts = self.messages.contents.results[step], self.messages.texts
+            call = f"{result.function} {as_text(result.arguments)}"
+            words = {
+                word
+                for text in {result.text, result.recorded_text, call}
+                for word in texts.flat(text).split()
+            }
+            self._words[step] = frozenset(
+                (*words, *(part for word in words for part in _PART.findall(word)))
+            )
+        return self._words[step]
 
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""

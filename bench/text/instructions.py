@@ -77,6 +77,7 @@ _OF_A_THING = re.compile(
 )
 """What a thing does or code needs is a statement: `folders always show it`, `the key must match`.
 """
+_RANGE = re.compile(r"\b(?:from|between)\b(?=\W{0,3}\d)|\b\d+ (?:out )?of (?:the )?(?=\d)")
 _AUXILIARY = re.compile(
     r"\b(?:i|we|he|she|they|it|has|have|had|is|are|was|were|been|can|could|would|['’](?:s|ve|d))\s+(?:\w+ly\s+)?$",
     re.IGNORECASE,
@@ -147,7 +148,20 @@ def is_notice_word(word: str) -> bool:
     """True for a word in small letters with which a text speaks of what it shows, and not of what
     that says.
     """
-    return word in _vocabulary("notices")
+    known = _vocabulary("notices") | _vocabulary("layout")
+    return word in known or word.removesuffix("s") in known
+
+
+def quantifiers(text: str) -> list[str]:
+    """The words with which a text speaks of all, none or the first of some things, each as often as
+    it stands there.
+
+    >>> quantifiers("All seats, from 3 to 5, 2 of 4")
+    ['all', 'from', '2 of ']
+    """
+    small = text.casefold()
+    words = [word for word in _WORD.findall(small) if word in _vocabulary("quantifiers")]
+    return [*words, *_RANGE.findall(small)]
 
 
 def is_order(sentence: str) -> bool:

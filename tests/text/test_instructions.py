@@ -25,7 +25,7 @@ def test_nine_of_ten_labels_are_met_both_ways() -> None:
     assert precision >= 0.9, sorted(found - wanted)
 
 
-@pytest.mark.parametrize("name", ["orders", "notices"])
+@pytest.mark.parametrize("name", ["orders", "notices", "layout", "quantifiers"])
 def test_a_vocabulary_stays_small(name: str) -> None:
     words = tomllib.loads((ROOT / "bench/text/vocabulary.toml").read_text("utf-8"))[name].split()
     assert len(words) == len(set(words)) <= 60

@@ -19,6 +19,7 @@ from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts
 from .statements import is_title, is_unsupported, repeats_others
+from .unsupported import unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
@@ -59,8 +60,11 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     says = evidence.replay.says
     findings: list[Finding] = []
-    of = summaries = 0
+    of = summaries = unchecked = 0
     for own in own_texts(evidence):
+        if own.number not in evidence.session.unsupported:
+            evidence.session.unsupported[own.number] = unsupported(evidence, own)
+        unchecked += bool(evidence.session.unsupported[own.number])
         if evidence.messages.contents.is_encoded(own.message):
             continue
         lines = [_without(line, says) for line in new_lines(evidence, own)]
@@ -74,7 +78,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
             strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
             findings.append(Finding(own.message.step, strange))
-    return check_of(findings, of, summaries)
+    return check_of(findings, of, summaries, unchecked)
 
 
 def _without(line: str, says: Sequence[str]) -> str:

@@ -23,14 +23,16 @@ from ...text.reading import unfolded, without_number
 from ..of_replay import ReplayEvidence
 from .gaps import Notices
 
-_SPEAKERS = {
+SPEAKERS = {
     "user": ("user", "human", "customer"),
     "assistant": ("assistant", "agent", "ai", "model"),
     "system": ("system",),
 }
+"""The names by which a text calls each role."""
+
 _QUOTE = re.compile(
     r"\W*(?:the )?(?P<speaker>"
-    + "|".join(name for names in _SPEAKERS.values() for name in names)
+    + "|".join(name for names in SPEAKERS.values() for name in names)
     + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>(?:\S.*)?)",
     re.IGNORECASE,
 )
@@ -244,7 +246,7 @@ def speaker_of(line: str) -> tuple[str, str]:
     if quoted is None:
         return "", ""
     speaker = quoted["speaker"].casefold()
-    return next(role for role, names in _SPEAKERS.items() if speaker in names), quoted["words"]
+    return next(role for role, names in SPEAKERS.items() if speaker in names), quoted["words"]
 
 
 def template_lines(texts: list[OwnText]) -> frozenset[str]:

@@ -122,7 +122,8 @@ def _limits(reading: Reading) -> Iterator[str]:
         yield rule_out(reading.sample, share) + "."
     unchecked = [item.strategy for item in reading.ranked if "not checked" in item.marks]
     if unchecked:
-        yield f"Some texts of {listed(unchecked)} could not be read, so they were not checked."
+        names = listed(unchecked)
+        yield f"Some texts of {names} could not be checked: unreadable, or supported by nothing recorded."
     yield from reading.compared.notes
 
 
