@@ -184,11 +184,7 @@ def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
     text = plain(cell.text)
-    note = (
-        ""
-        if first or not cell.note
-        else f"{' ' if number else ': '}{cell.note}"
-        if text
-        else cell.note
-    )
+    note = "" if first else cell.note
+    if text and note:
+        note = f" {note}" if number else f": {note}"
     return sign + " ".join(visible(text + note).split())

@@ -14,11 +14,13 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     """True if a number is the sum or difference of two others, the sum of all, or one times a small
     whole number.
 
-    `percent`: or the share of one in another. Rounded as it is written; the first twelve others are
-    looked at.
+    `percent`: or the share of one in another, or their difference in percent of one. Rounded as it
+    is written; the first twelve others are looked at.
 
-    >>> worked_out("150", ["100", "50"]), worked_out("25", ["1", "4"], percent=True), worked_out("151", ["100", "50"])
-    (True, True, False)
+    >>> worked_out("150", ["100", "50"]), worked_out("151", ["100", "50"])
+    (True, False)
+    >>> worked_out("25", ["1", "4"], percent=True), worked_out("20.0", ["60", "50"], percent=True)
+    (True, True)
     >>> worked_out("375", ["125", "3"]), worked_out("60.5", ["10", "20.5", "30"]), worked_out("9", [])
     (True, True, False)
     """

@@ -33,7 +33,7 @@ def folded(text: str) -> str:
 def end_of(text: str, at: int, value: Any) -> int | None:
     """The place behind a scalar that stands at a place of a text; None where it does not.
 
-    >>> end_of("id 5, ok", 3, 5.0), end_of("id 5%", 3, 5), end_of("on 5 May 2024.", 3, "2024-05-05")
+    >>> end_of("id 5, ok", 3, 5.0), end_of("id 5% off", 3, 5), end_of("on 5 May 2024.", 3, "2024-05-05")
     (4, None, 13)
     """
     if value is None or value == [] or value == {} or value == "":
