@@ -258,15 +258,16 @@ def test_what_a_recorded_reset_breaks_counts_for_nobody() -> None:
     """The result of a call that the reset had dropped."""
     for summary, kept in (("So far.", (2,)), ("So far.", ()), (None, ()), (None, (1,))):
         steps: list[AnyStep] = [
-            SystemTurn(index=0, content="You look."),
+            SystemTurn(index=0, content="You look at W-4711."),
             UserTurn(index=1, content="Go."),
             ModelTurn(index=2, tool_calls=(CALL,)),
             ContextReset(index=3, summary=summary, kept=kept),
             ToolResult(index=4, call_id="c1", function="read", seen=TEXT),
-            ModelTurn(index=5, content="Done."),
+            ModelTurn(index=5, content="Done with W-4711."),
         ]
         trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
         session = TraceSession(trace, index_trace(trace))
+        assert [need.origin_step for need in session.index.needs[5]] == [0], "a reset keeps the system prompt"
         assert CheckedReplay(session, replay_of(session, "recorded")).refused == [], (summary, kept)
 
 
