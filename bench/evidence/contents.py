@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ..model import Message, ToolResult, Trace
 from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from ..text.encoded import decoded_runs
-from ..text.excerpts import Gap, gaps_of, without_halves
+from ..text.excerpts import Excerpt, is_same
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
@@ -47,7 +47,7 @@ class TraceContents:
         """Its results by step. The text of each is written once."""
 
         self._trace = trace
-        self._cut: dict[tuple[int, str], str] = {}
+        self._excerpts: dict[tuple[int, str], Excerpt] = {}
         self._in_place: dict[tuple[int, str], str] = {}
         self._scalars = Remembered(self._scalars_of)
         self._encoded: set[tuple[int | None, str]] = set()
@@ -72,11 +72,15 @@ class TraceContents:
         text = self.text_of(message)
         result = self.results.get(-1 if message.step is None else message.step)
         if result is not None and text != result.text:
-            key = result.index, text
-            if key not in self._cut:
-                self._cut[key] = without_halves(text, result.text)
-            text = self._cut[key]
+            text = self.excerpt(text, result).without_halves
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
+
+    def excerpt(self, text: str, result: ToolResult) -> Excerpt:
+        """The text of a message beside the result that it shows."""
+        key = result.index, text
+        if key not in self._excerpts:
+            self._excerpts[key] = Excerpt(text, result.text)
+        return self._excerpts[key]
 
     def text_of(self, message: Message) -> str:
         """The text of a message, that of a result with its short names and encoded runs written out.
@@ -107,9 +111,7 @@ class TraceContents:
             ways = self._scalars(result.index) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
         if proof is None:
-            is_all = (
-                2 * len(text) > len(result.text) and gaps_of(text, result.text, _no_notice) == []
-            )
+            is_all = 2 * len(text) > len(result.text) and is_same(text, result.text)
             return result.text if is_all else text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
@@ -146,10 +148,6 @@ class TraceContents:
         if step not in self._tables:
             self._tables[step] = field_table(self.results[step])
         return self._tables[step]
-
-
-def _no_notice(gap: Gap) -> bool:
-    return False
 
 
 def data_of(result: ToolResult) -> Any:

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html import unescape as unescape_html
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -88,11 +88,7 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     ([], None)
     """
     if isinstance(full, str):
-        for one, other, flat in _ways(shown, full) if isinstance(shown, str) else ():
-            places = _places(one, other, is_notice, flat=flat)
-            if places is not None:
-                return [place.between(one, other) for place in places]
-        return None
+        return Excerpt(shown, full).gaps(is_notice) if isinstance(shown, str) else None
     if isinstance(full, dict) and isinstance(shown, dict) and shown.keys() == full.keys():
         return _of_all(((shown[key], item) for key, item in full.items()), is_notice)
     if isinstance(full, list) and isinstance(shown, list) and len(shown) == len(full):
@@ -104,27 +100,69 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     )
 
 
-def without_halves(kept: str, full: str) -> str:
-    """A text without the half of a word or number that a cut left beside a gap: it says nothing of
-    what stood there.
-
-    `12` is not what `[3, 1250]` has, though it stands in `[3, 12`. A text that shows anything else
-    comes back as it is, and so do complete data.
-
-    >>> without_halves("<ref> [3, 12", "[3, 1250]"), without_halves("[3, 12 … 7]", "[3, 1250, 4417]")
-    ('<ref> [3, ', '[3,  … ]')
-    >>> [without_halves(text, "[3, 1250]") for text in ("12", "[3, 1250", "")]
-    ['12', '[3, 1250', '']
-    >>> without_halves("['a', 12]", "['a', 12.5]"), without_halves("1…", "1250 walls"), without_halves("… s", "1250 walls")
-    ("['a', 12]", '…', '… ')
+class Excerpt:
+    """A text beside another one of which it may show parts. Where it leaves the other one, as both
+    are written, is looked for once.
     """
-    parts, done = [], 0
-    for begin, end, place, goes_on in (
-        None if _is_data(kept) else _places(kept, full, lambda _: True)
-    ) or ():
-        parts += [kept[done : begin - place + token_around(full, place)[0]], kept[begin:end]]
-        done = end - goes_on + token_around(full, goes_on)[1]
-    return "".join([*parts, kept[done:]])
+
+    def __init__(self, text: str, full: str) -> None:
+        self._text, self._full = text, full
+
+    @cached_property
+    def _gaps(self) -> list[_Place] | None:
+        return _places(self._text, self._full, lambda _: True)
+
+    def gaps(self, is_notice: IsNotice) -> list[Gap] | None:
+        """Its gaps, each a notice or silent at an end; None where it shows anything else."""
+        gaps = [place.between(self._text, self._full) for place in self._gaps or ()]
+        at_places = zip(self._gaps or (), gaps, strict=True)
+        if self._gaps is not None and all(
+            place.end == place.begin or is_notice(gap) for place, gap in at_places
+        ):
+            return gaps
+        for one, other, flat in islice(_ways(self._text, self._full), 1, None):
+            places = _places(one, other, is_notice, flat=flat)
+            if places is not None:
+                return [place.between(one, other) for place in places]
+        return None
+
+    @cached_property
+    def without_halves(self) -> str:
+        """The text without the half of a word or number that a cut left beside a gap: it says
+        nothing of what stood there.
+
+        `12` is not what `[3, 1250]` has, though it stands in `[3, 12`. A text that shows anything
+        else comes back as it is, and so do complete data.
+
+        >>> def cut(text, full):
+        ...     return Excerpt(text, full).without_halves
+        >>> cut("<ref> [3, 12", "[3, 1250]"), cut("[3, 12 … 7]", "[3, 1250, 4417]")
+        ('<ref> [3, ', '[3,  … ]')
+        >>> [cut(text, "[3, 1250]") for text in ("12", "[3, 1250", "")]
+        ['12', '[3, 1250', '']
+        >>> cut("['a', 12]", "['a', 12.5]"), cut("1…", "1250 walls"), cut("… s", "1250 walls")
+        ("['a', 12]", '…', '… ')
+        """
+        parts, done = [], 0
+        for begin, end, place, goes_on in () if _is_data(self._text) else self._gaps or ():
+            parts += [
+                self._text[done : begin - place + token_around(self._full, place)[0]],
+                self._text[begin:end],
+            ]
+            done = end - goes_on + token_around(self._full, goes_on)[1]
+        return "".join([*parts, self._text[done:]])
+
+
+def is_same(text: str, full: str) -> bool:
+    """True if a text is another one, but for what makes no difference.
+
+    >>> is_same("walls  and\\n doors", "walls and doors"), is_same("walls", "walls and doors")
+    (True, False)
+    """
+    return any(
+        one.replace("\n", " ") == other.replace("\n", " ") if flat else one == other
+        for one, other, flat in _ways(text, full)
+    )
 
 
 def _is_data(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.text.excerpts import gaps_of, without_halves
+from bench.text.excerpts import Excerpt, gaps_of
 from bench.text.tables import find_tables
 
 WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
@@ -16,7 +16,7 @@ WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
     [("1250 wallpapers", "1250 walls"), ("1250 walls [end]", "1250 walls"), ("[all] 1250 walls", "1250 walls")],
 )
 def test_what_is_no_half_stays(kept: str, untruncated: str) -> None:
-    assert without_halves(kept, untruncated) == kept
+    assert Excerpt(kept, untruncated).without_halves == kept
 
 
 @given(st.integers(10, len(WORDS) - 10), st.sampled_from(["", " …", "\n[cut]"]))
@@ -26,7 +26,7 @@ def test_half_a_word_before_a_notice_is_removed(end: int, notice: str) -> None:
         if not (WORDS[end - 1 : end + 1].replace(".", "").isalnum())
         else WORDS[:end].rpartition(" ")[0] + " "
     )
-    assert without_halves(WORDS[:end] + notice, WORDS) == whole_words + notice
+    assert Excerpt(WORDS[:end] + notice, WORDS).without_halves == whole_words + notice
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=40, max_size=400), st.data())

@@ -79,8 +79,14 @@ def gaps_shown(evidence: ReplayEvidence, own: OwnText) -> list[Gap] | None:
         return None
     if own.number not in memo:
         notices = notices_of(evidence, own.result)
+        as_written = evidence.messages.contents.excerpt(own.text, own.result)
         ways = (way for way in _ways(evidence, own, own.result) if _may_show(*way))
-        found = (gaps_of(shown, full, notices.admits) for shown, full in ways)
+        found = (
+            as_written.gaps(notices.admits)
+            if (shown, full) == (own.text, own.result.text)
+            else gaps_of(shown, full, notices.admits)
+            for shown, full in ways
+        )
         memo[own.number] = next((gaps for gaps in found if gaps is not None), None)
     return memo[own.number]
 
