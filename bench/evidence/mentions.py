@@ -11,10 +11,10 @@ from itertools import islice
 from ..text.dates import dates_in, times_in
 from ..text.decode import LONG_CHARS, plain_lines
 from ..text.facts import flat
-from ..text.field_list import numbers_by_text
+from ..text.field_list import Numbers, add_number, listed
 from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.numbers import numbers_in
-from ..text.texts import Remembered, Texts
+from ..text.texts import Texts
 from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
@@ -90,11 +90,9 @@ class Mentions:
 
     def _having(self, words: str) -> Iterator[int]:
         """Yield the steps of the contents that have flat words in a row, the last one perhaps cut."""
-        each = words.split()[:-1]
-        if self._by_word.keys() >= set(each):
-            for number in min(map(self._by_word.__getitem__, each), key=len):
-                if words in self._row(number):
-                    yield self._steps[number]
+        for number in self._having_rarest(words.split()[:-1]):
+            if words in self._row(number):
+                yield self._steps[number]
 
     def _begun_so(self, words: str) -> Iterator[int]:
         """Yield the steps of the lines that begin with flat words, the last one perhaps cut."""
@@ -125,22 +123,20 @@ class Mentions:
         return self._texts.flat(self._contents[number])
 
     @cached_property
-    def _by_word(self) -> dict[str, frozenset[int]]:
+    def _by_word(self) -> Numbers:
         """The numbers of the contents that have a word."""
 
-        def by_word() -> dict[str, frozenset[int]]:
-            rows = map(self._row, range(len(self._contents)))
-            numbers = numbers_by_text(
-                (word, number) for number, row in enumerate(rows) for word in {*row.split()}
-            )
-            # One set for all words of one row.
-            alone = Remembered(lambda number: frozenset((number,)))
-            return {
-                word: frozenset(each) if isinstance(each, list) else alone(each)
-                for word, each in numbers.items()
-            }
+        def by_word() -> Numbers:
+            numbers: Numbers = {}
+            for number in range(len(self._contents)):
+                words = {*self._row(number).split()}
+                known = numbers.keys() & words
+                numbers.update(dict.fromkeys(words - known, number))
+                for word in known:
+                    add_number(numbers, word, number)
+            return numbers
 
-        return self._messages.contents.once(dict[str, frozenset[int]], "words", by_word)
+        return self._messages.contents.once(Numbers, "words", by_word)
 
     def number(self, number: str) -> bool:
         """True if a message says a number, alone or as the digits of an identifier or a date."""
@@ -230,14 +226,17 @@ class Mentions:
         return self._in_a_row(words) or (words.count(" ") > 3 and self._in_a_row(begun))
 
     def _in_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row in some message, or are none. Looked for where the
-        rarest of them is.
-        """
+        """True if flat words stand in a row in some message, or are none."""
         each = words.split()
-        if not self._by_word.keys() >= set(each):
-            return False
-        rows = min(map(self._by_word.__getitem__, each), key=len, default=None)
-        return rows is None or any(words in self._row(number) for number in rows)
+        return not each or any(words in self._row(at) for at in self._having_rarest(each))
+
+    def _having_rarest(self, words: list[str]) -> list[int]:
+        """The numbers of the contents that have the rarest of some words; none where a word is in
+        no content.
+        """
+        if not self._by_word.keys() >= set(words):
+            return []
+        return min((listed(self._by_word[word]) for word in words), key=len, default=[])
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name or of its path, ordinals aside, or have it
