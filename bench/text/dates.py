@@ -14,10 +14,11 @@ _FORMS = tuple(
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?!\d)",
         rf"\b{_NAME} {_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
-        rf"\b{_DAY} (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b{_DAY}(?:,(?= \w+,? \d{{4}}))? (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
         r"(?<!\d)(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)",
     )
 )
+_MONTH_AND_YEAR = re.compile(rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d/\d{{4}}", re.IGNORECASE)
 _TIME = re.compile(
     r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])\.?m\b)?(?![\d:])|(?<![\d:.])(\d{1,2})\s*([ap])\.?m\b",
     re.IGNORECASE,
@@ -43,6 +44,27 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
             month = _MONTHS.index(name[:3].casefold()) + 1 if name else int(parts["number"])
             if 1 <= month <= 12 and 1 <= int(parts["day"]) <= 31:
                 yield f"{month}-{int(parts['day'])}", match.span()
+
+
+def with_plain_dates(text: str) -> str:
+    """A text with every date that has its year in one spelling.
+
+    >>> with_plain_dates("sent on Friday 02, October 2026, due May 22nd")
+    'sent on Friday 2026-10-02, due May 22nd'
+    """
+    if not _MONTH_AND_YEAR.search(text):
+        return text
+    for form in _FORMS[1:]:
+        text = form.sub(_plain_date, text)
+    return text
+
+
+def _plain_date(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    name, day = parts.get("month"), int(parts["day"])
+    month = _MONTHS.index(name[:3].casefold()) + 1 if name else int(parts["number"])
+    is_date = parts["year"] and 1 <= month <= 12 and 1 <= day <= 31
+    return f"{parts['year']}-{month:02}-{day:02}" if is_date else match.group()
 
 
 def times_in(text: str) -> Iterator[tuple[str, Place]]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from html import unescape
 
 from ..model import grouped
+from .dates import with_plain_dates
 from .quantities import same_value
 from .texts import Remembered
 
@@ -228,7 +229,7 @@ def _pieces(line: str) -> list[str]:
 
 def _tokens(line: str) -> list[str]:
     """The words of a line in small letters; a number without the zeros at its end."""
-    words = _TOKEN.findall(line.casefold())[: _MOST_TOKENS + 1]
+    words = _TOKEN.findall(with_plain_dates(line.casefold()))[: _MOST_TOKENS + 1]
     return [_without_zeros(word) if word[-1] == "0" else word for word in words]
 
 

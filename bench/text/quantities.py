@@ -6,7 +6,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from .dates import moment_of
+from .dates import moment_of, with_plain_dates
 
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
@@ -79,7 +79,7 @@ def is_quantity(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).strip(_QUOTES).casefold()
+    return " ".join(with_plain_dates(text).split()).strip(_QUOTES).casefold()
 
 
 class _Parts(tuple[Decimal, str, int]):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from ..model import as_text, nested
 from .decode import decode_strings, decoded
@@ -68,7 +69,7 @@ class TextReading:
                     text.casefold() for outer in record.around for text in read_records[outer].texts
                 )
                 own = near.union(map(str.casefold, record.texts))
-                own_pairs = tuple((_last_part(key, names), item) for key, item in record.pairs)
+                own_pairs = tuple(_own_pair(key, item, names) for key, item in record.pairs)
                 records.append(TextRecord(own_pairs, near, own))
         self.records = tuple(records)
         """The records of its data and tables, in order."""
@@ -132,10 +133,19 @@ class TextReading:
         return self._lines_with[fact]
 
 
-def _last_part(key: str, names: frozenset[str]) -> str:
-    """A key without the path in front of it, where that leaves a known one."""
+def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:
+    """A key without the path in front of it, or with the unit that stands behind its value, where
+    that leaves a known one.
+
+    >>> _own_pair("walls.0.Area", "3.5 m²", frozenset({"Area"})), _own_pair("Area", "3.5 m²", frozenset({"Area_m2"}))
+    (('Area', '3.5 m²'), ('Area_m2', '3.5'))
+    """
     last = key.rpartition(".")[2]
-    return last if last in names else key
+    if last in names:
+        return last, text
+    number, _, unit = text.rpartition(" ")
+    with_unit = f"{key}_{normalize('NFKC', unit)}"
+    return (with_unit, number) if with_unit in names else (key, text)
 
 
 def says(text: str, fact: str) -> bool:
