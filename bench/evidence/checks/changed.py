@@ -14,6 +14,7 @@ from ..of_replay import ReplayEvidence
 from .changed_fields import changed_fields
 from .changed_lines import changed_lines
 from .dropped import dropped
+from .forged import forged_turn
 from .own import OwnText, check_of, gaps_shown, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
@@ -55,7 +56,7 @@ def changed(evidence: ReplayEvidence) -> Check:
             looked_at += 1
             findings += _changed_calls(evidence, own)
         if own.result is None:
-            quotes = list(altered_quotes(evidence, own))
+            quotes = [*altered_quotes(evidence, own), *forged_turn(evidence, own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
             continue

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
-from ...model import nested
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied, is_notice_word
-from ...text.numbers import is_number
+from ...text.numbers import is_number, number_value
 from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..of_replay import ReplayEvidence
@@ -25,7 +24,7 @@ from .statements import is_unsupported
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
-_FEWEST_PAIRS = 3
+_FEWEST_PAIRS, _FEWEST_DIGITS = 3, 2
 _WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
@@ -36,9 +35,8 @@ def changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     table = evidence.messages.table(step or 0)
     if not table.fields:
         return []
-    first, *others = (
-        notices_of(evidence, own.result).pieces_of(own.text) if own.result else [own.text]
-    )
+    text = _without_call(own)
+    first, *others = notices_of(evidence, own.result).pieces_of(text) if own.result else [text]
     if not evidence.messages.understands(own.number, step or 0):
         evidence.session.unread.add(own.number)
         return []
@@ -73,12 +71,11 @@ def _changed_in(
     reading = evidence.messages.reading(piece)
     found: list[Finding] = []
     agreeing = 0
-    asked = _argument_keys(own)
     for keys, inner in reading.containers:
         unknown = [
             key
             for key in inner
-            if key and key not in asked and not table.has_container(key) and not table.has_key(key)
+            if key and not table.has_container(key) and not table.has_key(key)
         ]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
         gone = table.containers.difference(map(plain_key, keys))
@@ -87,6 +84,11 @@ def _changed_in(
     for pairs, around in (part for record in reading.records for part in _named(record, table)):
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
+            found += [
+                Finding(step, f"{key}: {text}", "")
+                for key, text in pairs
+                if f'"{key}"' in piece and _is_made_up(evidence, own, key, text)
+            ]
             continue
         best = table.best_records(known, around)
         for key, text in pairs:
@@ -130,10 +132,15 @@ def _changed_in(
     return found
 
 
-def _argument_keys(own: OwnText) -> set[str]:
-    """The keys in the arguments of the call, which a text may show above the result."""
-    given = nested(own.result.arguments) if own.result else ()
-    return {key for item in given if isinstance(item, dict) for key in item}
+def _without_call(own: OwnText) -> str:
+    """A text without the arguments of the call, which it may show above the result."""
+    start = own.text.find("{")
+    if own.result and own.result.arguments and start >= 0:
+        with suppress(NothingParsed):
+            value, end = parse_prefix(own.text[start:])
+            if value == own.result.arguments:
+                return f"{own.text[:start]} {own.text[start + end :]}"
+    return own.text
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:
@@ -172,6 +179,16 @@ def _is_renamed(
     return table.says_value(text) or (
         _CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text)
     )
+
+
+def _is_made_up(evidence: ReplayEvidence, own: OwnText, key: str, text: str) -> bool:
+    """True if JSON beside the records of the result gives a number that nothing says, counts or sums."""
+    value = number_value(text)
+    if not is_number(text) or len(value) < _FEWEST_DIGITS or evidence.session.mentions.number(value):
+        return False
+    counts = Counts(evidence, own)
+    is_notice = any(map(is_notice_word, plain_key(key).split()))
+    return not is_notice and not counts.has(value) and not counts.is_statistic(value)
 
 
 def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[Pair]) -> bool:

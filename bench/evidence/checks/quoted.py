@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ...model import SystemTurn, text_of
 from ...model.scores import Finding
-from ...text.instructions import keeps_words, sentences_of
+from ...text.instructions import is_command, keeps_words, sentences_of
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
@@ -80,6 +80,8 @@ def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) ->
     is_longer = keeps_words(shown, original)
     if not is_longer and not keeps_words(original, shown):
         yield text
+    elif is_longer and kind != "user":
+        yield from (words for words in sentences if is_command(words) and not is_said(words))
     elif says_omission(text, original):
         return
     elif kind == ("user" if is_longer else "system"):
