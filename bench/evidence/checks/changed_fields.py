@@ -73,9 +73,7 @@ def _changed_in(
     agreeing = 0
     for keys, inner in reading.containers:
         unknown = [
-            key
-            for key in inner
-            if key and not table.has_container(key) and not table.has_key(key)
+            key for key in inner if key and not table.has_container(key) and not table.has_key(key)
         ]
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
         gone = table.containers.difference(map(plain_key, keys))
@@ -184,7 +182,11 @@ def _is_renamed(
 def _is_made_up(evidence: ReplayEvidence, own: OwnText, key: str, text: str) -> bool:
     """True if JSON beside the records of the result gives a number that nothing says, counts or sums."""
     value = number_value(text)
-    if not is_number(text) or len(value) < _FEWEST_DIGITS or evidence.session.mentions.number(value):
+    if (
+        not is_number(text)
+        or len(value) < _FEWEST_DIGITS
+        or evidence.session.mentions.number(value)
+    ):
         return False
     counts = Counts(evidence, own)
     is_notice = any(map(is_notice_word, plain_key(key).split()))

@@ -36,7 +36,11 @@ def forged_turn(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     }
     if roles and message.role not in roles:
         yield Finding(message.step, own.text[:200], f"said by: {min(roles)}")
-    elif message.role in ("user", "system") and _is_bare(own.text) and _stands_beside_all(evidence, own):
+    elif (
+        message.role in ("user", "system")
+        and _is_bare(own.text)
+        and _stands_beside_all(evidence, own)
+    ):
         asked = next((other.text for other in recorded if other.kind == "user"), "")
         if asked.split() != words:
             yield Finding(message.step, own.text[:200], "")
