@@ -170,6 +170,8 @@ class ScenarioFile(pytest.File):
         Raises BenchError, each time the same.
         """
         from . import run_scenario
+        from .comparison.baseline import score_bytes, score_file_of
+        from .files.writing import write_together
         from .run.kept import kept_here
 
         known, accepted = self.config.stash[_COMPARED], ""
@@ -181,7 +183,9 @@ class ScenarioFile(pytest.File):
                     self.scenario, accepting=accepting, require_baseline=required, kept=kept_here()
                 )
                 if accepting and self.scenario.baseline_path is not None:
-                    result = _accept(result, self.scenario.baseline_path)
+                    write_together(
+                        {self.scenario.baseline_path: score_bytes(score_file_of(result))}
+                    )
                     accepted = f"accepted {self.scenario.baseline_path.name}"
                 known[self.path] = result
             except BenchError as error:
@@ -190,16 +194,6 @@ class ScenarioFile(pytest.File):
         if isinstance(compared, BenchError):
             raise compared
         return compared, accepted
-
-
-def _accept(result: Compared, path: Path) -> Compared:
-    """The comparison held against itself as its baseline, which is written."""
-    from .comparison.gates import accepted
-    from .files.writing import write_together
-
-    result, scores = accepted(result)
-    write_together({path: scores})
-    return result
 
 
 def _gates(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
@@ -240,14 +234,14 @@ class ScenarioItem(pytest.Item):
 
     def judge(self, compared: Compared, gates: Sequence[GateResult]) -> str:
         """Fail for the worst of some gates; a line on one that was not judged, `""` where all were."""
-        from .reports.junit import message
+        from .reports.gates import gate_in_words
         from .reports.reading import Reading
 
         failing = ("fail",) if _is_asked(self.config, UNDECIDED) else ("fail", "undecided")
         if not any(gate.outcome in failing for gate in gates):
             self.user_properties.append((STANDS, _key(self.path, self.name)))
         for gate in sorted(gates, key=lambda gate: _WORST_FIRST.index(gate.outcome)):
-            text = f"{gate.outcome}: {gate.strategy}: {message(Reading(compared), gate)}"
+            text = f"{gate.outcome}: {gate_in_words(Reading(compared), gate)}"
             if gate.outcome in failing:
                 raise GateFailed(text)
             if gate.outcome != "pass":

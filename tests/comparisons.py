@@ -299,11 +299,6 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
     )  # type: ignore[arg-type]
 
 
-def empty() -> Compared:
-    """Nothing at all."""
-    return Compared(title="", signature=SIGNATURE, strategies=())
-
-
 def renamed(compared: Compared, names: dict[str, str]) -> Compared:
     """The same under other names of strategies."""
 
@@ -375,4 +370,5 @@ PLAIN[dict[str, Number]] = st.dictionaries(
     st.sampled_from([*metric_infos(), "own.metric", ""]), anything(Number), max_size=5
 )
 SPECIAL[Compared, "totals"] = st.dictionaries(names, PLAIN[dict[str, Number]], max_size=3)
+SPECIAL[Advice, "sentence"] = PLAIN[str].map("Keep {}.".format)
 SPECIAL[Compared, "specs"] = st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3)

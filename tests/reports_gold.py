@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from audits import audited
-from comparisons import comparison, empty, judged
+from comparisons import comparison, judged
 
 from bench.model.compared import Compared
 from bench.reports import rendered
@@ -30,7 +30,6 @@ def comparisons() -> dict[str, list[Compared]]:
             comparison(2, 3, title="Does a table suffice?", unit="tokens"),
             judged("routed"),
         ],
-        "empty": [empty()],
     }
 
 

@@ -64,7 +64,7 @@ def workflow_commands(
 def _annotations(comparison: Compared, file: Path | None, kind: str) -> Iterator[str]:
     """The annotations of one kind of a comparison."""
     from ..comparison.gates import is_measured
-    from ..reports.junit import message
+    from ..reports.gates import gate_in_words
     from ..reports.reading import Reading
 
     if kind == "error" and not is_measured(comparison):
@@ -73,7 +73,7 @@ def _annotations(comparison: Compared, file: Path | None, kind: str) -> Iterator
     for gate in comparison.gates:
         if KINDS.get(gate.outcome) == kind:
             title = f"bench: {gate.rule.metric or 'baseline'}"
-            yield _command(kind, file, title, f"{gate.strategy}: {message(reading, gate)}")
+            yield _command(kind, file, title, gate_in_words(reading, gate))
 
 
 def append_summary(comparisons: Sequence[Compared], sentence: str) -> None:

@@ -126,10 +126,7 @@ def run(
     }
     with _workers(engine, jobs or os.cpu_count() or 1) as workers:
         comparisons = _compared(plans, workers, settings)
-    beside: dict[Path, bytes] = {}
-    lines: list[str] = []
-    if accept:
-        comparisons = _accepted(plans, comparisons, beside, lines)
+    beside, lines = _accept(plans, comparisons) if accept else ({}, [])
     finish(
         comparisons,
         outputs,
@@ -259,31 +256,24 @@ def _require_sense(
         )
 
 
-def _accepted(
-    plans: Sequence[Scenario],
-    comparisons: Sequence[Compared],
-    beside: dict[Path, bytes],
-    lines: list[str],
-) -> list[Compared]:
-    """The comparisons, each judged against itself as its new baseline.
+def _accept(
+    plans: Sequence[Scenario], comparisons: Sequence[Compared]
+) -> tuple[dict[Path, bytes], list[str]]:
+    """The new baselines by their files, and a line on each gated number that moved."""
+    from ..comparison.baseline import score_bytes, score_file_of
+    from ..reports.numbers import quantity
 
-    The baselines go into `beside`, and into `lines` a line on each gated number that moved.
-    """
-    from ..comparison.gates import accepted
-
-    renewed = []
+    baselines: dict[Path, bytes] = {}
+    lines: list[str] = []
     for plan, compared in zip(plans, comparisons, strict=True):
         path = plan.baseline_path
         if path is None:
-            raise ScenarioError(
-                f"{plan.title}: no scenario file, so there is no place for a baseline"
-            )
-        judged, beside[path] = accepted(compared)
+            raise ScenarioError(f"{plan.title}: no scenario file, so no place for a baseline")
+        baselines[path] = score_bytes(score_file_of(compared))
         for move in compared.moves:
             if any(move.metric == rule.metric for rule in compared.rules):
-                lines.append(
-                    f"accepted {move.strategy} {move.metric}: {move.before:g} → {move.after:g}"
-                )
+                unit = compared.metrics[move.metric].unit
+                before, after = (quantity(value, unit) for value in (move.before, move.after))
+                lines.append(f"accepted {move.strategy} {move.metric}: {before} → {after}")
         lines.append(f"accepted {path.name}")
-        renewed.append(judged)
-    return renewed
+    return baselines, lines

@@ -69,14 +69,14 @@ def _accepted(scenario: Path, traces: Sequence[str]) -> bytes:
     import msgspec
 
     from .. import run_scenario
-    from ..comparison.gates import accepted
+    from ..comparison.baseline import score_bytes, score_file_of
     from ..run.kept import kept_here
     from ..run.scenario import read_scenario
 
     plan = read_scenario(scenario)
     if traces:  # the scenario is not yet where its paths start
         plan = msgspec.structs.replace(plan, traces=tuple(traces))
-    return accepted(run_scenario(plan, accepting=True, kept=kept_here()))[1]
+    return score_bytes(score_file_of(run_scenario(plan, accepting=True, kept=kept_here())))
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
@@ -118,8 +118,6 @@ def _best_policy(traces: Sequence[str]) -> str:
     from ..strategies.portfolio import PORTFOLIO
 
     advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here()).advice
-    if advice is None:
-        raise BenchError(f"{traces[0]}: nothing was measured")
     say(advice.sentence)
     for item in advice.ranked:
         if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO:

@@ -9,7 +9,7 @@ import msgspec
 from ..model.compared import Compared
 from .advice import advise, answers_of
 from .against import moves
-from .baseline import ScoreFile
+from .baseline import ScoreFile, score_file_of
 from .gates import judge
 from .rules import USUAL, Terms
 from .totals import Runs, totals
@@ -21,11 +21,12 @@ def decided(
     base: ScoreFile | None = None,
     *,
     required: bool = False,
+    accepting: bool = False,
 ) -> Compared:
     """A comparison that holds measured runs, with all that follows from them.
 
     `base` is the baseline. `required`: a missing one, and what was loosened or is gone since,
-    fails.
+    fails. `accepting`: these runs are the new baseline, so they are judged against themselves.
     """
     compared = msgspec.structs.replace(
         measured,
@@ -33,7 +34,8 @@ def decided(
         totals=totals(Runs(measured.runs), measured.everyone, measured.metrics),
         specs_before={} if base is None else dict(base.specs),
     )
-    gates = judge(compared, base, required=required)
+    judged_by = score_file_of(compared) if accepting else base
+    gates = judge(compared, judged_by, required=required)
     advice = advise(
         compared.runs,
         compared.strategies,

@@ -18,7 +18,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from .against import as_then, loosened, moved_runs, shared_runs
-from .baseline import ScoreFile, score_bytes, score_file_of, stale
+from .baseline import ScoreFile, stale
 from .gate_rules import allowed, limits, regression
 from .totals import Runs, is_finite
 
@@ -68,14 +68,6 @@ def judge(
             if item.damaged
         ]
     return tuple(results)
-
-
-def accepted(compared: Compared) -> tuple[Compared, bytes]:
-    """A comparison judged against itself, and its score file, which is the new baseline."""
-    scores = score_file_of(compared)
-    return msgspec.structs.replace(compared, gates=judge(compared, scores), moves=()), score_bytes(
-        scores
-    )
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:

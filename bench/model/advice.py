@@ -88,3 +88,7 @@ class Advice(Value, frozen=True, kw_only=True):
     disagree: bool = False
     theoretical_minimum: float | None = None
     ranked: tuple[Ranked, ...] = ()
+
+
+NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", basis="tokens", tasks=0, runs=0)
+"""The advice on nothing."""

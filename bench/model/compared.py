@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from .advice import Advice
+from .advice import NO_ADVICE, Advice
 from .base import Value
 from .detail import ReplayDetail
 from .errors import BenchError, nearest
@@ -93,7 +93,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     runs: tuple[MeasuredRun, ...] = ()
     metrics: dict[str, MetricInfo] = {}
     totals: dict[str, dict[str, Number]] = {}
-    advice: Advice | None = None
+    advice: Advice = NO_ADVICE
     rules: tuple[GateRule, ...] = ()
     gates: tuple[GateResult, ...] = ()
     against: str = ""
@@ -121,8 +121,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __repr__(self) -> str:
         """The title and the answer: the fields would fill screens."""
-        answer = self.advice.sentence if self.advice else f"{len(self.runs)} runs"
-        return f"<Compared {self.title!r}: {answer}>"
+        return f"<Compared {self.title!r}: {self.advice.sentence}>"
 
     def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""

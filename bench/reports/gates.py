@@ -18,29 +18,32 @@ _SAME = {"max_drop": "no less than before", "max_increase": "no more than before
 
 
 def name_of(reading: Reading, metric: str) -> str:
-    """The short name of a metric, to begin a line with."""
-    return sentence_case(reading.label(metric))
+    """The short name of a metric, to begin a line with; of no metric, that of the baseline."""
+    return sentence_case(reading.label(metric) or "baseline")
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """The number of gates that failed, and the first of them in words."""
-    first = reading.failed[0]
-    metric, unit = first.rule.metric, reading.unit(first.rule.metric)
     head = f"{count(len(reading.failed))} of {of(len(reading.decided), 'gate')} failed."
-    if first.value is None:
-        return (
-            head,
-            f"{name_of(reading, metric)} of {first.strategy}: {first.reason or 'not measured'}.",
-        )
-    moved = f"is {quantity(first.value, unit)}"
-    if first.before is not None and first.before != first.value:
-        verb = "rose" if first.value > first.before else "fell"
-        moved = f"{verb} from {quantity(first.before, unit)} to {quantity(first.value, unit)}"
-    basis = f" ({first.basis})" if first.basis else ""
-    return (
-        head,
-        f"{first.strategy}: {reading.label(metric)} {moved}{basis}; allowed: {condition(first, unit)}.",
-    )
+    return head, f"{gate_in_words(reading, reading.failed[0])}."
+
+
+def gate_in_words(reading: Reading, gate: GateResult) -> str:
+    """The outcome of a gate as a clause: the values, their basis, what is allowed, the worst run."""
+    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+    if not metric:
+        return gate.reason
+    about = f"{gate.strategy}: {reading.label(metric)}"
+    if gate.value is None:
+        return f"{about}: {gate.reason or 'not measured'}"
+    moved = f"is {quantity(gate.value, unit)}"
+    if gate.before is not None and gate.before != gate.value:
+        verb = "rose" if gate.value > gate.before else "fell"
+        moved = f"{verb} from {quantity(gate.before, unit)} to {quantity(gate.value, unit)}"
+    basis = f" ({gate.basis})" if gate.basis else ""
+    worst = f"worst run: {reading.name(gate.run)}" if gate.run else ""
+    rest = (f"{about} {moved}{basis}", f"allowed: {condition(gate, unit)}", worst, gate.reason)
+    return "; ".join(filter(None, rest))
 
 
 def condition(gate: GateResult, unit: str) -> str:
@@ -51,22 +54,20 @@ def condition(gate: GateResult, unit: str) -> str:
     >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "share")
     'at least 90%'
     """
-    words = [_setting(name, value, unit) for name, value in gate.rule.settings.items()]
-    limit = "" if gate.limit is None else f"limit {quantity(gate.limit, unit)}"
-    return " and ".join(filter(None, words)) or limit or gate.rule.gate
+    settings = gate.rule.settings.items()
+    return " and ".join(_setting(name, value, unit) for name, value in settings)
 
 
 def _setting(name: str, value: Any, unit: str) -> str:
-    """One setting of a gate in words; "" for what is no limit."""
-    if name not in _SETTINGS or isinstance(value, bool):
-        return ""
+    """One setting of a gate in words."""
     if name in _SAME and value == 0:
         return _SAME[name]
+    words = _SETTINGS.get(name, name)
     if isinstance(value, str):
-        return f"{_SETTINGS[name]} {value}"
+        return f"{words} {value}"
     if name in _SAME and unit == "share":
-        return f"{_SETTINGS[name]} {difference(0.0, float(value), unit).lstrip('+')}"
-    return f"{_SETTINGS[name]} {quantity(float(value), unit)}"
+        return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
+    return f"{words} {quantity(float(value), unit)}"
 
 
 def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:

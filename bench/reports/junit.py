@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..model.compared import Compared, GateResult
 from ..model.errors import visible
-from .gates import condition
-from .numbers import quantity
+from .gates import condition, gate_in_words
 from .reading import Reading
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,25 +32,14 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, "unicode")}\n'
 
 
-def message(reading: Reading, gate: GateResult) -> str:
-    """The outcome of a gate on one line: before → after, the limit, the basis, the worst run."""
-    unit = reading.unit(gate.rule.metric)
-    values = [quantity(value, unit) for value in (gate.before, gate.value) if value is not None]
-    parts = [" → ".join(values) or gate.reason or "not measured", condition(gate, unit), gate.basis]
-    parts += [
-        f"worst run {reading.name(gate.run)}" if gate.run else "",
-        gate.reason if values else "",
-    ]
-    return f"{reading.label(gate.rule.metric)}: {'; '.join(filter(None, parts))}"
-
-
 def _add_case(suite: ET.Element, reading: Reading, gate: GateResult) -> None:
     number = f"gate {gate.rule.number}" if gate.rule.number else ""
     name = " ".join(
         filter(None, [number, gate.rule.metric, condition(gate, reading.unit(gate.rule.metric))])
     )
-    case = ET.SubElement(suite, "testcase", classname=_legal(gate.strategy), name=_legal(name))
-    text = _legal(message(reading, gate))
+    about = {"classname": gate.strategy or "baseline", "name": name or gate.reason}
+    case = ET.SubElement(suite, "testcase", {key: _legal(text) for key, text in about.items()})
+    text = _legal(gate_in_words(reading, gate))
     if gate.outcome == "skipped":
         ET.SubElement(case, "skipped", message=_legal(gate.reason) or text)
     elif gate.outcome != "pass":

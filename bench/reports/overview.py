@@ -36,7 +36,6 @@ _GROUPS = {
         "is about stores, evaluators or routers",
         "are about stores, evaluators or routers",
     ),
-    "Not answered": ("is not answered", "are not answered"),
 }
 """The groups of scenarios in order, with the verb of one scenario and of several."""
 
@@ -47,8 +46,6 @@ def group_of(reading: Reading) -> str:
     """The group of a scenario: by its gates, then by its verdict."""
     if reading.failed:
         return "Gates failed"
-    if not reading.compared.strategies or reading.compared.advice is None:
-        return "Not answered"
     if reading.compared.answers != "savings":
         return "Stores, evaluators and routers"
     if reading.advice.advised:

@@ -35,18 +35,15 @@ class Reading:
 
     compared: Compared
 
-    @cached_property
+    @property
     def advice(self) -> Advice:
-        """The advice; an empty one where there is none."""
-        no_advice = Advice(advised=None, sentence="", basis="tokens", tasks=0, runs=0)
-        return self.compared.advice or no_advice
+        """The advice."""
+        return self.compared.advice
 
-    @cached_property
+    @property
     def ranked(self) -> tuple[Ranked, ...]:
-        """The strategies in the order of the advice, then those that it does not name."""
-        by_name = {item.strategy: item for item in self.advice.ranked}
-        rest = (name for name in self.compared.strategies if name not in by_name)
-        return (*by_name.values(), *(Ranked(strategy=name, verdict="not certain") for name in rest))
+        """The strategies in the order of the advice."""
+        return self.advice.ranked
 
     @cached_property
     def by_name(self) -> dict[str, Ranked]:

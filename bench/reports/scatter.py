@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -108,7 +107,8 @@ def _add_shares(drawn: Layout, marks: Sequence[tuple[float, float]]) -> Iterator
 
 def _price(value: float, unit: str, step: float) -> str:
     if unit == "usd" and 0 < step < 1:
-        return f"${value:,.{max(0, -math.floor(math.log10(step)))}f}"
+        decimals = len(f"{step:.9f}".rstrip("0").partition(".")[2])
+        return f"${value:,.{max(2, decimals)}f}"
     if unit == "usd":
         return dollars(value).removesuffix(".00")
     if abs(value) >= 1e6 and step >= 1e5:
@@ -138,16 +138,17 @@ def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> Non
     for spot, group in zip(spots, ordered, strict=True):
         names = _names(group, drawn.width // 13)
         label = (
-            _near(drawn, spot, names, [*taken, *lines])
-            or _near(drawn, spot, names, taken)
-            or _above(drawn, spot, names, taken)
-            or _near(drawn, spot, _rows(group), taken)
+            _placed(drawn, spot, names, [*taken, *lines], _BESIDE)
+            or _placed(drawn, spot, names, taken, [*_BESIDE, *_ABOVE])
+            or _placed(drawn, spot, _rows(group), taken, _BESIDE)
         )
         if label is not None:
             text, (left, top, right, bottom), anchor = label
             taken.append((left, top, right, bottom))
             at = {"start": left + 3, "middle": (left + right) / 2, "end": right - 3}[anchor]
             drawn.texts.append((at, top + 14, text, _LOOKS[group[0].mark], anchor))
+            if spot[1] - top >= _FAR:
+                drawn.lines.append((spot[0], top + 18, spot[0], spot[1] - 7, "ld"))
         title = "; ".join(point.title or point.name for point in group)
         drawn.marks.insert(0, (*spot, group[0].mark, title))
 
@@ -171,40 +172,40 @@ _Label = tuple[str, Box, str]
 """A text, its box, and which end of it is next to the mark."""
 
 
-def _near(
-    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
+_BESIDE = (
+    (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
+    (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),
+)  # fmt: skip
+"""The places of a label: from the mark to its end or middle, and to its top."""
+
+_FAR = 50
+"""Pixels above a mark from which a line leads to the label."""
+
+_ABOVE = tuple(
+    (across, -rise, anchor)
+    for rise in range(_FAR, 150, 18)
+    for across, anchor in ((-8, "start"), (8, "end"), (0, "middle"))
+)
+
+
+def _placed(
+    drawn: Layout,
+    spot: tuple[float, float],
+    texts: Sequence[str],
+    avoided: Sequence[Box],
+    places: Sequence[tuple[int, int, str]],
 ) -> _Label | None:
-    """The first text that has room beside a mark, above or below it."""
+    """The first text that has room at a place of a mark; None where there is none."""
     x, y = spot
     others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
     for text in texts:
         wide = width_of(text)
-        for left, top, anchor in (
-            (x + 9, y - 9, "start"), (x - 9 - wide, y - 9, "end"), (x - wide / 2, y - 26, "middle"),
-            (x - wide / 2, y + 9, "middle"), (x + 2, y - 26, "start"), (x - 2 - wide, y - 26, "end"),
-            (x - 8, y + 9, "start"), (x + 8 - wide, y + 9, "end"), (x - 8, y - 43, "start"),
-        ):  # fmt: skip
-            box = (left, top, left + wide, top + 17)
-            if _is_free(drawn, box, others):
+        for across, down, anchor in places:
+            left = x + across - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+            box = (left, y + down, left + wide, y + down + 17)
+            leader = [(x - 1, box[3], x + 1, y - 8)] if -down >= _FAR else []
+            if all(_is_free(drawn, one, others) for one in (box, *leader)):
                 return text, box, anchor
-    return None
-
-
-def _above(
-    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
-) -> _Label | None:
-    """The first text that has room farther above a mark, and adds a line from it to the mark."""
-    x, y = spot
-    others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
-    for text in texts:
-        wide = width_of(text)
-        for top in (y - rise for rise in range(50, 150, 18)):
-            line = (x - 1, top + 17, x + 1, y - 8)
-            for left, anchor in ((x - 8, "start"), (x + 8 - wide, "end"), (x - wide / 2, "middle")):
-                box = (left, top, left + wide, top + 17)
-                if all(_is_free(drawn, one, others) for one in (box, line)):
-                    drawn.lines.append((x, top + 18, x, y - 7, "ld"))
-                    return text, box, anchor
     return None
 
 

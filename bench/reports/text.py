@@ -62,8 +62,8 @@ def terminal_text(
     elif not verbose:
         lines += [*_wrapped(f"{all_reports[0].title} ({all_reports[0].about})", width), ""]
         lines += lines_of(_first_screen(all_reports[0]), width)
-    if len(comparisons) == 1 and _failed(comparisons[0]) and (advice := comparisons[0].advice):
-        lines += _wrapped(advice.sentence, width)
+    if len(comparisons) == 1 and _failed(comparisons[0]):
+        lines += _wrapped(comparisons[0].advice.sentence, width)
     answer = _wrapped(all_reports[0].verdict, width)
     return (
         "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)])

@@ -88,11 +88,13 @@ def answered(
     *,
     against: str = "",
     required: bool = False,
+    accepting: bool = False,
 ) -> Compared:
     """The comparison that a scenario asks for. `skipped` gives at the end what was left out.
 
     `base` is what it is held against, called `against`; `required`: without one the gates that
-    need it fail. Raises BenchError for no recordings, and for two of one name.
+    need it fail; `accepting`: it is the new baseline itself. Raises BenchError for no recordings,
+    and for two of one name.
     """
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
@@ -127,7 +129,7 @@ def answered(
         rates=false_alarms(),
         limits={"needed": plan.max_missed_turns, "far": plan.min_far_recall},
     )
-    result = decided(compared, terms, base, required=required)
+    result = decided(compared, terms, base, required=required, accepting=accepting)
     details = tuple(_details(result, measured_runs)) if running.details else ()
     return msgspec.structs.replace(result, details=details)
 
@@ -193,8 +195,6 @@ def _worst_runs(result: Compared, name: str, runs: Iterable[str]) -> list[str]:
 def _opened(result: Compared) -> tuple[str, ...]:
     """The strategies that a report opens: the advised one, those that it is about, and today's."""
     advice = result.advice
-    if advice is None:
-        return ()
     wanted = advice.advised, result.asks, advice.cheapest_rejected, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:  # today's alone

@@ -165,7 +165,15 @@ def run_scenario(
         # last, as it runs code of the change
         given = strategies_of(plan, running, Place(plan.base.resolve()))
         notes = [] if before.then is None else [*before.then.notes(given.strategies)]
-        result = _ran(plan, given, running, before.scores, before.name, required=require_baseline)
+        result = _ran(
+            plan,
+            given,
+            running,
+            before.scores,
+            before.name,
+            required=require_baseline,
+            accepting=accepting,
+        )
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
@@ -213,6 +221,7 @@ def _ran(
     against: str = "",
     *,
     required: bool = False,
+    accepting: bool = False,
     left_out: Container[Path] = (),
 ) -> Compared:
     """The comparison of a scenario with strategies that are put together already.
@@ -230,6 +239,7 @@ def _ran(
         scores,
         against=against,
         required=required,
+        accepting=accepting,
     )
 
 

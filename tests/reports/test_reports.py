@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from audits import audited
-from comparisons import HOSTILE, anything, comparison, empty, judged
+from comparisons import HOSTILE, anything, comparison, judged
 from hypothesis import HealthCheck, given, settings
 from reports_gold import GOLD, current
 
@@ -29,7 +29,7 @@ from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text
 
 SIZES = {
-    "empty": empty, "judged": judged, "stored": lambda: judged("stored"), "routed": lambda: judged("routed"),
+    "judged": judged, "stored": lambda: judged("stored"), "routed": lambda: judged("routed"),
     "one": lambda: comparison(1, 1), "failed": lambda: comparison(8, 27, gates="fail"), "passed": lambda: comparison(3, 12, gates="pass"),
     "thirty": lambda: comparison(30, 27), "tokens": lambda: comparison(3, 8, unit="tokens"), "hostile": lambda: comparison(4, 6, hostile=True, gates="fail"),
 }  # fmt: skip

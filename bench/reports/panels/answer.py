@@ -44,7 +44,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _blocks(reading: Reading) -> Iterator[Block]:
     yield Prose(answer_sentence(reading), "lead")
-    if not reading.compared.strategies:
+    if not reading.ranked:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
     yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
@@ -58,8 +58,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
 
 def answer_sentence(reading: Reading) -> Text:
     """The sentence of the advice, its first clause set off."""
-    nothing = "No advice was made." if reading.compared.strategies else "Nothing was compared."
-    sentence = reading.advice.sentence or nothing
+    sentence = reading.advice.sentence
     clause = _FIRST_CLAUSE.match(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
@@ -285,7 +284,7 @@ def _share(value: float | None) -> Cell:
 
 
 def _note(reading: Reading) -> str:
-    compared, notes = reading.compared, []
+    notes = []
     shares = {run.facts.cache_shares for run in reading.runs}
     priced = reading.advice.basis in ("cached", "uncached")
     if priced and "assumed" in shares:
@@ -298,8 +297,7 @@ def _note(reading: Reading) -> str:
     if whole and here and whole > 1.01 * here:
         more = f"{percent(whole / here - 1)} more tokens"
         notes.append(f"Today's prompts are shortened already: the whole history has {more}.")
-    if compared.strategies:
-        notes.append("Shares are means over tasks, counts are over all runs.")
+    notes.append("Shares are means over tasks, counts are over all runs.")
     if not reading.measure and any(item.far_recall is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
     return " ".join(notes)

@@ -106,15 +106,18 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     tone: Tone = "good" if gate.outcome == "pass" else "bad"
     sign = Span("✓ " if tone == "good" else "✕ ", tone, strong=True)
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
-    asked, limit = condition(gate, unit), quantity(gate.limit, unit)
+    limit = quantity(gate.limit, unit)
+    asked = condition(gate, unit) or gate.reason
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and tone == "bad" else []
+    notes += [gate.reason] if gate.reason != asked else []
+    before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
         Cell((sign, name_of(reading, metric)), metric),
-        gate.strategy,
-        "–" if gate.before is None else quantity(gate.before, unit),
-        Cell(quantity(gate.value, unit), gate.reason or moved, "bad" if tone == "bad" else ""),
-        Cell(asked, "; ".join(notes)),
+        gate.strategy or "–",
+        before,
+        Cell(now, moved, "bad" if tone == "bad" else ""),
+        Cell(asked, "; ".join(filter(None, notes))),
         Cell("", chart=_gauge(reading, gate)),
     )
 
