@@ -50,8 +50,8 @@ def test_threads_have_caches_of_their_own():
 
 
 def test_whole_blocks_are_expected_of_a_provider_that_reports_no_writes():
-    assert report(turn(0, 5_000, 0, model=GPT), turn(1, 6_000, 4_992, model=GPT)).explained == 1
-    (only,) = report(turn(0, 5_000, 0, model=GPT), turn(1, 6_000, 0, model=GPT)).breaks
+    assert report(turn(0, 5_119, 0, model=GPT), turn(1, 6_000, 4_992, model=GPT)).explained == 1
+    (only,) = report(turn(0, 5_119, 0, model=GPT), turn(1, 6_000, 0, model=GPT)).breaks
     assert only.tokens_again == 4_992
 
 
