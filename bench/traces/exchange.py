@@ -85,9 +85,8 @@ def tools_in(request: Any) -> list[Any] | None:
     definitions: list[Any] = []
     for tool in listed if isinstance(listed, list) else []:
         declared = first_of(as_dict(tool), ("functionDeclarations", "function_declarations"))
-        definitions += (
-            declared if isinstance(declared, list) else tool if isinstance(tool, list) else [tool]
-        )
+        several = tool if declared is None else declared
+        definitions += several if isinstance(several, list) else [tool]
     return definitions or None
 
 

@@ -204,10 +204,10 @@ class _Session(Steps):
             self._became(line, self.say(entry, *self._place(line, thread)))
 
     def _assistant(self, line: Line, thread: str) -> None:
-        """Add an answer, at the first of its lines: the last count of its usage is that of all of
-        it."""
+        """Add an answer where its first line stands. Each line repeats the usage so far: the largest
+        is that of all of it."""
         lines = self.answers.pop((thread, _answer_id(line)), None)
-        if lines is None:
+        if lines is None:  # another line of an answer that was added
             return
         parts = [dict_in(part, "message") for part in lines]
         if parts[0].get("model") == "<synthetic>":
