@@ -175,7 +175,7 @@ def _prepared(prepare: bytes, limits: Limits) -> Any:
     ready = pickle.loads(prepare)()
     for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
         setitimer(timer, 0.0)
-    _limit_memory(limits)
+    _limit_memory(limits, firmly=True)
     signal.signal(SIGCHLD, SIG_DFL)
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
@@ -230,8 +230,11 @@ def _limit_call(seconds: float) -> None:
     setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _limit_memory(limits: Limits) -> None:
-    """Let this process hold so much beside what it holds, where the system has such a limit."""
+def _limit_memory(limits: Limits, *, firmly: bool = False) -> None:
+    """Let this process hold so much beside what it holds, where the system has such a limit.
+
+    `firmly`: no code may raise it again.
+    """
     with contextlib.suppress(OSError, ValueError, StopIteration):
         status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
         line = next(line for line in status.splitlines() if line.startswith("VmData:"))
@@ -239,7 +242,7 @@ def _limit_memory(limits: Limits) -> None:
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         if hard != resource.RLIM_INFINITY:
             wanted = min(hard, wanted)
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, wanted if firmly else hard))
 
 
 def _confine() -> None:

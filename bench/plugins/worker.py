@@ -59,8 +59,8 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """The longest answer: one that is read needs up to 32 times as much, and no more than the
-        code itself may.
+        """The longest answer, and the most text to count on the way: what is read needs up to 32
+        times as much, and no more than the code itself may.
         """
         return self.memory_mib << 15
 
@@ -78,7 +78,8 @@ class Limits:
     @property
     def long(self) -> str:
         """The message for an answer that is too long."""
-        return f"its answer has more than {self.answer_bytes:,} bytes — answer less, or raise --limit memory=N"
+        what = f"its answer, or what it counts, has more than {self.answer_bytes:,} bytes"
+        return f"{what} — answer less, or raise --limit memory=N"
 
 
 class NoAnswer(Exception):
@@ -206,9 +207,11 @@ class Session:
         """
         self._until = time.monotonic() + self._limits.wall_s
         self.send(request)
+        room = self._limits.answer_bytes
         while True:
             kind, length = HEAD.unpack(self._read(HEAD.size))
-            if length > self._limits.answer_bytes:
+            room -= length
+            if room < 0:
                 raise NoAnswer(self._limits.long)
             body = self._read(length)
             if kind == b"C" and self._count is not None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from ..model import Message, Record, Reply, ToolResult
+from ..model import Message, Record, Reply, ToolResult, compact_json
 from ..model.errors import StrategyError
-from ..strategies import Edits, Window, untruncated_record
+from ..plugins.registry import Plugin
+from ..strategies import Edits, Execution, Window, untruncated_record
 from ..strategies.messages import Bridge, OpenAIMessages
-from .plain import plain_data, plain_struct
+from .numbering import alike
+from .plain import copied, plain_data, plain_struct
 
 Decision = tuple[str, dict[str, Any]]
 """A route, and its detail."""
@@ -95,19 +97,76 @@ def edits_of(answer: Any, given: Window) -> Edits | None:
     return Edits(messages=answer if ours else Bridge(OpenAIMessages(), given.messages).back(answer))
 
 
-class Kind(NamedTuple):
-    """The answer of a slot: its type, and what makes that of a function's answer and its input."""
-
-    type: Any
-    read: Callable[[Any, Any], Any]
-
-
-KINDS: dict[str, Kind] = {
-    "summarizer": Kind(Any, lambda answer, given: plain_data(answer)),
-    "store": Kind(Record, record_of),
-    "consumer": Kind(Reply, reply_of),
-    "evaluator": Kind(dict[str, Any] | None, findings_of),
-    "router": Kind(Decision | None, decision_of),
-    "compactor": Kind(Edits | None, edits_of),
+_READ: dict[str, Callable[[Any, Any], Any]] = {
+    "summarizer": lambda answer, given: plain_data(answer),
+    "store": record_of,
+    "consumer": reply_of,
+    "evaluator": findings_of,
+    "router": decision_of,
+    "compactor": edits_of,
 }
-"""The values that come back, by kind of plug-in."""
+"""By kind of plug-in what makes the value of its slot of an answer and its input."""
+
+
+def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
+    """A new instance of a plug-in, and what takes and gives the values of its slot."""
+    instance, call = plugin.start()
+    read = _READ[plugin.entry.kind]
+
+    def answer(*given: Any) -> Any:
+        value = call(*given)
+        is_read = isinstance(value, Record | Reply)  # the bench's own values are not copied
+        return value if is_read else read(value, given[0])
+
+    return instance, OwnCode(call, read) if plugin.own else answer
+
+
+class OwnCode:
+    """Somebody's own code in a slot: what it is given is its own copy, and its answer is read."""
+
+    def __init__(self, call: Callable[..., Any], read: Callable[[Any, Any], Any]) -> None:
+        self._call, self._read = call, read
+
+    def __call__(self, *given: Any) -> Any:
+        first = given[0]
+        if isinstance(first, Window):
+            return _checked(self._read(self._call(first), first), first)
+        before = _data(first)
+        own: Any = given
+        if isinstance(first, dict):
+            own = (_copied_state(first),)
+        elif isinstance(first, Record):
+            own = copied(given)
+        answer = self._read(self._call(*own), own[0])
+        if _data(first) != before:
+            what = "the strategy changed its input"
+            raise StrategyError(f"{what} — copy what a result holds before editing it")
+        return answer
+
+
+def _copied_state(state: dict[str, Any]) -> dict[str, Any]:
+    """A router's state, copied but for the messages of its prompt, which are frozen."""
+    own: dict[str, Any] = copied({key: value for key, value in state.items() if key != "prompt"})
+    return {**own, "prompt": [*state["prompt"]]} if "prompt" in state else own
+
+
+def _data(given: Any) -> str:
+    """The parts of a result that code could edit, as JSON; `""` for anything else."""
+    result = given.result if isinstance(given, Execution) else given
+    return compact_json([result.data, result.arguments]) if isinstance(result, ToolResult) else ""
+
+
+def _checked(edits: Edits | None, window: Window) -> Edits | None:
+    """The edits of somebody's own compactor. Raises StrategyError for what is no message."""
+    if edits is None:
+        return None
+    history = edits.applied(window.messages)
+    new = history[alike(window.messages, history) :]
+    known = {*window.messages} if new else set()
+    for message in new:
+        if not isinstance(message, Message):
+            kind = type(message).__name__
+            raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+        if message not in known:
+            plain_struct(Message, message)
+    return Edits(messages=history, written=edits.written, parts=plain_data(dict(edits.parts)))

@@ -6,7 +6,7 @@ cannot know: the recorded actions stay as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,7 +24,6 @@ from ..model import (
     Resolved,
     RouteDecision,
     ToolResult,
-    ToolsChanged,
     UserTurn,
     WriterCall,
     as_text,
@@ -34,15 +33,15 @@ from ..model.errors import StrategyError
 from ..model.replay import StepOutcome
 from ..plugins.registry import Plugin, build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
+from ..strategies.functions import awaited
+from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
-from .numbering import Count, Numbers, Recorded
-from .outcomes import About, Broken, InSlot, Outcomes
+from .answers import started
+from .numbering import Asked, Count, Event, Numbers, Recorded
+from .outcomes import About, Broken, InSlot, Outcomes, failed
 from .plain import plain_data
 from .thread import Frame, Thread
-
-Start = Callable[[Plugin], tuple[Any, Callable[..., Any]]]
-"""A new instance of a plug-in, and what takes and gives the values of its slot."""
 
 
 class Side:
@@ -76,30 +75,24 @@ class Router(NamedTuple):
 class Loop:
     """A strategy during one replay: what fills its slots is started, and its state lives this long.
 
-    `count` counts tokens, `start` makes an instance of a plug-in, `future` is for a reference that
-    reads it. Raises Broken where the strategy cannot be started.
+    `count` counts tokens, `future` is for a reference that reads it.
     """
 
-    def __init__(
-        self, about: About, strategy: Strategy, count: Count, start: Start, future: Any = None
-    ) -> None:
-        if strategy.broken:
-            raise Broken("strategy", StrategyError(strategy.broken))
+    def __init__(self, about: About, strategy: Strategy, count: Count, future: Any = None) -> None:
         self.about, self.strategy, self.future = about, strategy, future
         self.out = Outcomes()
         self.numbers = Numbers(about.messages, count)
         self._threads: dict[str, Thread] = {}
-        self._start = start
         self._store: Any = None
         self._resolve: Any = None
         for store in strategy.plugins.get("store", ()):
-            instance, self._store = start(store)
+            instance, self._store = started(store)
             self._resolve = getattr(instance, "resolve", None)
         self._summarize, self._consume = self._call("summarizer"), self._call("consumer")
         self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
-            Router(plugin, start(plugin)[1], start(plugin)[1])
+            Router(plugin, started(plugin)[1], started(plugin)[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self._state: dict[str, Any] = {}  # as the last decision was recorded
@@ -111,7 +104,7 @@ class Loop:
 
     def _call(self, slot: str) -> Any:
         plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
-        return self._start(plugins[0])[1] if plugins else None
+        return started(plugins[0])[1] if plugins else None
 
     def _thread(self, name: str) -> Thread:
         """The thread of a name, with a compactor of its own."""
@@ -128,15 +121,45 @@ class Loop:
 
     # ------------------------------------------------------------ steps
 
-    def ask(self, turn: ModelTurn) -> None:
-        """The model is about to be called: `turn` holds nothing of its answer. Raises Broken."""
-        self._begin(turn)
-        self._prompt(turn)
-        self._route("before_model", turn)
+    def outcomes(self, events: Iterable[Event]) -> Outcomes:
+        """The outcomes of some events, with all messages written so far.
 
-    def take(self, recorded: Recorded) -> None:
-        """Take the next step, of a model turn its answer. Raises Broken."""
-        step, thread = recorded.step, self._begin(recorded.step)
+        A strategy that raises ends them with its failure.
+        """
+        try:
+            if self.strategy.broken:
+                raise Broken("strategy", StrategyError(self.strategy.broken))
+            with offloaded_to(self.offload):
+                for event in events:
+                    self.take(event)
+        except Broken as error:
+            self.out.failure = failed(error, self.at)
+        out, self.out = self.out, Outcomes()
+        out.written = self.numbers.written
+        return out
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the recording. Raises Broken."""
+        if event is None:
+            self._route("end", self._last)
+        elif isinstance(event, Recorded):
+            self._take(event, self._begin(event.step))
+        else:
+            self._ask(event, self._begin(event.step))
+
+    def _ask(self, asked: Asked, thread: Thread) -> None:
+        """The model is about to be called, or a route to be taken: nobody knows the answer yet."""
+        step = asked.step
+        if isinstance(step, RouteDecision):
+            self._state = step.state
+            self._route(step.at, step, step)
+        else:
+            self._prompt(asked, thread)
+            self._route("before_model", step)
+
+    def _take(self, recorded: Recorded, thread: Thread) -> None:
+        """Take a step, of a model turn or a routing decision its answer."""
+        step = recorded.step
         if recorded.full is not None and recorded.seen is not None:
             self.numbers.know(*recorded.full)
             if recorded.seen is not recorded.full:
@@ -145,24 +168,16 @@ class Loop:
             self._result(step, recorded, thread)
             self._route("after_result", step)
             self._route("after_evaluation", step)
-        elif isinstance(step, ToolsChanged):
-            thread.change_tools(recorded.tools_tokens)
         elif isinstance(step, ContextReset | ContextEdit):
             thread.resets.append(step)
         elif isinstance(step, Approval):
             self._route("approval", step)
         elif isinstance(step, RouteDecision):
-            self._state = step.state
-            self._route(step.at, msgspec.structs.replace(step, taken=""), step)
             self._taken[step.router] = step.taken
         elif recorded.full is not None:
             thread.join(recorded.full[0], recorded.full[0])
         if isinstance(step, ModelTurn | UserTurn):
             self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
-
-    def end(self) -> None:
-        """The recording is over."""
-        self._route("end", self._last)
 
     def _begin(self, step: AnyStep) -> Thread:
         self._last, self._side = step, self._stored
@@ -237,7 +252,8 @@ class Loop:
     def _behind(self, handle: str) -> Any:
         """The value behind a record's handle; None where it does not resolve."""
         try:
-            return None if self._resolve is None else self._resolve(handle)
+            value = None if self._resolve is None else self._resolve(handle)
+            return plain_data(awaited(value)) if self.strategy.own else value
         except Exception:
             return None
 
@@ -271,15 +287,15 @@ class Loop:
 
     # ------------------------------------------------------------ prompts and routes
 
-    def _prompt(self, turn: ModelTurn) -> None:
+    def _prompt(self, asked: Asked, thread: Thread) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
         with InSlot("compactor"):
-            call, edits = self._thread(turn.thread).call(turn)
+            call, edits = thread.call(asked)
             self.out.calls.append(call)
             if edits is None:
                 return
-            asked = bool(self.out.own_calls) and self.out.own_calls[-1].step == turn.index
-            for written in () if asked else edits.written:  # a model that was asked is charged
+            charged = bool(self.out.own_calls) and self.out.own_calls[-1].step == call.step
+            for written in () if charged else edits.written:  # not what a model itself said
                 read = sum(
                     self.numbers.count(item) - item.reasoning_tokens for item in written.read
                 )

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..model import AnyStep, Message, ModelTurn, Record, compact_json
+from ..model import AnyStep, Message, ModelTurn, Record, RouteDecision, compact_json
 
 Count = Callable[[Message | str], int]
+_BLOCK = 256
+
+
+class Asked(NamedTuple):
+    """A model turn or a routing decision before it has an answer, and the tools of that turn."""
+
+    step: ModelTurn | RouteDecision
+    tools_tokens: int = 0
+    tools_changed: bool = False
 
 
 class Recorded(NamedTuple):
     """A step of the recording as it comes, with all that a replay must know of it.
 
     `full` and `seen` are its messages (untruncated, and as the recorded model saw it) with their
-    numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that
-    change, `asked` a model turn before it is answered, `record` the untruncated one of a result.
+    numbers and tokens; None for a step that no prompt holds. `record` is the untruncated one of a
+    result.
     """
 
     step: AnyStep
     full: tuple[Message, int, int] | None = None
     seen: tuple[Message, int, int] | None = None
-    tools_tokens: int = 0
-    asked: ModelTurn | None = None
     record: Record | None = None
 
     @property
@@ -31,6 +38,10 @@ class Recorded(NamedTuple):
         if self.full is None or self.seen is None:
             raise ValueError(f"step {self.step.index} has no message")
         return self.full[0], self.seen[0]
+
+
+Event = Asked | Recorded | None
+"""An event of a recording: a step that waits for its answer, a step, or None at the end."""
 
 
 class Numbers:
@@ -46,6 +57,13 @@ class Numbers:
         self._by_content: dict[Any, int] = {}
         self._unread: list[tuple[Message, int]] = []
         self._tokens: dict[int, int] = {}
+        self._learned = 0  # the written messages at the start that were counted elsewhere
+
+    def learn(self, sizes: Sequence[int]) -> None:
+        """The tokens of the next written messages, as they were counted elsewhere."""
+        for size in sizes:
+            self._tokens.setdefault(self.first + self._learned, size)
+            self._learned += 1
 
     def know(self, message: Message, number: int, tokens: int) -> None:
         """A message of the recording has come."""
@@ -86,3 +104,15 @@ def _content(message: Message) -> Any:
     )
     about = message.step, message.kind, message.role, message.call_id, message.non_text
     return *about, message.reasoning_tokens, calls, message.text
+
+
+def alike(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """The number of items that two lists share at their start; messages are compared by identity.
+
+    >>> alike([1, 2, 3], [1, 2, 4]), alike([], [1])
+    (2, 0)
+    """
+    most, keep = min(len(one), len(other)), 0
+    while keep < most and one[keep : keep + _BLOCK] == other[keep : keep + _BLOCK]:
+        keep += _BLOCK
+    return next((at for at in range(min(keep, most), most) if one[at] != other[at]), most)

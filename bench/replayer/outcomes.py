@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import Decision, Failure, Message, Resolved, WriterCall
+from ..model import Decision, Failure, Message, Record, Resolved, WriterCall
 from ..model.errors import BenchError, debugged, one_line
 from ..model.replay import Call, StepOutcome
 from ..strategies.functions import error_line
@@ -36,7 +36,7 @@ class InSlot:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        if isinstance(error, Exception):
+        if error is not None and not isinstance(error, KeyboardInterrupt | MemoryError):
             raise Broken(self._slot, error) from error
 
 
@@ -71,3 +71,7 @@ class Outcomes(msgspec.Struct):
     own_calls: list[WriterCall] = []
     handles: list[Resolved] = []
     failure: Failure | None = None
+
+
+UNTRUNCATED = Record(step=-1, call_id="", function="", success=True)
+"""Crosses between processes in the place of a record that both sides have: the untruncated one."""

@@ -1,4 +1,6 @@
-"""A strategy's own code: each call of it is sent to where it runs, and its answer checked."""
+"""A strategy with somebody's own code: its loop runs where that code may, and its outcomes are
+checked.
+"""
 
 from __future__ import annotations
 
@@ -6,185 +8,186 @@ import contextlib
 import functools
 import json
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Message, Record, Reply
+from ..model import Failure, ModelTurn, ToolResult
 from ..model.errors import StrategyError, one_line
-from ..plugins.registry import Plugin
-from ..plugins.worker import NoAnswer, Session
-from ..strategies import Edits, Strategy, Window, Written
-from ..strategies.offloading import offload
+from ..model.replay import Call, StepOutcome
+from ..plugins.worker import NoAnswer
+from ..strategies import Strategy
 from ..tokens.counting import TokenCounter
-from .answers import KINDS
-from .crossing import Answer, Change, Crossed, NumberedHistory, Request
-from .serving import ServedStrategy, open_strategy
-from .thread import alike
-
-Charged = Callable[[int, int, str | None], None]
+from .numbering import Asked, Event, Recorded
+from .outcomes import About, Broken, Outcomes, failed
+from .serving import ServedLoop, open_loop, slot_of
 
 _TIMES, _MORE = 100, 10_000_000
 """The bytes that a strategy may answer: so many times what it was given, and so many more. All are
 measured here.
 """
 
+_WRITTEN = 1 << 40
+"""The number of the first message that a loop elsewhere writes: it says nothing of the recording."""
 
-class RemoteStrategy:
-    """The plug-ins of one strategy during one replay. Code that is not the bench's runs in a
-    session of its child.
 
-    The session begins with the first call and ends with the block. Code that cannot be sent to a
-    child is called here in the same way. `charge` is set by who replays: it takes the calls of
-    models that the code made.
+class RemoteLoop:
+    """The loop of one strategy in a session of its child, which ends with the block.
+
+    It is given one event after the other. Those on which its code is not called wait for the next
+    on which it is. Code that cannot be sent to a child is called here, in the same way.
     """
 
-    def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
-        self._strategy, self._counter = strategy, counter
-        self._places = {
-            id(plugin): (slot, place)
-            for slot, several in strategy.plugins.items()
-            for place, plugin in enumerate(several)
-        }
-        self._instances = 0
+    def __init__(self, strategy: Strategy, about: About, counter: TokenCounter) -> None:
+        self._strategy, self._about, self._counter = strategy, about, counter
+        plugins = strategy.plugins.items()
+        self._slots = {slot for slot, several in plugins if any(one.own for one in several)}
         self._open = contextlib.ExitStack()
-        self._crossed = Crossed()
+        self._out = Outcomes()
+        self._sizes: list[int] = []  # of messages that were written in the last answer
+        self._lengths: dict[str, int] = {}  # of the last prompt, by thread
+        self._steps: set[int] = {-1}
+        self._recorded = 0  # the messages of the recording that were sent
         self._room = _MORE
-        self.charge: Charged = lambda read, written, model: None
 
-    def __enter__(self) -> RemoteStrategy:
+    def __enter__(self) -> RemoteLoop:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self._open.close()
-        vars(self).pop("_send", None)  # with what answered here the programs end that it started
+        vars(self).pop("_answer", None)  # with what answered here the programs end that it started
 
-    def started(self, plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-        """A new instance of a plug-in, and what takes and gives the values of its slot."""
-        if not plugin.own:
-            return _started_here(plugin)
-        slot, place = self._places[id(plugin)]
-        self._instances += 1
-        instance = _Instance(self, Request(self._instances, slot, place), plugin.entry.kind)
-        return instance, instance
+    def outcomes(self, events: Iterable[Event]) -> Outcomes:
+        """The outcomes of some events; a strategy that raises, or does not answer, has a failure."""
+        waiting: list[Event] = []
+        for event in events:
+            waiting.append(event)
+            if self._may_call(event):
+                self._take(waiting)
+                waiting = []
+            if self._out.failure is not None:
+                return self._out
+        self._take(waiting)
+        return self._out
+
+    def _may_call(self, event: Event) -> bool:
+        """True if somebody's code may be called on an event."""
+        if "routers" in self._slots:
+            return True
+        if isinstance(event, Asked):
+            return "compactor" in self._slots
+        is_result = event is not None and isinstance(event.step, ToolResult)
+        return is_result and self._slots != {"compactor"}
+
+    def _take(self, events: Sequence[Event]) -> None:
+        """Let the outcomes of some events join, or the failure."""
+        for event in events:
+            if event is not None:
+                self._steps.add(event.step.index)
+            if isinstance(event, Recorded) and event.seen is not None:
+                self._recorded = event.seen[1] + 1
+        try:
+            self._join(events, self._asked(events))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            last = max(self._steps)
+            self._out.failure = failed(Broken(slot_of(self._strategy), error), last)
 
     @functools.cached_property
-    def _send(self) -> Callable[[bytes], bytes]:
-        """The way to the code: a session of its child, which begins here, or a call in this
-        process.
-        """
-        sandbox, counter = self._strategy.sandbox, self._counter
-        if sandbox is None:
-            return ServedStrategy(self._strategy, counter).answer
-        about = sandbox.number, counter.encoding, counter.counting
-        session: Session = self._open.enter_context(
-            sandbox.child.session(open_strategy, *about, count=counter.encoded)
-        )
-        return session.ask
+    def _answer(self) -> Callable[[bytes], bytes]:
+        """The way to the loop: a session of its child, which begins here, or in this process."""
+        strategy, counter = self._strategy, self._counter
+        about = msgspec.structs.replace(self._about, messages=_WRITTEN)
+        if strategy.sandbox is None:
+            return ServedLoop(strategy, about, counter).answer
+        child, number = strategy.sandbox.child, strategy.sandbox.number
+        given = number, about, counter.encoding, counter.counting
+        session = child.session(open_loop, *given, count=counter.encoded)
+        ask: Callable[[bytes], bytes] = self._open.enter_context(session).ask
+        return ask
 
-    def ask(self, request: Request) -> Any:
-        """The value of an answer. Raises StrategyError where the code did, and for none that can be
-        read.
-        """
-        sent = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+    def _asked(self, events: Sequence[Event]) -> Outcomes:
+        """The outcomes as the loop gives them. Raises StrategyError for none that can be read."""
+        crossing = [
+            event._replace(record=None) if isinstance(event, Recorded) else event
+            for event in events
+        ]
+        sent = pickle.dumps((crossing, self._sizes), pickle.HIGHEST_PROTOCOL)
         try:
-            body = self._send(sent)
+            body = self._answer(sent)
         except NoAnswer as why:
-            raise StrategyError(
-                f"{why} — a strategy returns or raises" if why.ended else str(why)
-            ) from None
+            text = f"{why} — a strategy returns or raises" if why.ended else str(why)
+            raise StrategyError(text) from None
         self._room += _TIMES * len(sent) - len(body)
         if self._room < 0:
-            raise StrategyError(
-                f"it answers more than {_TIMES} times as much as it was given, and {_MORE:,} bytes"
-            )
-        answer: Answer = read(body, Answer)
-        for message in answer.messages:
-            self._crossed.add(message)
-        for charge in answer.charges:
-            self.charge(charge.read, charge.written, charge.model)
-        for name, value in answer.handles:
-            offload(name, value)
-        if answer.error:
-            raise StrategyError(one_line(answer.error))
-        return answer.value
+            what = f"it answers more than {_TIMES} times as much as it was given"
+            raise StrategyError(f"{what}, and {_MORE:,} bytes")
+        try:
+            return msgspec.convert(json.loads(body), Outcomes)
+        except (ValueError, RecursionError) as error:
+            raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
 
-    def change(
-        self, before: list[Message], now: Sequence[Message], count: Callable[[Message], int | None]
-    ) -> Change:
-        """A list of messages as a change of the one before, which becomes it."""
-        keep = alike(before, now)
-        before[keep:] = now[keep:]
-        new = [message for message in now[keep:] if self._crossed.number(message) is None]
-        tail = tuple(map(self._crossed.add, now[keep:]))
-        return Change(keep, tail, tuple((message, count(message)) for message in new))
+    # ------------------------------------------------------------ an answer, checked
 
-    def edits(self, prompt: list[Message], given: NumberedHistory) -> Edits:
-        """A compactor's answer. Raises StrategyError for a message that never crossed."""
-        at = self._crossed.at
-        messages = [*prompt[: max(0, given.keep)], *at(given.tail)]
-        written = [Written(at(numbers), text) for numbers, text in given.written]
-        return Edits(messages=messages, written=written, parts=given.parts)
+    def _join(self, events: Sequence[Event], given: Outcomes) -> None:
+        """Let outcomes join. Raises StrategyError for those of other steps or messages."""
+        out = self._out
+        out.written += given.written
+        self._sizes = [*map(self._counter.of, given.written)]
+        asked = [
+            one for one in events if isinstance(one, Asked) and isinstance(one.step, ModelTurn)
+        ]
+        results = [one for one in events if isinstance(one, Recorded) and one.record is not None]
+        others: list[Any] = [*given.decisions, *given.own_calls, *given.handles]
+        others += [given.failure] if given.failure else []
+        counts = (len(given.calls), len(given.results))
+        is_complete = counts == (len(asked), len(results)) or given.failure is not None
+        if not is_complete or not self._steps.issuperset(one.step for one in others):
+            raise StrategyError("its answer is not one on the steps that it was given")
+        out.calls += map(self._call, asked, given.calls)
+        out.results += map(self._result, results, given.results)
+        out.decisions += given.decisions
+        out.own_calls += given.own_calls
+        out.handles += given.handles
+        if given.failure is not None:
+            slot, error = one_line(given.failure.slot), one_line(given.failure.error)
+            out.failure = Failure(step=given.failure.step, slot=slot, error=error)
 
+    def _call(self, asked: Asked, given: Call) -> Call:
+        """The prompt of a turn. Raises StrategyError for messages that do not exist."""
+        step, thread = asked.step.index, asked.step.thread
+        if not 0 <= given.keep <= self._lengths.get(thread, 0):
+            raise StrategyError("its answer holds messages that do not exist")
+        tail = tuple(map(self._number, given.tail))
+        self._lengths[thread] = given.keep + len(tail)
+        tools = asked.tools_tokens, asked.tools_changed
+        return Call(step, thread, given.keep, tail, *tools, given.parts)
 
-def _started_here(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-    """A new instance of one of the bench's plug-ins; its answers are checked like any other."""
-    instance, call = plugin.start()
-    kind = KINDS[plugin.entry.kind]
+    def _result(self, event: Recorded, given: StepOutcome) -> StepOutcome:
+        """The outcome of a result, with what did not cross. Raises StrategyError for another's."""
+        step: Any = event.step
+        message = self._number(given.message)
+        written = message - self._about.messages
+        is_of_step = written >= 0 and self._out.written[written].step == step.index
+        if not is_of_step and all(message != one[1] for one in (event.full, event.seen) if one):
+            raise StrategyError("its answer shows a result by another message")
+        is_stored = "store" in self._strategy.plugins
+        record = given.record if is_stored else event.record or given.record
+        return msgspec.structs.replace(
+            given,
+            step=step.index,
+            call_id=step.call_id,
+            message=message,
+            record=record,
+            stored=given.stored if record.handle is not None else record.value,
+        )
 
-    def answer(*given: Any) -> Any:
-        value = call(*given)
-        is_read = isinstance(value, Record | Reply)  # the bench's own values are not copied
-        return value if is_read else kind.read(value, given[0])
-
-    return instance, answer
-
-
-class _Instance:
-    """One instance of a plug-in in the child; it is made there at the first call."""
-
-    def __init__(self, remote: RemoteStrategy, request: Request, kind: str) -> None:
-        self._remote, self._request, self._kind = remote, request, kind
-        self._prompt: list[Message] = []
-
-    def __call__(self, *given: Any) -> Any:
-        change = None
-        if self._kind == "compactor":
-            (window,) = given
-            change = self._remote.change(self._prompt, window.messages, window.count)
-            given = (_without_messages(window),)
-        elif self._kind == "router":
-            state = dict(given[0])
-            change = self._remote.change(
-                self._prompt, state.pop("prompt", []), lambda message: None
-            )
-            given = (state, "prompt" in given[0])
-        value = self._remote.ask(self._request._replace(given=given, messages=change))
-        if self._kind != "compactor":
-            return read(value, KINDS[self._kind].type)
-        history = read(value, NumberedHistory | None)
-        return None if history is None else self._remote.edits(self._prompt, history)
-
-    def resolve(self, handle: str) -> Any:
-        """The value behind a handle of a store."""
-        return self._remote.ask(self._request._replace(handle=handle))
-
-
-def _without_messages(window: Window) -> dict[str, Any]:
-    """The fields of a window that cross beside its messages."""
-    names = ("step", "thread", "tokens", "max_tokens", "resets")
-    return {name: getattr(window, name) for name in names} | {
-        "seen": len(window.messages) - len(window.added)
-    }
-
-
-def read(given: Any, kind: Any) -> Any:
-    """An answer as a value of a type, from plain data or from JSON.
-
-    Raises StrategyError for what is none.
-    """
-    try:
-        return msgspec.convert(json.loads(given) if isinstance(given, bytes) else given, kind)
-    except (ValueError, RecursionError) as error:
-        raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
+    def _number(self, number: int) -> int:
+        """The number of a message in this process. Raises StrategyError for one that is none."""
+        if 0 <= number < self._recorded:
+            return number
+        if 0 <= number - _WRITTEN < len(self._out.written):
+            return self._about.messages + number - _WRITTEN
+        raise StrategyError("its answer holds messages that do not exist")

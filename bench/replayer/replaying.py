@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -16,16 +17,15 @@ from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
-from ..strategies.offloading import offloaded_to
 from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .loop import Loop, read_back
-from .numbering import Recorded
+from .numbering import Asked, Event, Recorded
 from .outcomes import About, Broken, InSlot, Outcomes, failed
 from .plain import copied
-from .remote import RemoteStrategy
+from .remote import RemoteLoop
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
@@ -53,7 +53,7 @@ class Replayer:
         self.trace, self.index = trace, index
         self.counter = count or TokenCounter(index.encoding, index.counting)
         self._contents = contents or TraceContents(trace)
-        self.steps = tuple(_recorded(trace, index))
+        self.events = tuple(_events(trace, index))
         self._decided = {
             step.index: step for step in trace.steps if isinstance(step, RouteDecision)
         }
@@ -78,18 +78,18 @@ class Replayer:
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` the first steps of user code are replayed again."""
-        first = self._replayed(strategy)
+        first = self._replayed(strategy, self.events)
         if not (twice and strategy.own) or first.failure is not None:
             return first
-        again = self._replayed(strategy, unstable.STEPS)
+        some = takewhile(lambda event: event and event.step.index < unstable.STEPS, self.events)
+        again = self._replayed(strategy, some)
         return msgspec.structs.replace(
             first, unstable_at=unstable.first_difference(first, again, self.about.messages)
         )
 
-    def _replayed(self, strategy: Strategy, steps: int | None = None) -> Replay:
-        """One replay, of all steps or the first ones, with labels and extractions."""
-        with RemoteStrategy(strategy, self.counter) as remote:
-            out = self._outcomes(strategy, steps, remote)
+    def _replayed(self, strategy: Strategy, events: Iterable[Event]) -> Replay:
+        """One replay of some events, with labels and extractions."""
+        out = self._outcomes(strategy, events)
         results: list[StepOutcome] = []
         try:
             results.extend(map(self._extracted_from, out.results))
@@ -108,31 +108,14 @@ class Replayer:
             failure=out.failure,
         )
 
-    def _outcomes(self, strategy: Strategy, steps: int | None, remote: RemoteStrategy) -> Outcomes:
-        """The outcomes of the steps; a strategy that raises ends them with its failure."""
+    def _outcomes(self, strategy: Strategy, events: Iterable[Event]) -> Outcomes:
+        """The outcomes of some events."""
+        if strategy.own:
+            with RemoteLoop(strategy, self.about, self.counter) as remote:
+                return remote.outcomes(events)
         reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
-        future = self.future if reads_on and not strategy.own else None
-        loop: Loop | None = None
-        failure = None
-        try:
-            loop = Loop(self.about, strategy, self.counter.of, remote.started, future)
-            remote.charge = loop.charge
-            with offloaded_to(loop.offload):
-                for recorded in self.steps[:steps]:
-                    if recorded.asked is not None:
-                        loop.ask(recorded.asked)
-                    loop.take(recorded)
-                if steps is None:
-                    loop.end()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            if not (strategy.own or isinstance(error, Broken | SystemExit)):
-                raise
-            failure = failed(error, -1 if loop is None else loop.at)
-        if loop is None:
-            return Outcomes(failure=failure)
-        return msgspec.structs.replace(loop.out, written=loop.numbers.written, failure=failure)
+        future = self.future if reads_on else None
+        return Loop(self.about, strategy, self.counter.of, future).outcomes(events)
 
     def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome with the findings extracted from the stored and from the untruncated record."""
@@ -161,22 +144,28 @@ class Replayer:
         )
 
 
-def _recorded(trace: Trace, index: TraceIndex) -> Iterator[Recorded]:
-    """Yield the steps of a trace with their numbered messages."""
+def _events(trace: Trace, index: TraceIndex) -> Iterator[Event]:
+    """Yield the events of a trace with their numbered messages."""
     messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
+    tools: dict[str, int] = {}  # the tokens of the tools by thread
+    changed: set[str] = set()
 
     def numbered(number: int | None) -> tuple[Any, int, int] | None:
         return None if number is None else (messages[number], number, index.tokens[number])
 
     for step in trace.steps:
+        if isinstance(step, ModelTurn):
+            turn = ModelTurn(index=step.index, thread=step.thread, model=step.model)
+            yield Asked(turn, tools.get(step.thread, 0), step.thread in changed)
+            changed.discard(step.thread)
+        elif isinstance(step, RouteDecision):
+            yield Asked(msgspec.structs.replace(step, taken=""))
+        elif isinstance(step, ToolsChanged):
+            tools[step.thread] = index.tools_tokens.get(step.index, 0)
+            changed.add(step.thread)
         one, other = full.get(step.index), seen.get(step.index)
-        tools = index.tools_tokens.get(step.index, 0) if isinstance(step, ToolsChanged) else 0
         shared = numbered(one)
         shown = shared if one == other else numbered(other)
-        if isinstance(step, ModelTurn):
-            asked = ModelTurn(index=step.index, thread=step.thread, model=step.model)
-            yield Recorded(step, shared, shown, asked=asked)
-        elif isinstance(step, ToolResult):
-            yield Recorded(step, shared, shown, record=untruncated_record(step))
-        else:
-            yield Recorded(step, shared, shown, tools)
+        record = untruncated_record(step) if isinstance(step, ToolResult) else None
+        yield Recorded(step, shared, shown, record)
+    yield None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..model import ContextEdit, ContextReset, Message, ModelTurn
+from ..model import ContextEdit, ContextReset, Message
 from ..model.replay import Call
 from ..strategies import Edits, Window
 from .answers import edits_of
-from .numbering import Numbers
-
-_BLOCK = 256
+from .numbering import Asked, Numbers, alike
 
 Compact = Callable[[Window], Any]
 
@@ -83,7 +81,6 @@ class Thread:
         self._seen = 0  # the messages that the compactor was given before
         self.recording: list[Message] = []
         self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
-        self.tools_tokens, self._tools_changed = 0, False
 
     @property
     def messages(self) -> list[Message]:
@@ -97,35 +94,30 @@ class Thread:
             self._given.join(message)
         return self._shown.join(message)
 
-    def change_tools(self, tokens: int) -> None:
-        """Other tools are defined from here on."""
-        self.tools_tokens, self._tools_changed = tokens, True
-
-    def call(self, turn: ModelTurn) -> tuple[Call, Edits | None]:
+    def call(self, asked: Asked) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        edits = self._reworked(turn)
+        edits = self._reworked(asked)
         keep = self._shown.same
         self._shown.same = len(self._shown.ids)
         call = Call(
-            step=turn.index,
-            thread=turn.thread,
+            step=asked.step.index,
+            thread=asked.step.thread,
             keep=keep,
             tail=tuple(self._shown.ids[keep:]),
-            tools_tokens=self.tools_tokens,
-            tools_changed=self._tools_changed,
+            tools_tokens=asked.tools_tokens,
+            tools_changed=asked.tools_changed,
             parts=dict(edits.parts) if edits else {},
         )
         self._seen = len(self._given.messages)
-        self._tools_changed = False
         self.resets.clear()
         return call, edits
 
-    def _reworked(self, turn: ModelTurn) -> Edits | None:
+    def _reworked(self, asked: Asked) -> Edits | None:
         """The compactor's edits, which the history has from now on."""
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        window = self._window(turn)
+        window = self._window(asked)
         edits = edits_of(compact(window), window)
         if edits is not None:
             self._shown.become(edits.applied(self._given.messages))
@@ -133,29 +125,17 @@ class Thread:
             self._shown.become(list(self._given.messages))
         return edits
 
-    def _window(self, turn: ModelTurn) -> Window:
+    def _window(self, asked: Asked) -> Window:
         """The window that the compactor is given before a turn."""
         history, frame = self._given, self._frame
         return Window(
-            step=turn.index,
-            thread=turn.thread,
+            step=asked.step.index,
+            thread=asked.step.thread,
             messages=list(history.messages),
             added=history.messages[self._seen :],
-            tokens=frame.framing + self.tools_tokens + history.tokens(),
+            tokens=frame.framing + asked.tools_tokens + history.tokens(),
             max_tokens=frame.max_tokens,
             count=self._numbers.count,
             resets=tuple(self.resets),
             future=frame.future,
         )
-
-
-def alike(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """The number of items that two lists share at their start; messages are compared by identity.
-
-    >>> alike([1, 2, 3], [1, 2, 4]), alike([], [1])
-    (2, 0)
-    """
-    most, keep = min(len(one), len(other)), 0
-    while keep < most and one[keep : keep + _BLOCK] == other[keep : keep + _BLOCK]:
-        keep += _BLOCK
-    return next((at for at in range(min(keep, most), most) if one[at] != other[at]), most)

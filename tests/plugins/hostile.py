@@ -24,6 +24,10 @@ CALLS = {
     ),
     "sleep": ("a call took more than", "import time\n", "time.sleep(600)"),
     "8 GB": ("memory", "", "return 'x' * (8 << 30)"),
+    "8 GB without a limit": (
+        "maximum limit", "import resource as r\n",
+        "r.setrlimit(r.RLIMIT_DATA, (r.RLIM_INFINITY, r.getrlimit(r.RLIMIT_DATA)[1])); return 'x' * (8 << 30)",
+    ),
     "8 GB in pieces": ("a", "kept = []\n", "while True: kept.append(bytearray(1 << 24))"),
     "recursion": ("RecursionError", "", "return f(given)"),
     "600 levels": ("nested more than", "", DEEP),

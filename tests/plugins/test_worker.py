@@ -183,19 +183,23 @@ def test_what_a_strategy_is_given_is_its_own(replayed):
 
 
 FORGED = {
-    "a message of nobody": "value={'messages': [999]}",
-    "a message before the first": "value={'messages': [-1]}",
-    "another value": "value=[1, 2]",
+    "a message of nobody": "calls=[(3, 'main', 0, [999])]",
+    "a message before the first": "calls=[(3, 'main', 0, [-1])]",
+    "more than the last prompt had": "calls=[(3, 'main', 9, [])]",
+    "no prompt": "calls=[]",
+    "another value": "calls=[1, 2]",
     "another kind of answer": "handles=7",
-    "fewer tokens than none": "charges=[(-9, 0, None)]",
-    "half a message": "messages=[{'role': 'user'}]",
+    "fewer tokens than none": "own_calls=[{'step': 3, 'consumed_tokens': -9, 'produced_tokens': 0}]",
+    "a step that is not there yet": "own_calls=[{'step': 99, 'consumed_tokens': 9, 'produced_tokens': 0}]",
+    "half a message": "written=[{'role': 'user'}]",
+    "a result by another message": "results=[{**one, 'message': 0} for one in answer.get('results', [])]",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
-    """The answer is data: the child may answer anything, but with no message that never crossed."""
+    """The answer is data: the child may answer anything, but on no other steps or messages."""
     code = "import json, bench.replayer.serving as t\nt._encoded = lambda answer: json.dumps({**answer, "
     code += f"**dict({FORGED[what]})}})\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
-from bench.replayer.numbering import Numbers
+from bench.replayer.numbering import Asked, Numbers
 from bench.replayer.thread import Frame, Thread
 from bench.strategies import Edits, Window
 from bench.tokens.counting import TokenCounter
@@ -112,7 +112,7 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":
-            history.call(ModelTurn(index=len(messages) if message is None else message.step or 0))
+            history.call(Asked(ModelTurn(index=len(messages) if message is None else message.step or 0)))
             found.append(list(history.messages))
         if message is not None:
             history.join(message, message)
