@@ -154,9 +154,7 @@ class TraceSession:
                 for text in {result.text, result.recorded_text, call}
                 for word in texts.flat(text).split()
             }
-            self._words[step] = frozenset(
-                (*words, *(part for word in words for part in _PART.findall(word)))
-            )
+            self._words[step] = frozenset((*words, *_PART.findall(" ".join(words))))
         return self._words[step]
 
     def lines_of(self, step: int | None) -> frozenset[str]:

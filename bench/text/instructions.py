@@ -148,8 +148,12 @@ def is_notice_word(word: str) -> bool:
     """True for a word in small letters with which a text speaks of what it shows, and not of what
     that says.
     """
-    known = _vocabulary("notices") | _vocabulary("layout")
-    return word in known or word.removesuffix("s") in known
+    return word in _notice_words() or word.removesuffix("s") in _notice_words()
+
+
+@cache
+def _notice_words() -> frozenset[str]:
+    return frozenset(_vocabulary("notices") | _vocabulary("layout"))
 
 
 def quantifiers(text: str) -> list[str]:
@@ -160,7 +164,7 @@ def quantifiers(text: str) -> list[str]:
     ['all', 'from', '2 of ']
     """
     small = text.casefold()
-    words = [word for word in _WORD.findall(small) if word in _vocabulary("quantifiers")]
+    words = filter(_vocabulary("quantifiers").__contains__, _WORD.findall(small))
     return [*words, *_RANGE.findall(small)]
 
 

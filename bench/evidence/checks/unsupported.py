@@ -115,7 +115,7 @@ def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> f
     """
     words = {
         word
-        for word in flat(evidence.messages.texts.plain(text)).split()
+        for word in evidence.messages.texts.flat(text).split()
         if not word.isdigit() and not is_notice_word(word)
     }
     if all(map(_is_small, words)) if len(words) < _FEW_WORDS else not words:
