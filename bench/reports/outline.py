@@ -31,9 +31,9 @@ def outline(blocks: Iterable[Block]) -> Iterator[Part]:
                 yield from [Prose(drawing.chart.alt)] if drawing else []
             case Drawing(Plot()):
                 pass  # a table below it names the same values
-            case Drawing(chart, title, note):
+            case Drawing(chart, title):  # its note says how to read the drawing
                 yield from [Prose(title, "heading")] if title else []
-                yield from (Prose(text) for text in (chart.alt, note) if text)
+                yield Prose(chart.alt)
             case Gallery(items, _):
                 yield Items(tuple(map(_small, items)))
             case _:

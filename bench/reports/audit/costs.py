@@ -117,12 +117,13 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     labels = ["turn 1", *[""] * (len(sums) - 1)]
     if len(sums) > 4:
         labels[-1] = count(len(sizes))
-    alt = f"{sessions.names[one.id]}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
+    which = "The dearest session, " if len(sessions.all) > 1 else ""
+    alt = f"{which}{sessions.names[one.id]}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
     if places := [str(item.turn) for item in one.cache.breaks]:
         alt += f", cache breaks at turns {listed(places, 12)}"
     notes = ["Red: the cache broke."] if broken else []
     notes += [f"Each bar is {wide} turns."] if wide > 1 else []
-    notes += [f"The dearest session, {sessions.names[one.id]}."] if len(sessions.all) > 1 else []
+    notes += [f"{which}{sessions.names[one.id]}."] if which else []
     unit = "usd" if sessions.priced else "tokens"
     chart = Histogram(alt, sums, tuple(labels), tuple(marks), unit=unit, wide=True)
     yield Drawing(chart, note=" ".join(notes))
