@@ -264,21 +264,6 @@ class Mentions:
             self._instructions[text] = Repetition(text, _REPEATED).is_in(self._lines)
         return self._instructions[text]
 
-    def reported(self, text: str, before: int) -> bool:
-        """True if the model or a tool said something in nearly these words before a step."""
-        recorded = self._messages.messages[: self._messages.recorded]
-        reports = (
-            m
-            for m in recorded
-            if m.step is not None and m.step < before and m.kind not in ("user", "system")
-        )
-        lines = text_lines(
-            *dict.fromkeys(
-                part for message in reports for part in self._messages.contents.of(message)
-            )
-        )
-        return Repetition(text, _REPEATED).is_in(lines)
-
     @cached_property
     def _lines(self) -> TextLines:
         return text_lines(*self._contents)

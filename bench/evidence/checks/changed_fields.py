@@ -20,7 +20,6 @@ from .changed_lines import altered, is_one_value
 from .counts import Counts
 from .gaps import OPENING
 from .own import OwnText, notices_of
-from .statements import is_unsupported
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
@@ -97,10 +96,9 @@ def _changed_in(
             if not table.has_key(key):
                 renamed = _is_renamed(evidence, table, text, known, pairs)
                 is_added = not table.has_container(key) and _is_added(own, key, text, known, pairs)
-                is_stated = is_added or is_unsupported(evidence, own, text, fewest=3)
-                if (is_stated or renamed) and _says_only(text, best, table):
+                if (is_added or renamed) and _says_only(text, best, table):
                     evidence.session.unread.add(own.number)
-                elif is_stated or (renamed and not Counts(evidence, own).is_worked_out(text)):
+                elif is_added or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values: Collection[str] = table.values(best, key)

@@ -18,7 +18,6 @@ from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from .counts import Counts
 from .own import OwnText, check_of, new_lines, own_texts
-from .statements import is_title, is_unsupported, repeats_others
 from .unsupported import unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -39,7 +38,7 @@ _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
 _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models write for any amount
-_TOTAL = re.compile(r"[\w .-]{1,40}[:=]\s*(\d+(?:\.\d+)?)\W*")
+_LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 _FEWEST_DIGITS = 2
 
 
@@ -124,7 +123,6 @@ def _strange(
     mentions = evidence.session.mentions
     counts = Counts(evidence, own)
     near: list[str] = []
-    adds = repeats_others(evidence, own)
     table = None if own.result is None else evidence.messages.table(own.result.index)
     for line in lines:
         if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
@@ -134,7 +132,6 @@ def _strange(
             text = sentence
             for handle in handles:
                 text = text.replace(handle, " ")
-            where = text != sentence  # it says where more is
             if not text.strip() or mentions.verbatim(text):
                 continue
             text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
@@ -143,12 +140,7 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(own.result.text, text)
-            if ordered or (
-                adds
-                and not where
-                and is_unsupported(evidence, own, text)
-                and not ((total := _TOTAL.fullmatch(text)) and counts.is_statistic(total[1]))
-            ):
+            if ordered:
                 yield text[:200]
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
@@ -174,7 +166,7 @@ def _strange(
                 )
                 if not counted and (of_all or not _is_of_record(evidence, number, near)):
                     yield f"{number} in: {sentence[:160]}"
-            for name in () if constant or is_title(text) else _NAME.findall(text):
+            for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(evidence, own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
 
@@ -250,3 +242,14 @@ def _is_of_record(evidence: ReplayEvidence, number: str, near: Sequence[str]) ->
     """True if a number follows from those of a record that a paragraph speaks of."""
     numbers_near = evidence.session.records.numbers_near("\n".join(near))
     return any(worked_out(number_value(number), numbers) for numbers in numbers_near)
+
+
+def _is_title(sentence: str) -> bool:
+    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out
+    in a title.
+
+    >>> [_is_title(text) for text in ("Order Status Report", "Orders Shipped: by whom", "Order of today", "")]
+    [True, True, False, False]
+    """
+    words = _LONG_WORD.findall(sentence.partition(":")[0])
+    return bool(words) and all(word[0].isupper() for word in words)

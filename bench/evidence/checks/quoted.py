@@ -14,12 +14,15 @@ from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
 from .own import OwnText, new_lines, speaker_of
-from .statements import repeats_others
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 _ANY = re.compile("")
+_FEWEST_CHARS, _FEWEST_QUOTES = 1500, 2
+"""An extract has so much of what others said, or such quotes: a short text of known words may be a
+message of its own.
+"""
 
 
 def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
@@ -47,12 +50,43 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
                 own, text_of(turn.content), evidence.session.mentions.verbatim
             ):
                 yield Finding(turn.index, words[:200], text_of(turn.content)[:200])
-    if own.message.kind == "made" and repeats_others(evidence, own):
+    if own.message.kind == "made" and _repeats_others(evidence, own):
         recorded = evidence.session.lines_with(_ANY)
         for line in new_lines(evidence, own):
             words = speaker_of(line)[1] or line
             if was := recorded.altered(words, cut=True, begun=True):
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
+
+
+def _repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True for a text that is there for the words of others, so that what it adds is no summary of
+    them.
+
+    It consists for the most part of recorded words, or stands beside everything that was said
+    before it.
+    """
+    if not new_lines(evidence, own):
+        return False  # it adds nothing
+    if not _stands_for_messages(evidence, own):
+        return True
+    lines = new_lines(evidence, own)
+    new = sum(map(len, lines))
+    kept = len(own.text) - new
+    if kept < new or kept >= _FEWEST_CHARS:
+        return kept >= new
+    recorded = set(own.text.split("\n")).difference(lines)
+    return sum(bool(speaker_of(line)[0]) for line in recorded) >= _FEWEST_QUOTES
+
+
+def _stands_for_messages(evidence: ReplayEvidence, own: OwnText) -> bool:
+    """True if some message before a text is missing in the first prompt that has it."""
+    first = min(stay.first for stay in evidence.walked.stays[own.number])
+    call = evidence.walked.calls[first]
+    before = (
+        s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
+    )
+    numbers = (evidence.index.full[step] for step in before if step in evidence.index.full)
+    return not all(evidence.stands(number, first) for number in numbers)
 
 
 def _words(text: str) -> list[str]:
