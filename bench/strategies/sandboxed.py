@@ -22,7 +22,7 @@ from ..plugins.loader import (
     is_installed,
     not_here,
 )
-from ..plugins.registry import Entry, Plugin, build
+from ..plugins.registry import Entry, Plugin
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
 from . import Strategy, strategy_of
@@ -80,32 +80,23 @@ class Sandbox:
     number: int
 
 
-class _PluginFacts(msgspec.Struct, frozen=True):
-    """One plug-in of a strategy as its child describes it."""
-
-    kind: str
-    name: str
-    spec: str
-    own: bool
-    declared: dict[str, str] = {}
-
-    def plugin(self, base: Path) -> Plugin:
-        """The plug-in itself where it is the bench's, else what is known of it here."""
-        if not self.own:
-            return build(self.kind, self.spec, base)
-        entry = Entry(self.kind, self.name, None, self.declared, own=True)
-        return Plugin(parse_spec(self.spec), entry, {})
-
-
 class _Description(msgspec.Struct, frozen=True):
-    """A strategy as its child describes it, and its files; or an error, which may end a process."""
+    """A strategy as its child describes it, and its files; or an error, which may end a process.
+
+    By slot it has the spec of each plug-in, True behind one with somebody's own code.
+    """
 
     name: str = ""
-    plugins: dict[str, tuple[_PluginFacts, ...]] = {}
+    plugins: dict[str, tuple[tuple[str, bool], ...]] = {}
     files: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     error: str = ""
     ended: bool = False
+
+    def plugin(self, slot: str, spec: str, own: bool) -> Plugin:
+        """A plug-in as far as it is known here."""
+        kind = "router" if slot == "routers" else slot
+        return Plugin(parse_spec(spec), Entry(kind, spec, None, own=own), {})
 
 
 def put_together(
@@ -157,7 +148,7 @@ def _in_child(
     strategies: list[Strategy] = []
     for number, (name, item) in enumerate(given):
         try:
-            strategies.append(described(Sandbox(child, number), name, place.base))
+            strategies.append(described(Sandbox(child, number), name))
         except EndedError as error:
             strategies.append(_broken(name, item, str(error)))
         except NoAnswer as why:
@@ -176,7 +167,7 @@ def stop(strategies: Sequence[Strategy]) -> None:
             strategy.sandbox.child.stop()
 
 
-def described(sandbox: Sandbox, name: str | None, base: Path) -> Strategy:
+def described(sandbox: Sandbox, name: str | None) -> Strategy:
     """A strategy as its child describes it. With a name it is called that, whatever it says.
 
     Raises SpecError and EndedError as `strategy_of` does, and NoAnswer.
@@ -190,7 +181,8 @@ def described(sandbox: Sandbox, name: str | None, base: Path) -> Strategy:
     if facts.error:
         raise (EndedError if facts.ended else SpecError)(facts.error)
     plugins = {
-        slot: tuple(one.plugin(base) for one in several) for slot, several in facts.plugins.items()
+        slot: tuple(facts.plugin(slot, spec, own) for spec, own in several)
+        for slot, several in facts.plugins.items()
     }
     # By another name it would slip past its gates.
     own = name or facts.name
@@ -274,12 +266,6 @@ def imported_files() -> tuple[str, ...]:
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _facts_of(plugin: Plugin) -> _PluginFacts:
-    declared = {name: plugin.attribute(name) for name in ("at", "loop", "mode")}
-    texts = {name: str(value) for name, value in declared.items() if value is not None}
-    return _PluginFacts(plugin.entry.kind, plugin.entry.name, str(plugin.spec), plugin.own, texts)
-
-
 def _open_description(link: Link, ready: Ready, number: int) -> Answer:
     """A function that answers any request with the description of a strategy."""
 
@@ -287,7 +273,8 @@ def _open_description(link: Link, ready: Ready, number: int) -> Answer:
         try:
             strategy = ready.strategy(number)
             plugins = {
-                slot: tuple(map(_facts_of, several)) for slot, several in strategy.plugins.items()
+                slot: tuple((str(plugin.spec), plugin.own) for plugin in several)
+                for slot, several in strategy.plugins.items()
             }
             facts = _Description(strategy.name, plugins, imported_files(), strategy.says)
         except BenchError as error:
