@@ -191,8 +191,8 @@ def checked(name: str, value: Any, wanted: Any) -> Any:
 # ---------------------------------------------------------------- recordings
 
 
-READ = ("routes", "scripts", LABEL)
-"""The labels that the bench reads."""
+LABELS = ("routes", "scripts", "task")
+"""The labels of a run that a scenario may give: those by step, and the task."""
 
 
 def traces_given(
@@ -257,14 +257,12 @@ def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Map
 
 
 def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
-    """Raise ScenarioError for a label that would go unread: a misspelt name, or one of no step."""
+    """Raise ScenarioError for a label that would go unread: of another name, or of no step."""
     place = f"{where}: labels of run {trace.id!r}"
     for name, label in labels.items():
-        close = nearest(name, READ)
-        # Others may be read by somebody's own metrics.
-        if name not in READ and "did you mean" in close:
-            raise ScenarioError(f"{place}: nothing reads {name!r}{close}")
-        if name in ("routes", "scripts"):
+        if name not in LABELS:
+            raise ScenarioError(f"{place}: nothing reads {name!r}{nearest(name, LABELS)}")
+        if name != "task":
             _require_steps(name, label, trace, place)
 
 

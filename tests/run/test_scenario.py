@@ -10,7 +10,8 @@ from orders import ORDERS
 
 import bench
 from bench.model.errors import BenchError, ScenarioError, SpecError, TraceError
-from bench.run.scenario import Written, is_scenario, read_scenario
+from bench.plugins.worker import Limits
+from bench.run.scenario import Written, is_scenario, questioned, read_scenario, source_of
 
 WHOLE = """
 title = "A title"
@@ -138,3 +139,22 @@ def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
 def test_other_toml_is_no_scenario(tmp_path):
     for text, expected in ((SOUND, True), ("[tool.x]\na = 1\n", False), ("traces = [", False), (f"{SOUND}[", True)):
         assert is_scenario(written(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ('note = "x"', "nothing reads 'note'"),
+        ("route = {}", "did you mean routes"),
+        ('routes = { 9 = "end" }', "no step is '9'"),
+        ("scripts = 3", "write a table of steps"),
+    ],
+)
+def test_a_label_that_nothing_would_read_is_an_error(tmp_path, label, message):
+    (tmp_path / "orders.jsonl").write_text(ORDERS)
+    path = tmp_path / "one.toml"
+    slots = 'strategies.mine = { summarizer = "truncate" }'
+    path.write_text(f'traces = ["orders.jsonl"]\n{slots}\n[labels.orders]\n{label}\n')
+    plan = read_scenario(path)
+    with pytest.raises(ScenarioError, match=message):
+        list(questioned(plan, source_of(plan, Limits())))
