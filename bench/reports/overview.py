@@ -87,12 +87,12 @@ def _sentence(
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     gates = sum(len(one.decided) for one in readings)
     failed = sum(len(one.failed) for one in readings)
-    parts = [
-        f"{count(len(places))} {_GROUPS[name][len(places) > 1]}"
-        for name, places in groups.items()
-        if places
-    ]
-    others = f" Of {of(len(readings), 'scenario')}, {listed(parts)}." if parts else ""
+    given = [(len(places), _GROUPS[name]) for name, places in groups.items() if places]
+    parts = listed([f"{count(many)} {verbs[many > 1]}" for many, verbs in given])
+    others = f" Of {of(len(readings), 'scenario')}, {parts}."
+    if len(given) == 1:
+        every = "Both" if len(readings) == 2 else f"All {count(len(readings))}"
+        others = f" {every} scenarios {given[0][1][True]}."
     if failed:
         head = Span(f"{count(failed)} of {of(gates, 'gate')} failed.", "bad", strong=True)
         return head, (f" {ship}" if names else "") + others
