@@ -111,12 +111,12 @@ class Mentions:
         for text, step in zip(self._contents, self._steps, strict=True):
             for line in self._texts.plain(text).split("\n"):
                 steps.setdefault(line, step)
-        sentences = {
-            (flat(sentence[: 2 * _BEGUN_CHARS]), step)
+        begun = {
+            (sentence[: 2 * _BEGUN_CHARS], step)
             for line, step in steps.items()
             for sentence in (_LIST_MARK.sub("", line), *sentences_of(line))
         }
-        return sorted(sentences)
+        return sorted({(flat(sentence), step) for sentence, step in begun})
 
     def _row(self, number: int) -> str:
         """The words of a content in a row."""
@@ -236,7 +236,14 @@ class Mentions:
         """
         if not self._by_word.keys() >= set(words):
             return []
-        return min((listed(self._by_word[word]) for word in words), key=len, default=[])
+        rarest: list[int] = []
+        for word in words:
+            numbers = listed(self._by_word[word])
+            if len(numbers) == 1:
+                return numbers
+            if not rarest or len(numbers) < len(rarest):
+                rarest = numbers
+        return rarest
 
     def name(self, name: str) -> bool:
         """True if the messages say each word of a name or of its path, ordinals aside, or have it
