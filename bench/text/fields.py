@@ -251,16 +251,17 @@ class FieldTable:
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs, of those alone that they
-        name if they name any.
+        name if they name any, and of these of those that most of the values around them name.
         """
         distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in distinct)
         identities = texts & self.records_of_identity.keys()
-        named = {
-            number
-            for identity in identities
-            for number in listed(self.records_of_identity.get(identity))
-        }
+        named = {number for item in identities for number in self.records_named(item)}
+        within = Counter(
+            number for item in identities & around for number in self.records_named(item)
+        )
+        most = max(within.values(), default=0)
+        named = {number for number in named if within[number] == most}
         agreeing = Counter(
             {number: len(distinct & self._pairs_compared(number)) for number in named}
         )

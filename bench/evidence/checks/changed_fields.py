@@ -115,6 +115,7 @@ def _changed_in(
                 ]
                 continue
             is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
+            is_same = is_same and not _is_recased(text, values)
             if values and (not is_same or _is_begun(own, text, values)):
                 if is_same or _is_of_kind(text, values):
                     found.append(Finding(step, f"{key}: {text}", f"{key}: {next(iter(values))}"))
@@ -264,6 +265,16 @@ def _is_begun(own: OwnText, text: str, values: Collection[str]) -> bool:
         and all(value.startswith(text) and value[len(text) :].strip(":.0") for value in values)
         and is_one_value(own.text)
     )
+
+
+def _is_recased(text: str, values: Collection[str]) -> bool:
+    """True if a code is one of some values but for the case of its letters.
+
+    >>> _is_recased("w12", ["W12"]), _is_recased("W12", ["W12"]), _is_recased("yes", ["Yes"])
+    (True, False, False)
+    """
+    is_code = any(map(str.isdigit, text)) and not text.isdigit()
+    return is_code and text.casefold() in map(str.casefold, values) and text not in values
 
 
 def _are_all(text: str, column: Counter[str]) -> bool:

@@ -37,7 +37,8 @@ _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"�
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
-_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)")  # a dollar is what models write for any amount
+# A dollar is what models write for any amount.
+_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|(?<=\d)\s?[€£¥₹]")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 _FEWEST_DIGITS = 2
 
@@ -87,8 +88,8 @@ def _without(line: str, says: Sequence[str]) -> str:
 
 
 def _currencies(text: str) -> set[str]:
-    """The signs of currencies in front of the numbers of a text."""
-    return set() if text.isascii() else set(_CURRENCY.findall(text))
+    """The signs of currencies beside the numbers of a text."""
+    return set() if text.isascii() else set(map(str.strip, _CURRENCY.findall(text)))
 
 
 def _first_strange(

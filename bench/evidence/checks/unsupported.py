@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 
-from ...model import ToolResult
-from ...text.decode import NothingParsed, parse_prefix
+from ...model import ToolResult, lines_of, nested
+from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
 from ...text.facts import flat
 from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
 from ...text.omissions import omission_in, says_omission
+from ...text.reading import without_number
 from ...text.scripts import FUNCTION_WORDS
 from ..failures import FAILURE
 from ..of_replay import ReplayEvidence
@@ -27,6 +28,7 @@ _TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]+=\"[^\"<>]{0,60}\")*\s*/?>")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _PLACE = re.compile(r"\[\d+\]\.?")
 _MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
+_BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 _SUCCEEDED = re.compile(r"success\w*|succeeded")
@@ -69,6 +71,11 @@ def _is_small(word: str) -> bool:
     return word in FUNCTION_WORDS or is_notice_word(word) or bool(omission_in(word, ""))
 
 
+def _is_all_small(text: str) -> bool:
+    """True if all words of a text state nothing."""
+    return all(map(_is_small, _WORD.findall(text.casefold())))
+
+
 def _is_notice(sentence: str) -> bool:
     """True if a sentence says that something is left out, and nothing else."""
     quantified = quantifiers(sentence)
@@ -86,6 +93,8 @@ def _in_result(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> It
     Lines that stand in some message before are a quotation.
     """
     text = _new_text(evidence, own, result)
+    for prose in _prose_of(evidence, text, result):
+        yield from _moved_lines(evidence, prose, result)
     if not _strange_words(evidence, text, result) and not quantifiers(text):
         return
     text = "\n".join(
@@ -95,6 +104,44 @@ def _in_result(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> It
     )
     yield from sorted(_strange_words(evidence, text, result))
     yield from _quantified(evidence, text, result)
+
+
+def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
+    """Yield the lines of prose that do not stand in a row in the result, or stand there before what
+    is above them.
+    """
+    row, place = evidence.messages.texts.flat(result.text), 0
+    for shown in lines_of(text) if row.strip() else ():
+        line = _BRACKETS.sub(_without_notice, shown)
+        words = flat(without_number(line)).rstrip()
+        found = row.find(words, place)
+        if found < 0 and not _is_all_small(words):
+            label = _LABEL.match(line)
+            rest = line[label.end() :] if label and _is_of_run(evidence, label[0]) else line
+            parts = list(_without_halves(_MARK.split(rest)))
+            if any(flat(part).rstrip() not in row for part in parts) or (
+                len(parts) == 1 and row.find(flat(rest).rstrip(), place) < 0
+            ):
+                yield line
+        place = max(place, found)
+
+
+def _without_notice(brackets: re.Match[str]) -> str:
+    """A blank for brackets with words that state nothing; else themselves."""
+    return " " if _WORD.search(brackets[0]) and _is_all_small(brackets[0]) else brackets[0]
+
+
+def _prose_of(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
+    """Yield the texts of several lines in a text; a text that is no data is one where the result has
+    no fields.
+    """
+    try:
+        yield from (
+            item for item in nested(parse_json(text)) if isinstance(item, str) and "\n" in item
+        )
+    except NothingParsed:
+        if not evidence.messages.table(result.index).fields:
+            yield text
 
 
 def _new_text(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> str:
