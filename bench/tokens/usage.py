@@ -9,7 +9,10 @@ and tool definitions that were not recorded) is the framing of every prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from itertools import takewhile
+from operator import add, sub
 from statistics import median
 from typing import NamedTuple
 
@@ -24,6 +27,7 @@ from ..model import (
     ToolResult,
     ToolsChanged,
     Trace,
+    grouped,
     text_of,
 )
 from ..model.messages import Speaking
@@ -45,37 +49,42 @@ _BETTER = 0.95
 """Reasoning is taken as sent back only where that leaves so much of the error, or less."""
 
 
-class SentPrompt(NamedTuple):
-    """A prompt as the recorded model was sent it, in tokens of the encoding: messages without
-    framing.
+class Size(NamedTuple):
+    """The size of some messages in tokens of the encoding, without framing.
 
-    `reported` is the provider's count (0: none). `reasoning` is that of its model turns, `answered`
-    the provider's counts of these turns, in place of `answered_text` of the text.
+    `reasoning` is that of the model turns among them, `answered` the provider's counts of these
+    turns, which can stand in place of `answered_text` of the text.
     """
 
-    step: int
+    messages: int = 0
+    text: int = 0
+    reasoning: int = 0
+    answered: int = 0
+    answered_text: int = 0
+
+
+class SentPrompt(NamedTuple):
+    """A prompt as the recorded model was sent it. `reported` is the provider's count (0: none),
+    `tools` the size of the tool definitions.
+    """
+
     thread: str
     reported: int
     tools: int
-    messages: int
-    text: int
-    reasoning: int
-    answered: int
-    answered_text: int
+    size: Size
 
 
 class Calibration(NamedTuple):
     """The counting of a trace. `reasoning_tokens` are those sent back with a model turn, by its
     step.
 
-    `error` is the mean share by which the counts miss the reported prompts, `plain_error` that of
-    the plain rule; both are 0 where nothing is reported.
+    `error` is the mean share by which the counts miss the reported prompts, 0 where nothing is
+    reported.
     """
 
     counting: Counting = Counting()
     reasoning_tokens: dict[int, int] = {}
     error: float = 0.0
-    plain_error: float = 0.0
 
 
 def calibration_of(
@@ -114,21 +123,23 @@ def calibration_of(
             if way == "answered"
             else not assumed or len(sent) >= FEWEST_TURNS
         )
-        if enough and any(getattr(prompt, way) for prompt in sent):
+        if enough and any(getattr(prompt.size, way) for prompt in sent):
             other = _Fit.of(way, sent, assumed)
             if other.error < best.error * (1.0 if way == "reasoning" and flagged else _BETTER):
                 best = other
     if best.error >= plain_error:
-        return plain._replace(error=plain_error, plain_error=plain_error)
-    counting = msgspec.structs.replace(best.counting, **_cache(base), calibrated=True)
+        return plain._replace(error=plain_error)
+    counting = msgspec.structs.replace(
+        base,
+        prompt_tokens=best.counting.prompt_tokens,
+        message_tokens=best.counting.message_tokens,
+        factor=best.counting.factor,
+        calibrated=True,
+    )
     sizes = {turn.index: best.size(turn, count) for turn in trace.model_turns}
     return Calibration(
-        counting, {step: size for step, size in sizes.items() if size > 0}, best.error, plain_error
+        counting, {step: size for step, size in sizes.items() if size > 0}, best.error
     )
-
-
-def _cache(base: Counting) -> dict[str, object]:
-    return {name: getattr(base, name) for name in ("cache_used", "cache_share", "cache_known")}
 
 
 class _Fit(NamedTuple):
@@ -142,16 +153,20 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, way: str, sent: Sequence[SentPrompt], assumed: bool) -> _Fit:
-        parts = [_parts(prompt, way) for prompt in sent]
+        prompts = [_Counted.of(prompt, way) for prompt in sent]
         factor, framing = 1.0, float(Counting().message_tokens)
-        pairs = _far_apart(sent, parts) if len(sent) >= FEWEST_TURNS else []
+        apart = _far_apart(sent, prompts) if len(sent) >= FEWEST_TURNS else []
         if assumed:
-            slopes = [(d - x - framing * n) / s for d, s, n, x in pairs if abs(s) >= _FEWEST_TOKENS]
-            factor = round(_within(median(slopes), _FACTOR), 4) if slopes else factor
+            factors = [
+                more.left_over(0.0, framing) / more.text
+                for more in apart
+                if abs(more.text) >= _FEWEST_TOKENS
+            ]
+            factor = round(_within(median(factors), _FACTOR), 4) if factors else factor
         else:
-            slopes = [(d - x - s) / n for d, s, n, x in pairs if n]
-            framing = round(_within(median(slopes), _MESSAGE_TOKENS), 2) if slopes else framing
-        rest = median(d - x - factor * s - framing * n for d, s, n, x in parts)
+            framings = [more.left_over(1.0, 0.0) / more.messages for more in apart if more.messages]
+            framing = round(_within(median(framings), _MESSAGE_TOKENS), 2) if framings else framing
+        rest = median(prompt.left_over(factor, framing) for prompt in prompts)
         # A prompt never costs less than nothing.
         lowest = -factor * min(prompt.tools for prompt in sent)
         counting = Counting(
@@ -171,30 +186,37 @@ class _Fit(NamedTuple):
         return 0
 
 
-_Parts = tuple[float, float, float, float]
-"""Of a prompt, or of the difference of two: reported tokens, text, messages, and what the provider
-counted.
-"""
+class _Counted(NamedTuple):
+    """A prompt, or how much more one has than another: the tokens that the provider reported, ours
+    of its text, its messages, and tokens of its answers that the provider itself counted.
+    """
+
+    reported: float
+    text: float
+    messages: float
+    answers: float
+
+    @classmethod
+    def of(cls, prompt: SentPrompt, way: str) -> _Counted:
+        size, text = prompt.size, prompt.size.text + prompt.tools
+        if way == "reasoning":
+            return cls(prompt.reported, text, size.messages, size.reasoning)
+        if way == "answered":
+            return cls(prompt.reported, text - size.answered_text, size.messages, size.answered)
+        return cls(prompt.reported, text, size.messages, 0)
+
+    def left_over(self, factor: float, framing: float) -> float:
+        """Reported tokens that neither text nor messages account for."""
+        return self.reported - self.answers - factor * self.text - framing * self.messages
 
 
-def _parts(prompt: SentPrompt, way: str) -> _Parts:
-    text, counted = prompt.text + prompt.tools, 0
-    if way == "reasoning":
-        counted = prompt.reasoning
-    elif way == "answered":
-        text, counted = text - prompt.answered_text, prompt.answered
-    return prompt.reported, text, prompt.messages, counted
-
-
-def _far_apart(sent: Sequence[SentPrompt], parts: Sequence[_Parts]) -> list[_Parts]:
+def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[_Counted]:
     """The differences of prompts of one thread that are half of its turns apart."""
-    threads: dict[str, list[_Parts]] = {}
-    for prompt, part in zip(sent, parts, strict=True):
-        threads.setdefault(prompt.thread, []).append(part)
+    threads = grouped((one.thread, prompt) for one, prompt in zip(sent, prompts, strict=True))
     return [
-        (b[0] - a[0], b[1] - a[1], b[2] - a[2], b[3] - a[3])
+        _Counted(*map(sub, later, earlier))
         for items in threads.values()
-        for a, b in zip(items, items[max(1, len(items) // 2) :], strict=False)
+        for earlier, later in zip(items, items[max(1, len(items) // 2) :], strict=False)
     ]
 
 
@@ -206,14 +228,8 @@ def _error(sent: Sequence[SentPrompt], way: str, counting: Counting) -> float:
     """The mean share by which a way of counting misses the reported prompts."""
     off = 0.0
     for prompt in sent:
-        reported, text, messages, counted = _parts(prompt, way)
-        ours = (
-            counting.prompt_tokens
-            + counting.factor * text
-            + counting.message_tokens * messages
-            + counted
-        )
-        off += abs(ours - reported) / reported
+        rest = _Counted.of(prompt, way).left_over(counting.factor, counting.message_tokens)
+        off += abs(counting.prompt_tokens - rest) / prompt.reported
     return off / len(sent)
 
 
@@ -227,87 +243,69 @@ def _reasoning(turn: ModelTurn, count: TokenCounter) -> int:
 # ---------------------------------------------------------------- what the recorded model was sent
 
 
-class _Sized(NamedTuple):
-    step: int
-    is_system: bool
-    size: tuple[int, ...]
-
-
 class _Thread:
-    """The messages that the recorded model of one thread was sent, with the sums of their sizes."""
+    """The messages that the recorded model of one thread was sent: the size of each by its step,
+    and of all.
+    """
 
     def __init__(self) -> None:
-        self.messages: list[_Sized] = []
-        self.total = [0] * 5
+        self.sizes: dict[int, Size] = {}
+        self.total = Size()
         self.tools = 0
 
-    def add(self, message: _Sized) -> None:
-        self.messages.append(message)
-        self.total = [a + b for a, b in zip(self.total, message.size, strict=True)]
+    def add(self, step: int, size: Size) -> None:
+        self.sizes[step] = size
+        self.total = Size(*map(add, self.total, size))
 
-    def set(self, messages: list[_Sized]) -> None:
-        self.messages, self.total = [], [0] * 5
-        for message in messages:
-            self.add(message)
+    def become(self, sizes: dict[int, Size]) -> None:
+        self.sizes, self.total = {}, Size()
+        for step, size in sizes.items():
+            self.add(step, size)
 
 
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
     """Yield each model turn's prompt as it was recorded: seen texts, tool definitions, the
     recorder's own resets.
     """
-    threads: dict[str, _Thread] = {}
+    threads: defaultdict[str, _Thread] = defaultdict(_Thread)
+    systems = {step.index for step in trace.steps if isinstance(step, SystemTurn)}
     for step in trace.steps:
-        thread = threads.setdefault(step.thread, _Thread())
+        thread = threads[step.thread]
         if isinstance(step, ToolsChanged):
             thread.tools = count.tools(step.tools)
         elif isinstance(step, ContextReset):
-            thread.set(_after_reset(step, thread.messages, count))
+            thread.become(_after_reset(step, thread.sizes, systems, count))
         elif isinstance(step, ContextEdit):
-            edits = {at: _plain(count.encoded(text)) for at, text in step.shown.items()}
-            thread.set(
-                [item._replace(size=edits.get(item.step, item.size)) for item in thread.messages]
-            )
-        elif isinstance(step, ModelTurn):
-            reported = step.usage.prompt_tokens if step.usage is not None else 0
-            messages, content, reasoning, answered, answered_text = thread.total
-            yield SentPrompt(
-                step.index,
-                step.thread,
-                reported,
-                thread.tools,
-                messages,
-                content,
-                reasoning,
-                answered,
-                answered_text,
-            )
-            content = count.contents(text_of(step.content), step.tool_calls)
-            answer = step.usage.completion_tokens if step.usage is not None else 0
-            size = 1, content, _reasoning(step, count), answer, content if answer else 0
-            thread.add(_Sized(step.index, False, size))
+            edits = {at: Size(1, count.encoded(text)) for at, text in step.shown.items()}
+            thread.become({at: edits.get(at, size) for at, size in thread.sizes.items()})
         elif isinstance(step, Speaking):
-            text = step.recorded_text if isinstance(step, ToolResult) else text_of(step.content)
-            thread.add(
-                _Sized(step.index, isinstance(step, SystemTurn), _plain(count.encoded(text)))
-            )
+            if isinstance(step, ModelTurn):
+                reported = step.usage.prompt_tokens if step.usage is not None else 0
+                yield SentPrompt(step.thread, reported, thread.tools, thread.total)
+            thread.add(step.index, _size_of(step, count))
 
 
-def _plain(tokens: int) -> tuple[int, ...]:
-    return 1, tokens, 0, 0, 0
+def _size_of(step: Speaking, count: TokenCounter) -> Size:
+    """The size of a message as the recorded model saw it."""
+    if isinstance(step, ModelTurn):
+        text = count.contents(text_of(step.content), step.tool_calls)
+        answered = step.usage.completion_tokens if step.usage is not None else 0
+        return Size(1, text, _reasoning(step, count), answered, text if answered else 0)
+    seen = step.recorded_text if isinstance(step, ToolResult) else text_of(step.content)
+    return Size(1, count.encoded(seen))
+
+
+_SUMMARY = -1
+"""In place of the step of a message that is none's: the summary of a reset."""
 
 
 def _after_reset(
-    reset: ContextReset, before: Sequence[_Sized], count: TokenCounter
-) -> list[_Sized]:
+    reset: ContextReset, before: dict[int, Size], systems: Set[int], count: TokenCounter
+) -> dict[int, Size]:
     """The prompt that a recorded reset leaves: the system turns at the start, the summary, and what
     it kept.
     """
-    start = next((at for at, item in enumerate(before) if not item.is_system), len(before))
-    summary = (
-        [] if reset.summary is None else [_Sized(-1, False, _plain(count.encoded(reset.summary)))]
-    )
-    return [
-        *before[:start],
-        *summary,
-        *(item for item in before[start:] if item.step in reset.kept),
-    ]
+    after = {step: before[step] for step in takewhile(systems.__contains__, before)}
+    if reset.summary is not None:
+        after[_SUMMARY] = Size(1, count.encoded(reset.summary))
+    return after | {step: size for step, size in before.items() if step in reset.kept}
