@@ -15,7 +15,6 @@ from .content import Blocks
 from .decoded import as_dict, dicts
 from .exchange import answers_of
 from .messages import ROLES
-from .parts import simple
 from .records import arguments, dict_in, seconds_between, text, time_of
 from .steps import Ran, ReadMessage, Steps
 from .tables import data_of
@@ -201,7 +200,7 @@ class EventLog(Steps):
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        content = simple((TextPart(text="\n".join([*clips, *more])), *pictures))
+        content = Blocks([TextPart(text="\n".join([*clips, *more])), *pictures]).content
         name = text(event.get("tool_name")) or ""
         self.say(ReadMessage("tool", content, call_id=call_id, name=name, ran=ran), t=t)
 

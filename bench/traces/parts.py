@@ -1,5 +1,4 @@
-"""Contents of messages as one text or as parts, pictures, and the count of what a reader left
-out."""
+"""Pictures in messages, and the count of what a reader left out."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import hashlib
 from collections.abc import Mapping, Set
 from typing import Any, Literal
 
-from ..model import Content, ImagePart, OtherPart, TextPart
+from ..model import Content, ImagePart, OtherPart
 from ..model.errors import one_line
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -44,13 +43,6 @@ class Unread:
         for part in () if isinstance(content, str) else content:
             if isinstance(part, OtherPart):
                 self.kind("block", part.media_type)
-
-
-def simple(content: Content) -> Content:
-    """A content of one text part as that text; any other as it is."""
-    if isinstance(content, tuple) and len(content) == 1 and isinstance(content[0], TextPart):
-        return content[0].text
-    return "" if content == () else content
 
 
 def picture(url: str) -> ImagePart:

@@ -7,7 +7,7 @@ from typing import Any
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks
-from ..parts import Unread, picture, simple
+from ..parts import Unread, picture
 from ..records import Kinds, dict_in, fields_of, filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
@@ -116,7 +116,7 @@ class _Session(Steps):
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
         if content:
-            index = self.say(ReadMessage("user", simple(tuple(content))), t=t)
+            index = self.say(ReadMessage("user", Blocks(content).content), t=t)
             self.asked = (
                 index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
             )
@@ -178,7 +178,7 @@ class _Session(Steps):
             for file in dicts(state.get("attachments"))
             if (url := text(file.get("url")))
         ]
-        content = simple((TextPart(text=seen), *pictures))
+        content = Blocks([TextPart(text=seen), *pictures]).content
         index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
