@@ -38,7 +38,7 @@ from .prices import Pricing
 from .records import RecordValues
 from .refetch import Fetch, fetches_of
 from .repeats import Repeat, repeats_of
-from .result_counts import ResultCounts, result_counts
+from .result_counts import ResultCounts
 from .result_facts import ResultFacts
 from .walk import Walked, walk
 
@@ -199,7 +199,7 @@ class TraceSession:
         if result.index not in self._result_counts:
             numbers = {self.index.full[result.index], self.index.seen[result.index]}
             texts = (self.messages.messages[number].text for number in sorted(numbers))
-            self._result_counts[result.index] = result_counts(result, texts)
+            self._result_counts[result.index] = ResultCounts(result, texts)
         return self._result_counts[result.index]
 
     def failed(self, result: ToolResult) -> bool:

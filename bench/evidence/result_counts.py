@@ -3,35 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any
 
 from ..model import ToolResult, as_text, nested
 from ..text.decode import decode_strings
+from ..text.texts import Remembered
 
 
-class ResultCounts(NamedTuple):
-    """The exact counts of one result and its containers, of all its rows or lines, and its texts
-    with their numbers of lines.
+class ResultCounts:
+    """What may be counted of one result and of the texts that show it, counted when it is asked for.
+
+    >>> from bench.model import Source, ToolResult, Trace
+    >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
+    >>> counts = ResultCounts(result, [result.text])
+    >>> [counts.has(number) for number in (22, 3, 100)], counts.rows, counts.texts
+    ([True, False, False], frozenset({1, 2}), {'[{"id": 1}, {"id": 2}]': 1})
     """
 
-    exact: frozenset[int]
-    rows: frozenset[int]
-    texts: dict[str, int]
+    def __init__(self, result: ToolResult, shown: Iterable[str]) -> None:
+        self._result, self._shown = result, dict.fromkeys(shown)
+        self._counts = Remembered(counts_of)
 
+    def has(self, number: int) -> bool:
+        """True if a number is an exact count of a text, or of a container of the result."""
+        return any(number in counts for counts in self._exact())
 
-def result_counts(result: ToolResult, shown: Iterable[str]) -> ResultCounts:
-    """The counts of a result; `shown` are the texts of the messages that have it."""
-    value = result.data if result.data is not None else result.text
-    decoded = decode_strings(value)
-    strings, containers = texts_in(decoded)
-    texts = dict.fromkeys((*shown, *strings))
-    exact = containers.union(*map(counts_of, {*texts, as_text(result.value)}))
-    of_lines = (count for text in (result.text, *strings) for count in _lines_of(text))
-    return ResultCounts(
-        exact,
-        frozenset({*_row_counts(decoded), *of_lines}),
-        {text: text.count("\n") + 1 for text in texts},
-    )
+    def _exact(self) -> Iterator[Iterable[int]]:
+        """Yield the exact counts, those first that cost least and are stated most."""
+        yield map(len, self._shown)
+        yield (text.count("\n") + 1 for text in self._shown)
+        yield from map(self._counts, self._shown)
+        strings, lengths = self._strings
+        yield lengths
+        yield from map(self._counts, strings)
+        yield self._counts(as_text(self._result.value))
+
+    @cached_property
+    def rows(self) -> frozenset[int]:
+        """The counts of all its rows or lines."""
+        texts = self._result.text, *self._strings[0]
+        of_lines = (count for text in texts for count in _lines_of(text))
+        return frozenset((*_row_counts(self._value), *of_lines))
+
+    @cached_property
+    def texts(self) -> dict[str, int]:
+        """The texts with their numbers of lines."""
+        return {text: text.count("\n") + 1 for text in (*self._shown, *self._strings[0])}
+
+    @cached_property
+    def _value(self) -> Any:
+        data = self._result.data
+        return decode_strings(self._result.text if data is None else data)
+
+    @cached_property
+    def _strings(self) -> tuple[list[str], frozenset[int]]:
+        return texts_in(self._value)
 
 
 def counts_of(text: str) -> frozenset[int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
 
-from ..model import ToolResult, grouped
+from ..model import ToolResult
 from ..text.texts import Remembered
 from .kept import Standing
 from .own_texts import TraceMessages
@@ -87,29 +86,28 @@ class ResultFacts:
 
     @cached_property
     def _in_recorded(self) -> dict[int, int]:
-        """The facts that each recorded message holds, but for those of an untruncated result that
-        alone has them.
+        """The facts that each recorded message holds, as bits, but for those of an untruncated
+        result that alone has them.
         """
-        kind = dict[str, frozenset[int]]
-        holders = self._messages.contents.once(kind, "holders", self._holders)
-        by_message = grouped(
-            (number, fact) for fact, numbers in holders.items() for number in numbers
-        )
-        return {number: self._bits(facts) for number, facts in by_message.items()}
+        kept = self._messages.contents.once(dict[int, bytes], "facts held", self._held)
+        return {number: int.from_bytes(bits, "little") for number, bits in kept.items()}
 
-    def _holders(self) -> dict[str, frozenset[int]]:
-        """By fact the recorded messages that hold it, but for the untruncated result that alone has
-        it.
-        """
+    def _held(self) -> dict[int, bytes]:
         alone: dict[str, int] = {}
         for step, facts in self._messages.contents.facts.items():
             full = self._messages.index.full[step]
             for fact in facts:
                 alone[fact] = full if alone.get(fact, full) == full else -1
-        holders: dict[str, list[int]] = defaultdict(list)
         results = frozenset(alone.values())
-        for number in range(self._messages.recorded):
-            for fact in self._messages.facts_in(number) if results - {number} else ():
-                if alone.get(fact, number) != number:
-                    holders[fact].append(number)
-        return {fact: frozenset(numbers) for fact, numbers in holders.items()}
+        held = {
+            number: self._bits(
+                f for f in self._messages.facts_in(number) if alone.get(f, number) != number
+            )
+            for number in range(self._messages.recorded)
+            if results - {number}
+        }
+        return {number: _in_bytes(bits) for number, bits in held.items() if bits}
+
+
+def _in_bytes(bits: int) -> bytes:
+    return bits.to_bytes(bits.bit_length() // 8 + 1, "little")

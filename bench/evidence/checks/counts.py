@@ -31,16 +31,16 @@ class Counts:
 
     @cached_property
     def _exact(self) -> frozenset[int]:
-        """What it may state exactly."""
+        """What it may state exactly, beside the counts of its result."""
         text, result = self._own.text, self._own.result
         if result is None:
             messages = self._evidence.messages
             recorded = messages.messages[: messages.recorded]
             return counts_of(text) | {len(message.text) for message in recorded}
-        sizes = self._evidence.session.result_counts(result)
+        rows = self._evidence.session.result_counts(result).rows
         shown = sum(1 for _ in containers_in(text))
-        exact = counts_of(text) | sizes.exact | self._texts[1]
-        exact |= {total - shown for total in sizes.rows if total > shown}
+        exact = counts_of(text) | self._texts[1]
+        exact |= {total - shown for total in rows if total > shown}
         for piece in notices_of(self._evidence, result).pieces_of(text):
             exact |= counts_of(piece.strip("\n"))
             exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
@@ -68,7 +68,9 @@ class Counts:
         """True if a number is one of the counts."""
         if not number.isdigit():
             return False
-        value = int(number[:18])
+        value, result = int(number[:18]), self._own.result
+        if result is not None and self._evidence.session.result_counts(result).has(value):
+            return True
         known = value in self._exact or any(low <= value <= high for low, high in self._between)
         known = known or value == self._result_tokens or value in self._sizes_of_others
         return known or self._is_missing(number, value)

@@ -32,7 +32,7 @@ class Notices(NamedTuple):
     full: str
     known: Container[str]
     table: FieldTable
-    sizes: Callable[[], frozenset[int]]
+    is_size: Callable[[int], bool]
 
     def admits(self, gap: Gap) -> bool:
         """True if the words of a gap say that something is left out, and nothing else. Tags say
@@ -55,9 +55,9 @@ class Notices(NamedTuple):
         """True if a line states a size of the result, or of what is missing."""
         stated = {int(number.replace(",", "")) for number in _SIZE.findall(line)}
         large = {number for number in stated if number > _SMALL}
-        is_stated = len(missing) in stated or not large.isdisjoint(
-            self.sizes() | counts_of(missing) if large else ()
-        )
+        is_stated = len(missing) in stated or any(map(self.is_size, large))
+        if not is_stated and large:
+            is_stated = not large.isdisjoint(counts_of(missing))
         return is_stated and self._is_own(line)
 
     def _is_own(self, line: str) -> bool:

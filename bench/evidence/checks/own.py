@@ -97,7 +97,7 @@ def notices_of(evidence: ReplayEvidence, result: ToolResult) -> Notices:
         result.text,
         evidence.session.lines_of(result.index),
         evidence.messages.table(result.index),
-        lambda: evidence.session.result_counts(result).exact,
+        evidence.session.result_counts(result).has,
     )
 
 
