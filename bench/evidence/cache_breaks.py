@@ -17,8 +17,8 @@ from ..model import (
     Usage,
 )
 from ..model.audit import BreakCause, CacheBreak, CacheReport
-from ..tokens.caching import HOUR_S, CacheRule, cache_rule
-from ..tokens.prices import provider_of, unit_prices
+from ..tokens.caching import HOUR_S, CacheRule, idle_seconds, rule_of
+from ..tokens.prices import unit_prices
 
 TOLERANCE = 0.01
 """The share of an expected read that may be missing: providers keep blocks, not tokens."""
@@ -56,7 +56,7 @@ def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
     judged = explained = 0
     breaks: list[CacheBreak] = []
     for number, left, turn, usage in _pairs(trace, model):
-        rule = _rule_of(turn.model or model)
+        rule = rule_of(turn.model or model)
         if rule is None:
             continue
         judged += 1
@@ -65,7 +65,7 @@ def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
         if short < max(FEWEST_TOKENS, TOLERANCE * expected):
             explained += 1
             continue
-        idle_s = None if left.turn.t is None or turn.t is None else turn.t - left.turn.t
+        idle_s = idle_seconds(left.turn, turn)
         cause = _cause(left, turn, rule, idle_s, model)
         explained += cause != "unknown"
         breaks.append(
@@ -112,10 +112,6 @@ def _changed_by(step: object) -> BreakCause | None:
     return "tools or system prompt changed" if isinstance(step, ToolsChanged | SystemTurn) else None
 
 
-def _rule_of(model: str | None) -> CacheRule | None:
-    return cache_rule(provider_of(model), model)
-
-
 def _left_by(left: _Left, rule: CacheRule) -> int:
     """Tokens that a turn left in the cache: its reported reads and writes, else its prompt by the
     rule.
@@ -134,7 +130,7 @@ def _cause(
     if (left.turn.model or model) != (turn.model or model):
         return "model changed"
     lifetime_s = rule.lifetime_s
-    if lifetime_s is not None and getattr(left.usage, "cache_write_1h_tokens", None):
+    if lifetime_s is not None and left.usage.cache_write_1h_tokens:
         lifetime_s = HOUR_S
     over = lifetime_s is not None and idle_s is not None and idle_s > lifetime_s
     return "lifetime over" if over else "unknown"

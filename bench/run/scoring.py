@@ -10,8 +10,7 @@ from ..model import Failure, Trace
 from ..model.index import TraceIndex
 from ..model.scores import Check, Finding, Number, RunFacts, Score
 from ..strategies import Strategy
-from ..tokens.caching import cache_rule
-from ..tokens.prices import provider_of
+from ..tokens.caching import rule_of
 from .kept import prompts_digest
 
 _CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
@@ -84,4 +83,4 @@ def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assum
         t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
     ):
         return "recorded"
-    return "" if cache_rule(provider_of(index.model), index.model) is None else "assumed"
+    return "" if rule_of(index.model) is None else "assumed"

@@ -115,6 +115,15 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
     return _RULES.get(provider or "")
 
 
+def rule_of(model: str | None) -> CacheRule | None:
+    """The cache rule of a model at the provider that its name tells; None where it is not known.
+
+    >>> rule_of("claude-sonnet-4-5").minimum, rule_of("my-own-model"), rule_of(None)
+    (1024, None, None)
+    """
+    return cache_rule(provider_of(model), model)
+
+
 _RULES = {
     "x-ai": CacheRule(1, _XAI, step=64, promised=False),
     "deepseek": CacheRule(64, _DEEPSEEK, step=64, answers=True),
@@ -174,31 +183,30 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
         if usage is None:
             continue
         counted = counted or usage.prompt_tokens > 0
-        rule = cache_rule(provider_of(step.model or model), step.model or model)
+        named = step.model or model
+        rule = rule_of(named)
         promised = promised and (rule is None or rule.promised)
         any_reported = any_reported or usage.cached_prompt_tokens is not None
         touched = touched or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
-        if (
-            last is not None
-            and last.usage is not None
-            and (last.model or model) == (step.model or model)
-        ):
-            readable = _readable(last, step, model)
+        if rule is not None and last is not None and (last.model or model) == named:
+            readable = _readable(last, step, rule)
             could += readable
-            did += min(usage.cached_prompt_tokens or 0, readable) if readable else 0
+            did += min(usage.cached_prompt_tokens or 0, readable)
     if not any_reported:
         return CacheUse(used=promised or not counted, known=not counted)
     return CacheUse(touched, round(did / could, 4)) if could else CacheUse()
 
 
-def _readable(last: ModelTurn, turn: ModelTurn, model: str | None) -> int:
-    """Return the tokens that the cache could serve of a recorded prompt, by the provider's own
-    counts.
+def idle_seconds(last: ModelTurn, turn: ModelTurn) -> float | None:
+    """The seconds between two turns; None where one has no time."""
+    return None if last.t is None or turn.t is None else turn.t - last.t
+
+
+def _readable(last: ModelTurn, turn: ModelTurn, rule: CacheRule) -> int:
+    """The tokens that the cache could serve of a recorded prompt, by the provider's own counts; 0
+    where it did not count one of the two.
     """
-    named = turn.model or model
-    rule = cache_rule(provider_of(named), named)
-    if rule is None or last.usage is None or turn.usage is None:
+    if last.usage is None or turn.usage is None:
         return 0
-    idle_s = None if last.t is None or turn.t is None else turn.t - last.t
     prefix = last.usage.prompt_tokens + (last.usage.completion_tokens if rule.answers else 0)
-    return rule.read(min(prefix, turn.usage.prompt_tokens), idle_s)
+    return rule.read(min(prefix, turn.usage.prompt_tokens), idle_seconds(last, turn))

@@ -308,4 +308,5 @@ def _after_reset(
     after = {step: before[step] for step in takewhile(systems.__contains__, before)}
     if reset.summary is not None:
         after[_SUMMARY] = Size(1, count.encoded(reset.summary))
-    return after | {step: size for step, size in before.items() if step in reset.kept}
+    kept = set(reset.kept)
+    return after | {step: size for step, size in before.items() if step in kept}
