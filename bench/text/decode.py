@@ -319,6 +319,24 @@ def containers_in(text: str) -> Iterator[Any]:
     >>> list(containers_in('{"a": 1 of 40}')), list(containers_in("[3 of 40]")), len(list(containers_in("[" * 101 + "1" + "]" * 101)))
     ([{'a': 1}], [], 1)
     """
+    return (value for value, _ in _containers_at(text))
+
+
+def without_containers(text: str) -> tuple[list[Any], str]:
+    """The mappings and lists among other text, as `containers_in` reads them, and that text.
+
+    >>> without_containers('see {"a": 1} and {"b": 2}.')
+    ([{'a': 1}, {'b': 2}], 'see  and .')
+    """
+    found = list(_containers_at(text))
+    starts = [0, *(end for _, (_, end) in found)]
+    ends = [*(start for _, (start, _) in found), len(text)]
+    parts = (text[start:end] for start, end in zip(starts, ends, strict=True))
+    return [value for value, _ in found], "".join(parts)
+
+
+def _containers_at(text: str) -> Iterator[tuple[Any, tuple[int, int]]]:
+    """Yield the mappings and lists among other text, each with where it begins and ends."""
     done = 0
     while match := _BRACKET.search(text, done):
         begins = match.start()
@@ -328,9 +346,9 @@ def containers_in(text: str) -> Iterator[Any]:
         reader = _Prefix(text)
         value = reader.container(begins)
         ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
-        if value and (ended or isinstance(value, dict)):
-            yield value
         done = max(reader.position, begins + 1)
+        if value and (ended or isinstance(value, dict)):
+            yield value, (begins, done)
 
 
 def _begins_line(text: str, low: int, place: int) -> bool:

@@ -5,10 +5,12 @@ knows.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-_KEY = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]*(?![\w-])")
+_KEY = re.compile(
+    r"(?<![\w.-])(?:[\w-]{1,40}+(?:\[\d{1,6}\])*+[./]|(?:\[\d{1,6}\])+\.?)*([A-Za-z_][\w-]*)(?![\w-])"
+)
 _BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
 _BEFORE_CHARS = 40
 _BETWEEN = re.compile(
@@ -19,6 +21,15 @@ _VALUE = re.compile(
     r"|([^\s<>,;(){}\[\]\"'][^\n<>,;(){}\[\]\"']*?)(?=[ \t]{1,8}[\w.-]{1,80}=|[\n<>,;(){}\[\]\"']|\Z)"
 )
 _NEXT = re.compile(r"\s*+(?:,\s*+|(</\w+>)\s*+(<\w+>)\s*+)?(?=[\"'<>\w])")
+
+_LIST = re.compile(r"[^\n<>,;:=(){}\[\]\"']+(?:, [^\n<>,;:=(){}\[\]\"']+)+(?=\n|\Z)")
+"""Values up to the end of the line."""
+
+_END = re.compile(r"(?<=\w)\.$")
+"""The end of a sentence, which is none of an omission."""
+
+_GOES_ON = re.compile(r"\s*[:=]")
+"""Behind a key."""
 
 
 class KeyedRecord(NamedTuple):
@@ -43,6 +54,8 @@ def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
     >>> [[record.pairs for record in keyed_records(text, names)] for text in texts]  # doctest: +NORMALIZE_WHITESPACE
     [[[('id', '1'), ('status', 'a b')], [('id', '2')]], [[('id', '1'), ('tags', 'a'), ('tags', 'b')]],
      [[('id', '1')]], []]
+    >>> keyed_records("tags: a, b", names)[0].pairs
+    [('tags', 'a'), ('tags', 'b')]
     >>> [record.around for record in keyed_records("id=1 status=a\\nstatus=b\\nid=2", names)]
     [(), (0,), ()]
     """
@@ -62,26 +75,43 @@ def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
     return records
 
 
+def are_rows(records: Sequence[KeyedRecord]) -> bool:
+    """True if several records have the same keys in the same order: where one ends is no guess.
+
+    >>> [are_rows(keyed_records(text, {"id", "status"})) for text in ("id: 1\\nstatus: a\\nid: 2\\nstatus: b", "status: a\\nid: 1\\nid: 2")]
+    [True, False]
+    """
+    return len(records) > 1 and len({tuple(key for key, _ in pairs) for pairs, _ in records}) == 1
+
+
 def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each known key with the values behind it, in order."""
     end = 0
     for match in _KEY.finditer(text):
-        key, start = match.group().rpartition("__")[2], match.start()
+        key, start = match[1].rpartition("__")[2], match.start()
         if key not in names or start < end:
             continue
         follows = end > 0 and start - end <= _BEFORE_CHARS and not text[end:start].strip("\"' \t")
         if not follows and not _BEFORE.search(text[max(0, start - _BEFORE_CHARS) : start]):
             continue
         between = _BETWEEN.match(text, match.end())
-        value = between and _VALUE.match(text, between.end())
         values: list[str] = []
+        if between and (items := _LIST.match(text, between.end())):
+            values, end = items[0].split(", "), items.end()
+        value = between and not values and _VALUE.match(text, between.end())
         while value:
-            values.append((value[1] or value[2] or value[3] or "").strip())
+            bare = value[3] or ""
+            if _KEY.match(bare) and bare.split(maxsplit=1)[0] in names:
+                break  # the next key, or that of the next column
+            values.append(_END.sub("", (value[1] or value[2] or bare).strip()))
             end = value.end()
             quoted = value[3] is None or text[end : end + 1] == "<"
             following = _NEXT.match(text, end) if quoted else None
             value = _VALUE.match(text, following.end()) if following else None
-            if value and value[3] is not None and text[value.end() : value.end() + 1] != "<":
+            if value and (
+                _GOES_ON.match(text, value.end())
+                or (value[3] is not None and text[value.end() : value.end() + 1] != "<")
+            ):
                 value = None
         if values:
             yield key, values

@@ -1,23 +1,21 @@
 """Structured values read back from a text, whatever layout they are written in.
 
-JSON and Python literals, tables (with their header as strings and lists too), `key: value` lines by
-indentation and dotted paths; short names that a legend in the same text explains. Records
-matter, not the shape: where a layout leaves it open, every record comes once, with its keys. Linear
-in the text.
+JSON and Python literals, tables (with their header as strings and lists too); short names that a
+legend in the same text explains. Records matter, not the shape: where a layout leaves it open, every
+record comes once, with its keys. Linear in the text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise, product
 from typing import Any
 
-from .decode import NothingParsed, containers_in, parse_prefix
-from .escapes import unescape_cut
-from .tables import find_tables, read_cell
+from .decode import NothingParsed, parse_prefix, without_containers
+from .tables import find_tables
 
 _LEGEND = re.compile(
     r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE
@@ -31,26 +29,14 @@ _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
-_PAIR = re.compile(
-    r"[\"'`*]*([A-Za-z_#@$][\w .#@$/-]{0,60}?|\d{1,6})[\"'`*]*\s*(?::(?=\s|$)|=(?!=))\s*(.*)"
-)
-_NEXT_PAIR = re.compile(
-    r"[,;]\s++(?=[\"'`*]*[A-Za-z_][\w.-]{0,40}[\"'`*]*\s*[:=])|(?<!\s)\s++(?=[A-Za-z_][\w.-]{0,40}=\S)"
-)
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
-_COLUMN = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w/-]+|\[\d+\])*)\s+(\S.*)")
-"""A path, or a key alone, with its value behind blanks."""
-
-_DASHES = re.compile(r"(?:[-*•]\s+)+")
 _NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
 
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
 """A line that draws the rule of a table says nothing."""
 
-_FLOW = re.compile(r"(?:^|:\s+|-\s+)[{\[]")
-_MOST_DEPTH, _MOST_LINES = 60, 40
+_MOST_DEPTH = 60
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -59,19 +45,16 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     `names` are the keys by which the header of a table is recognised.
 
     >>> names = "id", "status"
-    >>> [values_of(text, names)[0] for text in ('{"id": [1, 2], "status": ["a", "b"]}', "a.id = 1")]
-    [[[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], [{'a': {'id': 1}}]]
-    >>> values_of("- id: 1\\n  status: a\\n- id: 2\\n  status: b", names)[0]
-    [{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]
+    >>> values_of('{"id": [1, 2], "status": ["a", "b"]}', names)
+    ([[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], '')
+    >>> values_of("all:\\nid|status\\n1|a", names)
+    ([[{'id': 1, 'status': 'a'}]], 'all:')
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
     ([{'id': 5}], '')
     """
     text = expanded(without_numbers(text))
     columns = set(names)
     values: list[Any] = []
-    paths = [line for line in text.split("\n") if line.lstrip()[:1] == "[" and is_path(line)]
-    if paths:
-        text = "\n".join(line for line in text.split("\n") if line not in set(paths))
     rest = text
     if text.lstrip()[:1] in ("{", "["):
         # The latter for lines that were wrapped.
@@ -85,9 +68,8 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
                 break
     rows, rest = find_tables(_RULE.sub("", rest), columns)
     values += [rows] if rows else []
-    values += containers_in(rest)
-    values += _pair_values("\n".join([unfolded(rest), *paths]), frozenset(columns))
-    return [_plain(value) for value in values], rest
+    data, _ = without_containers(rest)
+    return [_plain(value) for value in [*values, *data]], rest
 
 
 def without_number(line: str) -> str:
@@ -235,139 +217,11 @@ def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
     flat = [
         item for item in lists if item and not any(isinstance(one, dict | list) for one in item)
     ]
-    if len(flat) == len(value) > 1 and len({len(item) for item in flat}) == 1 and len(flat[0]) > 1:
-        return [dict(zip(value, row, strict=True)) for row in zip(*flat, strict=True)]
+    sizes = {len(item) for item in lists}
+    if len(lists) == len(value) and len(flat) > 1 and len(sizes) == 1 and len(flat[0]) > 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
     for header in flat:
         for rows in lists:
             if all(isinstance(row, list) and len(row) == len(header) for row in rows) and rows:
                 return [dict(zip(map(str, header), row, strict=True)) for row in rows]
     return []
-
-
-def _cell(text: str) -> Any:
-    for entity, char in _ENTITIES.items():
-        text = text.replace(entity, char)
-    bare = text.strip().rstrip(",;")
-    if bare[:1] in ("{", "["):
-        with suppress(NothingParsed):
-            value, end = parse_prefix(bare, bare=True)
-            if end == len(bare):
-                return value
-    return read_cell(unescape_cut(bare) if bare[:1] == '"' else bare)
-
-
-def _pair_values(text: str, names: frozenset[str] = frozenset()) -> list[Any]:
-    """The mappings that lines of `key: value` write.
-
-    Deeper lines belong to the key above. A new one begins with a dash, unless each pair has one,
-    with a key that comes again, or with a heading (a line `key:` that is none of the `names`, with
-    no deeper line below it).
-    """
-    records: list[dict[str, Any]] = []
-    by_path: dict[str, Any] = {}
-    stack: list[tuple[int, dict[str, Any]]] = []
-    heading = -1  # the indentation of the line above, where that may be a heading
-    bullets: list[tuple[int, dict[str, Any]]] = []  # the mappings each pair of which has a dash
-    for line in _whole_lines(text):
-        bare = line.strip()
-        if not bare:
-            stack = []
-            continue
-        if bare in ("-", "*", "•"):
-            bullets = []
-            continue
-        path = _PATH.fullmatch(bare) or (
-            (column := _COLUMN.fullmatch(bare)) and _is_column(line, column, names) and column
-        )
-        if path and not (stack and path[0] == bare and not re.search(r"[.\[]\d", path[1])):
-            _put(by_path, re.findall(r"[\w /-]+", path[1].rstrip()), _cell(path[2]))
-            continue
-        indent = len(line) - len(line.lstrip())
-        item = _DASHES.match(bare)
-        if item:
-            # A list may stand below its key as it is.
-            stack = [level for level in stack if level[0] <= indent + 1]
-            indent, bare = indent + item.end(), bare[item.end() :]
-        pairs = [
-            _PAIR.fullmatch(part)
-            for part in ([bare] if _FLOW.search(bare) else _NEXT_PAIR.split(bare))
-        ]
-        if item:
-            begun = [level for level in bullets if level[0] == indent]
-            one = len(pairs) == 1 and pairs[0]
-            if begun and one and one[1].strip() not in begun[0][1]:
-                stack.append(begun[0])
-            else:
-                stack.append((indent, _below(stack, records, "")))
-                bullets = [level for level in bullets if level[0] < indent] + stack[-1:] * bool(one)
-        elif bullets:
-            bullets = [level for level in bullets if level[0] < indent]
-        if not all(pairs):
-            if item and not any(pairs):
-                stack[-1][1][""] = bare.lstrip("#")
-            elif not item:
-                stack = []
-            continue
-        stack = [level for level in stack if level[0] <= indent]
-        if not stack or stack[-1][0] < indent:
-            stack.append((indent, _below(stack, records, "")))
-        elif heading == indent:
-            stack[-1] = indent, _below(stack[:-1], records, "")
-        heading = -1
-        for pair in filter(None, pairs):
-            key, value = pair[1].strip(), pair[2].strip()
-            if key in stack[-1][1]:
-                stack[-1] = indent, _below(stack[:-1], records, "")
-            if value:
-                stack[-1][1][key] = _cell(value)
-            elif len(stack) < _MOST_DEPTH:
-                stack.append((indent + 1, _below(stack, records, key)))
-                heading = indent if key not in names else -1
-    return [value for value in [*records, by_path] if value]
-
-
-def _whole_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text, one that opens a bracket behind its key with those up to where it
-    closes.
-    """
-    waiting, open_, joined = "", 0, 0
-    for line in text.split("\n"):
-        if waiting or _FLOW.search(line.lstrip()):
-            waiting = f"{waiting} {line.strip()}" if waiting else line
-            open_ += sum(map(line.count, "{[")) - sum(map(line.count, "}]"))
-            joined += 1
-            if open_ > 0 and joined < _MOST_LINES:
-                continue
-            line, waiting, open_, joined = waiting, "", 0, 0
-        yield line
-    if waiting:
-        yield waiting
-
-
-def _is_column(line: str, column: re.Match[str], names: frozenset[str]) -> bool:
-    """True if a line has one of the `names` and its value in columns: a path of them, or two blanks
-    between.
-    """
-    parts = re.findall(r"[\w /-]+", column[1])
-    return parts[-1] in names and (len(parts) > 1 or line.startswith(column[1] + "  "))
-
-
-def _below(
-    stack: list[tuple[int, dict[str, Any]]], records: list[dict[str, Any]], key: str
-) -> dict[str, Any]:
-    """A new mapping in the innermost open one, or beside all."""
-    new: dict[str, Any] = {}
-    if stack:
-        stack[-1][1].setdefault(f"{key}[]", []).append(new)
-    else:
-        records.append(new)
-    return new
-
-
-def _put(node: dict[str, Any], parts: list[str], value: Any) -> None:
-    for part in parts[:-1][:_MOST_DEPTH]:
-        inner = node.setdefault(part, {})
-        if not isinstance(inner, dict):
-            return
-        node = inner
-    node[parts[-1]] = value

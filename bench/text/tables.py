@@ -1,5 +1,4 @@
-"""Tables in text read back as rows: CSV, Markdown tables, aligned columns as pandas prints them,
-TOON.
+"""Tables in text read back as rows: CSV, Markdown tables, TOON.
 
 A line is taken for the header of a table where at least half of its names are known keys; other
 lines stay text, so that prose with commas is no table. Rows follow until one does not fit; a last
@@ -40,8 +39,6 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     >>> names = {"id", "level"}
     >>> find_tables("two walls\\nid,level\\n1,L 1\\n2,\\"7\\"\\nthat is all", names)
     ([{'id': 1, 'level': 'L 1'}, {'id': 2, 'level': '7'}], 'two walls\\nthat is all')
-    >>> find_tables("   id level\\n0   1   L 1\\n.. ..    ..\\n1  22  None", names)[0]
-    [{'id': 1, 'level': 'L 1'}, {'id': 22, 'level': None}]
     >>> find_tables("| id | level |\\n|---|---|\\n| 1 | L 1 |", names)[0]
     [{'id': 1, 'level': 'L 1'}]
     """
@@ -49,15 +46,13 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     lines = text.split("\n")
     rows: list[Row] = []
     rest: list[str] = []
-    position = read_in_vain = 0
+    position = 0
     while position < len(lines):
         table, line = None, lines[position]
         if line.strip() and (
             "" in words or "|" in line or not words.isdisjoint(_WORD.findall(line))
         ):
             table = _delimited(lines, position, names)
-            if table is None and position >= read_in_vain:
-                table, read_in_vain = _aligned(lines, position, names)
         if table is None:
             rest.append(line)
             position += 1
@@ -215,69 +210,3 @@ def _bars(line: str) -> list[str]:
     inner = inner[1:] if inner.startswith("|") else inner
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", inner)]
-
-
-# ---------------------------------------------------------------- aligned columns
-
-
-def _aligned(lines: Sequence[str], start: int, names: Collection[str]) -> tuple[_Table | None, int]:
-    """The table at a line whose columns are told apart by blanks, and the line up to which was
-    read.
-
-    Two blanks in all of its lines part two columns, or one where that is how the header is written.
-    Row numbers in front need no name.
-    """
-    end = start
-    for gap in (2, 1):
-        named = re.split(rf"\s{{{gap},}}", lines[start].strip())
-        if not _known(named, names) or (
-            len(named) == 2 and not _is_header(named, lines[start + 1 : start + 2], names)
-        ):
-            continue
-        spans, end = _spans_at(lines, start, gap, len(named))
-        cells = [
-            [line.expandtabs()[at:stop].strip() for at, stop in spans] for line in lines[start:end]
-        ]
-        if len(cells) > 1 and cells[0][not cells[0][0] :] == named:
-            rows = [_row(cells[0], line) for line in cells[1:]]
-            return ([row for row in rows if row], end - start), end
-    return None, end
-
-
-def _is_header(named: Sequence[str], below: Sequence[str], names: Collection[str]) -> bool:
-    """True if two cells are the names of columns, and not a key and its value as in the line below."""
-    first = _WORD.findall("".join(below).split(maxsplit=1)[0]) if "".join(below).strip() else []
-    return all(name in names for name in named) and not (first and first[-1] in names)
-
-
-def _spans_at(
-    lines: Sequence[str], start: int, gap: int, named: int
-) -> tuple[list[tuple[int, int]], int]:
-    """The spans of the columns of a table, and where it ends; it goes on while each name has a
-    column of its own.
-    """
-    mask = _filled(lines[start])
-    header = f"{mask:b}"[::-1]
-    end = start + 1
-    while end < len(lines) and lines[end].strip():
-        together = mask | _filled(lines[end])
-        if sum("1" in header[at:stop] for at, stop in _spans(together, gap)) < named:
-            break
-        mask, end = together, end + 1
-    return _spans(mask, gap), end
-
-
-def _filled(line: str) -> int:
-    """The places of a line that is not blank where it has a character, as bits."""
-    bits = re.sub(r"\S", "1", line.expandtabs().rstrip())[::-1]
-    return int(re.sub(r"\s", "0", bits), 2)
-
-
-def _spans(mask: int, gap: int) -> list[tuple[int, int]]:
-    """The runs of filled places that at least `gap` blank ones keep apart; the last one has no end."""
-    bits = bin(mask)[:1:-1]
-    runs = [match.span() for match in re.finditer(rf"1(?:0{{0,{gap - 1}}}1)*", bits)]
-    return [
-        (at, runs[place + 1][0] if place + 1 < len(runs) else 10**9)
-        for place, (at, _) in enumerate(runs)
-    ]

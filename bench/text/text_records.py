@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ..model import as_text, nested
-from .decode import decode_strings, decoded
+from .decode import decode_strings, decoded, without_containers
 from .facts import words_of
-from .keyed import keyed_records
+from .keyed import are_rows, keyed_records
 from .numbers import is_number, numbers_in
 from .reading import values_of
 
@@ -71,16 +71,19 @@ class TextReading:
                 own = near.union(map(str.casefold, record.texts))
                 own_pairs = tuple(_own_pair(key, item, names) for key, item in record.pairs)
                 records.append(TextRecord(own_pairs, near, own))
-        self.records = tuple(records)
-        """The records of its data and tables, in order."""
-
-        keyed = keyed_records(rest, names)
+        count = len(records)
+        keyed = keyed_records(without_containers(rest)[1], names)
         values_of_each = [frozenset(text.casefold() for _, text in pairs) for pairs, _ in keyed]
         for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
             near = frozenset[str]().union(*(values_of_each[number] for number in outer))
             records.append(TextRecord(tuple(pairs), near, own | near))
         self.all_records = tuple(records)
-        """Those, and what stands behind its keys in a layout that nobody knows."""
+        """The records of its data and tables, in order, and what stands behind its keys in other
+        lines.
+        """
+
+        self.records = self.all_records if are_rows(keyed) else self.all_records[:count]
+        """Those of which it is sure where each one ends."""
 
         self.rest = decoded(rest)
         """What stands outside of data and tables."""

@@ -27,16 +27,12 @@ def changes(text: str) -> list[str]:
     return [item.text for item in evidence_of(RECORDING, strategy).checks["changed"].findings]
 
 
-def pairs(rows: list[dict[str, object]]) -> list[str]:
-    return [f"{key}: {value}" for row in rows for key, value in row.items()]
-
-
 @pytest.mark.parametrize("stop", [31, 32, 33])
 def test_a_gap_that_is_admitted_joins_no_records(stop: int) -> None:
-    lines = pairs(ROWS)
+    lines = list(map(json.dumps, ROWS))
     shown = "\n".join([*lines[:10], f"[{stop - 10} lines left out]", *lines[stop:]])
     assert changes(shown) == []
-    altered = shown.replace("length: 51.25", "length: 50.25")
+    altered = shown.replace('"length": 51.25', '"length": 50.25')
     assert altered != shown
     assert changes(altered) != []
 
@@ -57,13 +53,6 @@ def test_a_line_that_is_cut_beside_a_notice_is_not_another_line(end: int) -> Non
     for text, is_changed in ((shown, False), (shown.replace("03 step W103 took", "03 step W109 took"), True)):
         mine = compose("mine", {"summarizer": lambda given, text=text: text}, "tests")
         assert bool(evidence_of(recording, mine).checks["changed"].findings) is is_changed
-
-
-def test_an_identity_in_front_of_a_key_names_the_record() -> None:
-    lines = [f"{row['id']} length: {row['length']}, storey: {row['storey']}" for row in ROWS]
-    assert changes("\n".join(lines)) == []
-    lines[3] = f"{ROWS[3]['id']} length: {ROWS[4]['length']}, storey: {ROWS[3]['storey']}"
-    assert changes("\n".join(lines)) != []
 
 
 def test_objects_in_a_column_are_cells() -> None:

@@ -27,8 +27,8 @@ def changed(evidence: ReplayEvidence) -> Check:
     structured results.
 
     A value is held against the record of the result that the shown record agrees with most, under
-    the same key. A key may have the identity of its record in front (`W1 width: 3`). Fewer
-    digits, separators, another layout or order, and text cut short are no change; a value that is
+    the same key. Fewer digits, separators, another layout or order, and text cut short are no
+    change; a value that is
     absent is lost, not changed, but nothing at all in the place of a result says that it was empty,
     and rows left out without a word that there are no others. A line or record may not come more
     often than the result has it. A key that the result does not have is a change, unless a legend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from ...model.scores import Finding
@@ -14,7 +14,7 @@ from ...text.fields import FieldTable
 from ...text.instructions import is_denied, is_notice_word
 from ...text.numbers import is_number, number_value
 from ...text.quantities import is_quantity, same_value
-from ...text.text_records import Pair, TextRecord, plain_key
+from ...text.text_records import Pair, plain_key
 from ..of_replay import ReplayEvidence
 from .changed_lines import altered, is_one_value
 from .counts import Counts
@@ -78,7 +78,7 @@ def _changed_in(
         gone = table.containers.difference(map(plain_key, keys))
         if unknown and gone and len(own_keys) * 2 >= len(keys):
             found.append(Finding(step, f"{unknown[0]}: …", ""))
-    for pairs, around in (part for record in reading.records for part in _named(record, table)):
+    for pairs, around, _ in reading.records:
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
             found += [
@@ -166,7 +166,7 @@ def _says_only(text: str, records: list[int], table: FieldTable) -> bool:
 
 
 def _is_renamed(
-    evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: list[Pair]
+    evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: Sequence[Pair]
 ) -> bool:
     """True if a value under a key of its own, among known ones, is that of another key that is
     gone, or a code that nothing says.
@@ -192,7 +192,7 @@ def _is_made_up(evidence: ReplayEvidence, own: OwnText, key: str, text: str) -> 
     return not is_notice and not counts.has(value) and not counts.is_statistic(value)
 
 
-def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: list[Pair]) -> bool:
+def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
     """True if data state something of a record under a key that it does not have: a word, and
     nothing about the text itself.
     """
@@ -222,25 +222,6 @@ def _from_next_record(piece: str, table: FieldTable) -> str:
         at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1])
     )
     return "\n".join(lines[next(opens, 0) :])
-
-
-def _named(
-    record: TextRecord, table: FieldTable
-) -> Iterator[tuple[list[tuple[str, str]], frozenset[str]]]:
-    """Yield a record in parts, each with the values around it: a new one where a key has an
-    identity in front.
-    """
-    pairs: list[tuple[str, str]] = []
-    around = record.around
-    for key, text in record.pairs:
-        front, _, own = key.rpartition(" ")
-        if front and not table.has_key(key) and table.has_key(own) and table.is_identity(front):
-            if pairs:
-                yield pairs, around
-            pairs, around, key = [], record.around | {front.casefold()}, own
-        pairs.append((key, text))
-    if pairs:
-        yield pairs, around
 
 
 def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
