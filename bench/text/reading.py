@@ -78,11 +78,11 @@ def without_number(line: str) -> str:
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
-    >>> without_number("35866")
-    '35866'
+    >>> without_number("35866"), without_number("208  ")
+    ('35866', '')
     """
     match = _NUMBERED.match(line)
-    return line[match.end() :] or line if match else line
+    return line if match is None or match.end(1) == len(line) else line[match.end() :]
 
 
 def without_numbers(text: str) -> str:
