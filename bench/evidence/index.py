@@ -76,6 +76,12 @@ def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
 
     A count that is much smaller than the text was taken before the answer had ended: the text
     counts.
+
+    >>> from bench.model import Usage
+    >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (1, 5, 40)]
+    >>> turns = [ModelTurn(index=0, content="one two three four five six", usage=usage) for usage in usages]
+    >>> [_answer_tokens(turn, TokenCounter()) for turn in turns]
+    [6, 5, 40]
     """
     counted = count.text(text_of(turn.content)) + sum(
         count.text(call.name) + count.text(compact_json(call.arguments))
