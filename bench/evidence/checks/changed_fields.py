@@ -96,7 +96,8 @@ def _changed_in(
             if not table.has_key(key):
                 renamed = _is_renamed(evidence, table, text, known, pairs)
                 is_added = not table.has_container(key) and _is_added(own, key, text, known, pairs)
-                if (is_added or renamed) and _says_only(text, best, table):
+                is_joined = (is_added or renamed) and _says_only(text, best, table)
+                if is_joined or _is_mixed(text, best, table):
                     evidence.session.unread.add(own.number)
                 elif is_added or (renamed and not Counts(evidence, own).is_worked_out(text)):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
@@ -163,6 +164,15 @@ def _says_only(text: str, records: list[int], table: FieldTable) -> bool:
     known = {word for value in values for word in _WORDS.findall(value.casefold())}
     words = _WORDS.findall(text.casefold())
     return len(words) > 1 and known.union(table.key_words).issuperset(words)
+
+
+def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:
+    """True if a value under a key of its own has several words of the values, not all of them from
+    its record.
+    """
+    words = {word for word in _WORDS.findall(text) if table.says_value(word)}
+    own = {word for at in records for _, value in table.pairs(at) for word in _WORDS.findall(value)}
+    return len(words) > 1 and bool(records) and not words <= own
 
 
 def _is_renamed(
