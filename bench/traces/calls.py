@@ -23,7 +23,7 @@ from .exchange import (
 )
 from .parts import Unread
 from .prompts import Prompts
-from .records import text, time_of
+from .records import number, text, time_of
 from .steps import ReadMessage
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
@@ -150,16 +150,16 @@ def _call_in(record: dict[str, Any]) -> Call | None:
     if request is None or answer is None:
         return None
     call = call_of(request, answer)
-    offered, usd = as_dict(record.get("model_parameters")).get("tools"), record.get("response_cost")
+    offered = as_dict(record.get("model_parameters")).get("tools")
     call.tools = call.tools or (offered if isinstance(offered, list) else None)
     call.asked = _first_time(record, _STARTS, call.unread)
     call.answered = _first_time(record, _ENDS, call.unread)
-    seconds = record.get("latency_sec")
+    seconds = number(record.get("latency_sec"))
     # OpenHands states when it was answered.
-    if call.asked is not None and isinstance(seconds, int | float):
+    if call.asked is not None and seconds is not None:
         call.asked, call.answered = call.asked - seconds, call.asked
     call.model = call.model or text(record.get("model"))
-    call.usd = usd if isinstance(usd, int | float) else 0.0
+    call.usd = number(record.get("response_cost")) or 0.0
     return call
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .documents import Document
 from .reader import PartOf
-from .records import dict_in, text
+from .records import dict_in, number, text
 from .steps import Ran
 
 MAIN = "main"
@@ -82,8 +82,8 @@ def tool_run(result: Any, seen: str) -> Ran:
     """
     result = dict_in(result)
     output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
-    times = (result.get(key) for key in ("durationMs", "totalDurationMs"))
-    took = next((value / 1000 for value in times if type(value) in (int, float)), None)
+    times = (number(result.get(key)) for key in ("durationMs", "totalDurationMs"))
+    took = next((time / 1000 for time in times if time is not None), None)
     longer, size = len(output) > len(seen), result.get("persistedOutputSize")
     kept = type(size) is int and size > len(output.encode("utf-8", "replace"))
     cut = kept or (result.get("truncated") is True and not longer)

@@ -15,7 +15,7 @@ from .content import Blocks
 from .decoded import as_dict, dicts
 from .exchange import answers_of
 from .messages import ROLES
-from .records import arguments, dict_in, seconds_between, text, time_of
+from .records import arguments, dict_in, number, seconds_between, text, time_of
 from .steps import Ran, ReadMessage, Steps
 from .tables import data_of
 from .usage import usage_in
@@ -279,8 +279,8 @@ class EventLog(Steps):
         """Note the usage of each answer, and the cost of all."""
         used = dicts(metrics.get("token_usages"))
         self._usages |= {str(usage.get("response_id")): usage for usage in used}
-        cost = metrics.get("accumulated_cost")
-        if isinstance(cost, int | float):
+        cost = number(metrics.get("accumulated_cost"))
+        if cost is not None:
             self._costs[name] = float(cost)
 
     def end(self) -> None:

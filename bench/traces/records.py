@@ -87,6 +87,15 @@ def text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def number(value: Any) -> float | None:
+    """The value where it is a number; None for any other, a truth value too.
+
+    >>> number(3), number(0.5), number(True), number("3")
+    (3, 0.5, None, None)
+    """
+    return value if type(value) in (int, float) else None
+
+
 def arguments(value: Any) -> Any:
     """A call's arguments: the decoded JSON, or the recorded text where it is none.
 

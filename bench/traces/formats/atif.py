@@ -9,7 +9,7 @@ from typing import Any
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..claude_code_files import tool_run
 from ..content import Blocks, call_in
-from ..records import dict_in, fields_of, text, time_of
+from ..records import dict_in, fields_of, number, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
@@ -63,7 +63,7 @@ class Atif:
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
-        total = dict_in(value, "final_metrics").get("total_cost_usd")
+        total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
         agent = dict_in(value, "agent")
         meta = {
             name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")
@@ -72,7 +72,7 @@ class Atif:
             key: agent[key] for key in agent if key not in ("tool_definitions", "model_name")
         }
         meta["trajectory_session_id"] = value.get("session_id")
-        meta["cost_usd"] = total if isinstance(total, int | float) else run.cost
+        meta["cost_usd"] = run.cost if total is None else total
         yield run.trace(document, "atif", meta={key: note for key, note in meta.items() if note})
 
 
@@ -134,8 +134,7 @@ class _Trajectories(Steps):
                 "assistant", content, calls, step.get("reasoning_content") or None, usage=usage
             )
             self.say(turn.with_known(model=step.get("model_name") or model), thread, agent, t)
-            cost = metrics.get("cost_usd")
-            self.cost += cost if isinstance(cost, int | float) else 0
+            self.cost += number(metrics.get("cost_usd")) or 0
         elif source not in ("system", "user"):
             self.unread.kind("step of a source", source)
         elif content or not observed:

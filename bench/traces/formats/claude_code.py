@@ -11,7 +11,7 @@ from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..branches import paired, way_to
 from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
 from ..messages import message
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import dict_in, fields_of, number, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 
 _NOT_IN_PROMPTS = {
@@ -290,5 +290,5 @@ def _answer_id(line: Line) -> str:
 
 
 def _output_tokens(usage: dict[str, Any]) -> float:
-    count = usage.get("output_tokens")
-    return count if isinstance(count, int | float) else -1
+    count = number(usage.get("output_tokens"))
+    return -1 if count is None else count

@@ -10,7 +10,7 @@ from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..branches import paired, way_to
 from ..content import Blocks
-from ..records import dict_in, fields_of, objects_of, time_of
+from ..records import dict_in, fields_of, number, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -92,12 +92,12 @@ class _Session(Steps):
 
     def add_all(self, lines: list[Fields]) -> None:
         """Add the lines as steps."""
-        for number, line in enumerate(lines):
+        for at, line in enumerate(lines):
             if line.get("type") == "session":
                 self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own = entry.get("id") or f"line {number}"
+            own = entry.get("id") or f"line {at}"
             t = time_of(entry.get("timestamp"), self.unread)
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else self.last
             if parent != self.last and (parent is None or parent in self.parents):
@@ -163,8 +163,8 @@ class _Session(Steps):
         """Add an answer with its usage and cost."""
         blocks = Blocks().add_all(message.get("content"), self.unread)
         usage = message.get("usage", {})
-        cost = dict_in(usage, "cost").get("total")
-        if isinstance(cost, int | float):
+        cost = number(dict_in(usage, "cost").get("total"))
+        if cost is not None:
             self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
         if message.get("stopReason") in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")

@@ -11,7 +11,7 @@ from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, registe
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import answers_of
 from ..messages import messages
-from ..records import Kinds, dict_in, fields_of, text
+from ..records import Kinds, dict_in, fields_of, number, text
 from ..steps import Ran, ReadMessage, Steps
 from ..swe_agent import trace_of
 from ..usage import usage_in
@@ -96,9 +96,12 @@ def _outcome(result: dict[str, Any]) -> Outcome | None:
     """A grader's verdict, `passed` and a score; None without one."""
     if not isinstance(result.get("passed"), bool):
         return None
-    score = dict_in(result, "grader_result").get("score")
-    number = float(score) if isinstance(score, int | float) else None
-    return Outcome(success=result["passed"], score=number, said_by=f"the grader's {_GRADED}")
+    score = number(dict_in(result, "grader_result").get("score"))
+    return Outcome(
+        success=result["passed"],
+        score=None if score is None else float(score),
+        said_by=f"the grader's {_GRADED}",
+    )
 
 
 _EXTRA: Kinds = {
