@@ -168,7 +168,7 @@ OUTPUTS = [
     ("mini_swe_agent.output", f"<returncode>0</returncode>\n<output>\n{LONG}\n</output>", f"<returncode>0</returncode>\n{CUT}"),
     ("deepagents.output:exclude_tools=[bash]", MANY, MANY),
     ("deepagents.output:ends=1,line_chars=8", MANY,
-     "[too long: the whole is in large_tool_results/c]\n1  row 0 xx\n... [48 lines truncated] ...\n50  row 49 x"),
+     "[shortened: the full output is in large_tool_results/c]\n1  row 0 xx\n... [48 lines truncated] ...\n50  row 49 x"),
 ]  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def deepagents_output(
 
     >>> result = ToolResult(index=0, call_id="c", function="bash", seen="a\\nb\\nc\\nd")
     >>> print(deepagents_output(result, max_chars=3, ends=1))
-    [too long: the whole is in large_tool_results/c]
+    [shortened: the full output is in large_tool_results/c]
     1  a
     ... [2 lines truncated] ...
     4  d
@@ -171,7 +171,7 @@ def deepagents_output(
             *lines[len(lines) - ends :],
         ]
     name = offload(f"large_tool_results/{result.call_id}", result.text)
-    return "\n".join([f"[too long: the whole is in {name}]", *lines])
+    return "\n".join([f"[shortened: the full output is in {name}]", *lines])
 
 
 def langchain_tokens(message: Message) -> int:
