@@ -84,6 +84,11 @@ def are_rows(records: Sequence[KeyedRecord]) -> bool:
     return len(records) > 1 and len({tuple(key for key, _ in pairs) for pairs, _ in records}) == 1
 
 
+def _begins_pair(words: str, names: Collection[str]) -> bool:
+    """True if words begin with the next key, or that of the next column."""
+    return _KEY.match(words) is not None and words.split(maxsplit=1)[0] in names
+
+
 def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each known key with the values behind it, in order."""
     end = 0
@@ -96,13 +101,15 @@ def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]
             continue
         between = _BETWEEN.match(text, match.end())
         values: list[str] = []
-        if between and (items := _LIST.match(text, between.end())):
-            values, end = items[0].split(", "), items.end()
+        items = _LIST.match(text, between.end()) if between else None
+        parts = items[0].split(", ") if items else []
+        if items and not any(_begins_pair(part, names) for part in parts):
+            values, end = parts, items.end()
         value = between and not values and _VALUE.match(text, between.end())
         while value:
             bare = value[3] or ""
-            if _KEY.match(bare) and bare.split(maxsplit=1)[0] in names:
-                break  # the next key, or that of the next column
+            if _begins_pair(bare, names):
+                break
             values.append(_END.sub("", (value[1] or value[2] or bare).strip()))
             end = value.end()
             quoted = value[3] is None or text[end : end + 1] == "<"
