@@ -152,6 +152,9 @@ def _new_text(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> str
     else:
         text = (evidence.messages.contents.of(own.message) or [""])[0]
         text = text.replace(result.text, "\n") if result.text else text
+    for other in evidence.trace.results:
+        if other.call_id in text and other.text == result.text:
+            text = text.replace(other.call_id, " ")  # the same as that call gave
     return _FENCE.sub(" ", _without_known(evidence, text))
 
 
