@@ -13,7 +13,7 @@ from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdi
 from ..model.scores import MeasuredRun, Rule
 from .certainty import EQUAL, cannot_rule_out
 from .prices import METRICS, economies_of, preference, prices_of, stated_apart
-from .rules import USUAL, Terms, filled, finite, results_of, unchecked, verdict_of
+from .rules import USUAL, Terms, filled, finite, results_of, unchecked, unchecked_text, verdict_of
 from .sentence import Answers, Economy, is_saving, price_of, sentence_of
 from .totals import Runs
 
@@ -115,6 +115,7 @@ def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, 
         strategy=name,
         verdict=_today_verdict(rules) if here else _verdict(question, rules, own, marks),
         marks=marks,
+        unchecked_text="" if here else unchecked_text(runs, name),
         cached=own.get("cached") or own.get("tokens"),
         uncached=own.get("uncached") or own.get("tokens"),
         missed_turns=runs.share(name, "needed.missed_turn_rate").value,

@@ -152,6 +152,13 @@ def unchecked(runs: Runs, strategy: str) -> bool:
     )
 
 
+def unchecked_text(runs: Runs, strategy: str) -> str:
+    """The first words of a strategy that could not be checked; "" for none."""
+    scores = (score for run in runs.all if (score := runs.score(run, strategy)))
+    texts = (check.unchecked_text for score in scores for check in score.checks.values())
+    return next(filter(None, texts), "")
+
+
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
     """The verdict of the first rule that refuses; None where all pass."""
     first = next((result.rule for result in results if not result.passed), None)

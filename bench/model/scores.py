@@ -51,7 +51,7 @@ class Finding(Value, frozen=True):
 
 class Check(Value, frozen=True, kw_only=True):
     """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could
-    not be read.
+    not be read, or state what nothing recorded supports: `unchecked_text` is the first of these words.
 
     `summaries` of the texts show no single result. `findings` are the first few, for the report.
     """
@@ -60,6 +60,7 @@ class Check(Value, frozen=True, kw_only=True):
     of: int = 0
     summaries: int = 0
     unchecked: int = 0
+    unchecked_text: str = ""
     findings: tuple[Finding, ...] = ()
 
 

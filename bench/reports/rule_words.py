@@ -75,6 +75,8 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
     'missed turns 14.8%, above 5%'
+    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05))
+    'missed turns 5.030%, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1), "questions still answered")
     'questions still answered 24.9%, below 100%'
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
@@ -95,15 +97,28 @@ def rule_failed(result: RuleResult, label: str = "") -> str:
     if not value:
         return f"{name}: {'; '.join(item.text for item in result.findings) or 'not measured'}"
     side = "below" if asked.better == "higher" else "above"
-    return f"{name} {value}, {side} {rule_value(result.rule, result.limit)}"
+    limit = rule_value(result.rule, result.limit)
+    if value == limit:  # as far as it was rounded
+        value = f"{result.value:.3%}"
+    return f"{name} {value}, {side} {limit}"
 
 
 def _example(result: RuleResult) -> str:
     """The first finding of a rule, quoted; `""` where it has none."""
-    texts = (" ".join(item.text.partition(" — ")[0].split()) for item in result.findings)
-    text = next(filter(None, texts), "")
+    texts = (item.text.partition(" — ")[0] for item in result.findings)
+    text = next(filter(str.strip, texts), "")
+    return f", such as {quoted(text)}" if text else ""
+
+
+def quoted(text: str) -> str:
+    """The beginning of a text in quotation marks, white space folded.
+
+    >>> quoted("so  far"), quoted("word " * 20)
+    ('"so far"', '"word word word word word word word word word word word word…"')
+    """
+    text = " ".join(text.split())
     cut = text if len(text) <= _EXAMPLE_CHARS else f"{text[: _EXAMPLE_CHARS - 1].rstrip()}…"
-    return f', such as "{cut}"' if cut else ""
+    return f'"{cut}"'
 
 
 _EXAMPLE_CHARS = 60

@@ -14,7 +14,7 @@ from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, numb
 from .charts import Range
 from .numbers import change, count, of, quantity
 from .reading import Reading
-from .rule_words import rule_failed
+from .rule_words import quoted, rule_failed
 
 Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 """The columns between the name and the verdict, each with its cell for a strategy."""
@@ -74,7 +74,8 @@ def reason(reading: Reading, item: Ranked) -> str:
     advised = reading.advice.advised
     if item.verdict == "ship" and advised not in (None, item.strategy):
         others = [_beside(reading, item, advised)] if reading.compared.answers == "savings" else []
-    return "; ".join([*others, *item.marks])
+    example = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
+    return "; ".join([*others, *(f"{mark}{example}" for mark in item.marks)])
 
 
 def _beside(reading: Reading, item: Ranked, advised: str) -> str:

@@ -74,7 +74,9 @@ def changed(evidence: ReplayEvidence) -> Check:
     return check_of(
         findings,
         looked_at,
-        unchecked=sum(own.number in evidence.session.unread for own in own_texts(evidence)),
+        unchecked=[
+            own.text for own in own_texts(evidence) if own.number in evidence.session.unread
+        ],
     )
 
 

@@ -60,11 +60,12 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     says = evidence.replay.says
     findings: list[Finding] = []
-    of = summaries = unchecked = 0
+    of = summaries = 0
+    statements: list[str] = []
     for own in own_texts(evidence):
         if own.number not in evidence.session.unsupported:
             evidence.session.unsupported[own.number] = unsupported(evidence, own)
-        unchecked += bool(evidence.session.unsupported[own.number])
+        statements.append(evidence.session.unsupported[own.number])
         if evidence.messages.contents.is_encoded(own.message):
             continue
         lines = [_without(line, says) for line in new_lines(evidence, own)]
@@ -78,7 +79,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
             strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
             findings.append(Finding(own.message.step, strange))
-    return check_of(findings, of, summaries, unchecked)
+    return check_of(findings, of, summaries, [*filter(None, statements)])
 
 
 def _without(line: str, says: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from html import unescape as unescape_html
@@ -275,9 +275,19 @@ def template_lines(texts: list[OwnText]) -> frozenset[str]:
     return frozenset(constant)
 
 
-def check_of(findings: list[Finding], of: int, summaries: int = 0, unchecked: int = 0) -> Check:
-    """A check of so many texts or prompts, with its first findings."""
-    first = tuple(findings[:MOST_FINDINGS])
+def check_of(
+    findings: list[Finding], of: int, summaries: int = 0, unchecked: Sequence[str] = ()
+) -> Check:
+    """A check of so many texts or prompts, with its first findings, and what it could not check."""
     return Check(
-        hits=len(findings), of=of, summaries=summaries, unchecked=unchecked, findings=first
+        hits=len(findings),
+        of=of,
+        summaries=summaries,
+        unchecked=len(unchecked),
+        unchecked_text=unchecked[0][:_TEXT_CHARS] if unchecked else "",
+        findings=tuple(findings[:MOST_FINDINGS]),
     )
+
+
+_TEXT_CHARS = 200
+"""So much of a text that could not be checked is kept."""
