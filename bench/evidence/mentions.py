@@ -38,7 +38,7 @@ class Mentions:
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
         self._verbatim: dict[str, bool] = {}
-        self._said_at: dict[str, int | None] = {}
+        self._first_steps: dict[str, int | None] = {}
         self._roles: dict[str, frozenset[str]] = {}
         self._instructions: dict[str, bool] = {}
 
@@ -78,15 +78,15 @@ class Mentions:
                 steps.setdefault(text, step)
         return [steps[text] for text in self._contents]
 
-    def said_at(self, text: str) -> int | None:
+    def first_step_with(self, text: str) -> int | None:
         """The first step at which a message has the words of a text in a row, the last one perhaps
         cut, few of them at the beginning of a line; None for no message.
         """
-        if text not in self._said_at:
+        if text not in self._first_steps:
             words = flat(text).rstrip()
             find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
-            self._said_at[text] = min(find(words), default=None)
-        return self._said_at[text]
+            self._first_steps[text] = min(find(words), default=None)
+        return self._first_steps[text]
 
     def _having(self, words: str) -> Iterator[int]:
         """Yield the steps of the contents that have flat words in a row, the last one perhaps cut."""

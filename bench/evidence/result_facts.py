@@ -89,24 +89,25 @@ class ResultFacts:
         """The facts that each recorded message holds, as bits, but for those of an untruncated
         result that alone has them.
         """
-        kept = self._messages.contents.once(dict[int, bytes], "facts held", self._held)
+        kept = self._messages.contents.once(dict[int, bytes], "facts held", self._packed)
         return {number: int.from_bytes(bits, "little") for number, bits in kept.items()}
 
-    def _held(self) -> dict[int, bytes]:
+    def _packed(self) -> dict[int, bytes]:
+        """The same, little-endian, as it is kept between runs; messages without any are left out."""
         alone: dict[str, int] = {}
         for step, facts in self._messages.contents.facts.items():
             full = self._messages.index.full[step]
             for fact in facts:
                 alone[fact] = full if alone.get(fact, full) == full else -1
         results = frozenset(alone.values())
-        held = {
+        facts_of = {
             number: self._bits(
                 f for f in self._messages.facts_in(number) if alone.get(f, number) != number
             )
             for number in range(self._messages.recorded)
             if results - {number}
         }
-        return {number: _in_bytes(bits) for number, bits in held.items() if bits}
+        return {number: _in_bytes(bits) for number, bits in facts_of.items() if bits}
 
 
 def _in_bytes(bits: int) -> bytes:

@@ -100,7 +100,7 @@ def _in_result(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> It
     text = "\n".join(
         line
         for line in text.split("\n")
-        if line.count(" ") < _FEWEST_WORDS or not _is_said(evidence, line, result.index)
+        if line.count(" ") < _FEWEST_WORDS or not _is_quoted(evidence, line, result.index)
     )
     yield from sorted(_strange_words(evidence, text, result))
     yield from _quantified(evidence, text, result)
@@ -251,15 +251,15 @@ def _without_calls(evidence: ReplayEvidence, line: str, before: int) -> str:
     return line
 
 
-def _is_said(evidence: ReplayEvidence, text: str, before: int) -> bool:
+def _is_quoted(evidence: ReplayEvidence, text: str, before: int) -> bool:
     """True if a message before a step has the words of a text."""
-    step = evidence.session.mentions.said_at(text)
+    step = evidence.session.mentions.first_step_with(text)
     return step is not None and step < before
 
 
 def _is_supported(evidence: ReplayEvidence, sentence: str, before: int) -> bool:
     """True if something before a step supports a sentence of a summary."""
-    if _is_notice(sentence) or _is_said(evidence, sentence, before):
+    if _is_notice(sentence) or _is_quoted(evidence, sentence, before):
         return True
     role, words = speaker_of(sentence)
     roles = evidence.session.mentions.roles_of(words) if role and words else ()
@@ -275,7 +275,7 @@ def _is_supported(evidence: ReplayEvidence, sentence: str, before: int) -> bool:
             return _is_supported(evidence, rest, before)
     if not quantifiers(sentence):
         core = _core(sentence)
-        if not core or _is_said(evidence, core, before):
+        if not core or _is_quoted(evidence, core, before):
             return True
     parts = _MARK.split(sentence)
     if len(parts) > 1:

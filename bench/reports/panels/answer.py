@@ -73,7 +73,9 @@ def _price(reading: Reading, price: Price | None) -> str:
     if price is None:
         return "not priced"
     per_run = price.per_run * reading.prices_by[0]
-    return dollars(per_run) if price.unit == "usd" else count(round(per_run))
+    if price.unit == "usd":
+        return dollars(per_run)
+    return count(round(per_run) if math.isfinite(per_run) else None)
 
 
 def _unit(reading: Reading) -> str:

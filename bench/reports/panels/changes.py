@@ -256,8 +256,8 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
 
 def _turns_of(reading: Reading, move: Move, run: RunMove) -> Strip | None:
     """The turns of a run as squares, those that missed something first; None for other numbers."""
-    measured = next(one for one in reading.runs if one.id == run.run)
-    rate = reading.known.number(measured, move.strategy, RATE)
+    measured = next((one for one in reading.runs if one.id == run.run), None)
+    rate = None if measured is None else reading.known.number(measured, move.strategy, RATE)
     if move.metric not in (MISSED, RATE) or rate is None:
         return None
     turns = round(rate.weight)
