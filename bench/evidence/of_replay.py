@@ -123,6 +123,14 @@ class TraceSession:
         return frozenset(self._lacking())
 
     @cached_property
+    def turns(self) -> dict[str, frozenset[str]]:
+        """The words of each turn and system prompt, blanks folded, in order, with who said them."""
+        recorded = self.messages.messages[: self.messages.recorded]
+        turns = (message for message in recorded if message.kind in ("system", "user", "model"))
+        by_words = grouped((" ".join(turn.text.split()), turn.role) for turn in turns)
+        return {words: frozenset(roles) for words, roles in by_words.items()}
+
+    @cached_property
     def records(self) -> RecordValues:
         """The records of its structured results."""
         contents = self.messages.contents

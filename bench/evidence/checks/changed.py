@@ -28,15 +28,14 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     A value is held against the record of the result that the shown record agrees with most, under
     the same key. Fewer digits, separators, another layout or order, and text cut short are no
-    change; a value that is
-    absent is lost, not changed, but nothing at all in the place of a result says that it was empty,
-    and rows left out without a word that there are no others. A line or record may not come more
-    often than the result has it. A key that the result does not have is a change, unless a legend
+    change; a value that is absent is lost, not changed, but nothing at all in the place of a result
+    says that it was empty, and rows left out without a word that there are no others. A line or
+    record may not come more often than the result has it. A key that the result does not have is a change, unless a legend
     in the same text says what it stands for. A line of a text is changed where one of its words is
     replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the
     model said, a message of the user with fewer words and no mark too, and a recorded line in a
-    text that mostly repeats such lines. So are altered arguments of a call, and a turn of the model
-    that alone is dropped.
+    text that mostly repeats such lines. So are altered arguments of a call, a turn of the model
+    that alone is dropped, and a turn that nobody took.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """

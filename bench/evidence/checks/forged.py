@@ -13,7 +13,6 @@ from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
 from .own import OwnText
 
-_SPEAKERS = {"system": "system", "user": "user", "model": "assistant"}
 _LABELLED = re.compile(r"\W*(?:[^\W\d]+\s+){0,2}[^\W\d]+:|[^\n]*[\[<(*]")
 
 
@@ -27,13 +26,8 @@ def forged_turn(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     message = own.message
     if message.kind != "made":
         return
-    recorded = evidence.messages.messages[: evidence.messages.recorded]
-    words = own.text.split()
-    roles = {
-        _SPEAKERS[other.kind]
-        for other in recorded
-        if other.kind in _SPEAKERS and other.text.split() == words
-    }
+    words = " ".join(own.text.split())
+    roles = evidence.session.turns.get(words, frozenset())
     if roles and message.role not in roles:
         yield Finding(message.step, own.text[:200], f"said by: {min(roles)}")
     elif (
@@ -41,8 +35,8 @@ def forged_turn(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         and _is_bare(own.text)
         and _stands_beside_all(evidence, own)
     ):
-        asked = next((other.text for other in recorded if other.kind == "user"), "")
-        if asked.split() != words:
+        asked = next((turn for turn, by in evidence.session.turns.items() if "user" in by), "")
+        if asked != words:
             yield Finding(message.step, own.text[:200], "")
 
 
