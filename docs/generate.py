@@ -213,11 +213,9 @@ def measures(written: str | None) -> Iterator[str]:
         yield from (f"## {group}.*", "") if of_group else ()
         for entry in of_group:
             meta = entry.meta
-            places = (
-                f"; {', '.join(f'`{place}`' for place in meta['places'])}" if meta["places"] else ""
-            )
-            yield from (f"### `{entry.name}`", "")
-            yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{places}.*"
+            names = [entry.name.format(place) for place in meta["places"]] or [entry.name]
+            yield from (f"### {', '.join(f'`{name}`' for name in names)}", "")
+            yield f"*{meta['unit']}, {meta['better']} is better, {meta['aggregate']}.*"
             yield from (definition(entry.doc), "")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.evidence.checks import CheckedReplay
-from bench.metrics import metric_of
+from bench.metrics import metrics
 from bench.model import Message, Trace
 from bench.model.replay import Replay
 from bench.model.scores import Number
@@ -104,7 +104,7 @@ def replay_of(recording: Trace, given: Any) -> Replay:
 
 def number(recording: Trace, given: Any, metric: str) -> Number:
     """One metric of a trace under a strategy."""
-    return metric_of(metric).number(evidence_of(recording, given))
+    return metrics()[metric].number(evidence_of(recording, given))
 
 
 def value(recording: Trace, given: Any, metric: str) -> float | None:

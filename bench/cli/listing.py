@@ -87,15 +87,15 @@ def _say_references() -> None:
 
 def _say_briefly(each: Sequence[Any]) -> None:
     """Print a line for each plug-in, its summary in a column of its own."""
-    wide = min(max(len(entry.name) for entry in each), 32)
+    wide = min(max(len(_name(entry)) for entry in each), 32)
     for entry in each:
-        say(f"  {entry.name + _placeholders(entry):<{wide}}  {_summary(entry)}")
+        say(f"  {_name(entry):<{wide}}  {_summary(entry)}")
 
 
 def _say_at_length(each: Sequence[Any]) -> None:
     """Print each plug-in with its settings and its source."""
     for entry in each:
-        say(f"  {entry.name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
+        say(f"  {_name(entry)}{_parameters(entry)}{_declared(entry)}")
         say(f"      {_summary(entry)}")
         if entry.source:
             say(f"      Source: {entry.source}")
@@ -115,8 +115,9 @@ def _hint(what: str, words: Sequence[str]) -> str:
 
 
 def _matches(entry: Any, words: Sequence[str]) -> bool:
-    """True if the name and the summary of a plug-in hold all words."""
-    text = f"{entry.name} {_summary(entry)}".lower()
+    """True if the names and the summary of a plug-in hold all words."""
+    names = [entry.name, *(entry.name.format(place) for place in entry.meta.get("places", ()))]
+    text = f"{' '.join(names)} {_summary(entry)}".lower()
     return all(word.lower() in text for word in words)
 
 
@@ -128,11 +129,11 @@ def _summary(entry: Any) -> str:
     return first if not rest else f"{first}."
 
 
-def _placeholders(entry: Any) -> str:
-    """The ending of a metric that has several places, such as `.shown|stored|end`; else `""`."""
-    places = entry.meta.get("places", ()) if entry.kind == "number" else ()
-    named = f".{'|'.join(filter(None, places))}" if any(places) else ""
-    return f"[{named}]" if named and "" in places else named
+def _name(entry: Any) -> str:
+    """The name of a plug-in; of a family of metrics with its places: `loss.fact_recall.{shown|end}`."""
+    places = entry.meta.get("places", ())
+    choice = "|".join(filter(None, places))
+    return str(entry.name).replace("{}", f"[{choice}]" if "" in places else f"{{{choice}}}")
 
 
 def _parameters(entry: Any) -> str:

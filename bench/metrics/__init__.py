@@ -1,8 +1,8 @@
 """Metrics: each is a plain function from the evidence of one replay to one number, registered under
 its name.
 
-A family with places registers a name for each: `loss.fact_recall` with the places `shown` and `end`
-is `loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
+A family registers a name for each of its places: `loss.fact_recall.{}` with the places `shown` and
+`end` is `loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ..evidence.checks import CheckedReplay
 from ..evidence.index import index_trace
 from ..evidence.of_replay import TraceSession
 from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
-from ..model.errors import SpecError, nearest
 from ..model.metric import Aggregate, MetricInfo
 from ..model.replay import Call, Replay, StepOutcome
 from ..model.scores import Number
@@ -83,19 +82,22 @@ def metric(
     name: str,
     *,
     unit: str,
-    better: Literal["lower", "higher"],
-    aggregate: Aggregate,
+    better: Literal["lower", "higher"] = "lower",
+    aggregate: Aggregate = "total",
     places: Sequence[str] = (),
 ) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
     """Decorator that registers a metric. `unit` is what its value is counted in: tokens, usd,
     share, turns, results, …
 
-    With `places` the function is given one of them as its second argument; an empty place leaves no
-    trace in the name.
+    `places` make a family: each stands for `{}` in the name, and is the function's second argument.
     """
     return register(
         "number", name, unit=unit, better=better, aggregate=aggregate, places=tuple(places)
     )
+
+
+shared = functools.partial(metric, unit="share", better="higher", aggregate="mean over tasks")
+"""Decorator that registers a share, of which more is better."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def metrics() -> dict[str, Metric]:
 
 def _at_place(entry: Entry, place: str | None) -> Metric:
     """A metric at one of its places, or without any."""
-    name = f"{entry.name}.{place}" if place else entry.name
+    name = entry.name if place is None else entry.name.format(place)
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
     declared = {key: value for key, value in entry.meta.items() if key != "places"}
     return Metric(
@@ -152,14 +154,6 @@ def metric_infos() -> dict[str, MetricInfo]:
         )
 
     return {name: metrics()[name].info for name in sorted(metrics(), key=place)}
-
-
-def metric_of(name: str) -> Metric:
-    """The metric of a name. Raises SpecError with the nearest names where there is none."""
-    known = metrics()
-    if name not in known:
-        raise SpecError(f"unknown metric {name!r}{nearest(name, known)}")
-    return known[name]
 
 
 def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:

@@ -5,6 +5,8 @@ dollars.
 from __future__ import annotations
 
 from ..evidence.of_replay import ReplayEvidence
+from ..evidence.prices import PricedCall
+from ..evidence.refetch import Fetch
 from ..model.scores import Number
 from . import NOTHING, example as example, metric, total
 
@@ -12,7 +14,7 @@ UNPRICED = "no price is listed for the model"
 TOO_LARGE = "a prompt does not fit the model's window"
 
 
-@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="total")
+@metric("cost.prompt_tokens", unit="tokens")
 def prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
@@ -29,7 +31,7 @@ def prompt_tokens(evidence: ReplayEvidence) -> Number:
     return Number(float(sum(sizes) + sum(fetched))) if sizes else NOTHING
 
 
-@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="mean over tasks")
+@metric("cost.peak_prompt_tokens", unit="tokens", aggregate="mean over tasks")
 def peak_prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Tokens of the largest prompt.
 
@@ -44,7 +46,7 @@ def peak_prompt_tokens(evidence: ReplayEvidence) -> Number:
     return Number(float(max(sizes))) if sizes else NOTHING
 
 
-@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="total")
+@metric("cost.cached_prompt_tokens", unit="tokens", better="higher")
 def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Prompt tokens that the provider's prompt cache would serve.
 
@@ -63,10 +65,10 @@ def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
     return total(reads, "the provider's cache rule is not known here") if reads else NOTHING
 
 
-@metric("cost.usd", unit="usd", better="lower", aggregate="total")
-def usd(evidence: ReplayEvidence) -> Number:
-    """Dollars of the run: its prompts with the provider's cache, its answers, and the strategy's
-    own model calls.
+@metric("cost.usd{}", unit="usd", places=("", "_uncached"))
+def usd(evidence: ReplayEvidence, place: str) -> Number:
+    """Dollars of the run: its prompts with the provider's cache (or without any), its answers, and
+    the strategy's own model calls.
 
     A turn whose facts stand behind a handle that its prompt shows costs one more call, which
     fetches them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices
@@ -75,43 +77,25 @@ def usd(evidence: ReplayEvidence) -> Number:
 
     Source: genai-prices; 003 §1 "Token Efficiency"
 
-    >>> f"{usd(example()).value:.6f}"
+    >>> f"{usd(example(), '').value:.6f}"
     '0.000188'
     """
-    calls = [call.usd for call in evidence.walked.priced]
-    return _priced(evidence, [*calls, *(item.usd for item in evidence.fetches if item.by_handle)])
-
-
-@metric("cost.usd_uncached", unit="usd", better="lower", aggregate="total")
-def usd_uncached(evidence: ReplayEvidence) -> Number:
-    """Dollars of the run as `cost.usd`, without any prompt cache.
-
-    Source: genai-prices
-
-    >>> f"{usd_uncached(example()).value:.6f}"
-    '0.000188'
-    """
-    calls = [call.uncached_usd for call in evidence.walked.priced]
-    return _priced(
-        evidence, [*calls, *(item.uncached_usd for item in evidence.fetches if item.by_handle)]
-    )
-
-
-def _priced(evidence: ReplayEvidence, dollars: list[float | None]) -> Number:
-    if not dollars:
+    if not evidence.walked.priced:
         return NOTHING
     if evidence.walked.overflows:
         return Number(None, reason=TOO_LARGE)
+    calls: list[PricedCall | Fetch] = [*evidence.walked.priced]
+    calls += [item for item in evidence.fetches if item.by_handle]
     own = [
         evidence.session.pricing.own_usd(
             call.step, call.model, call.consumed_tokens, call.produced_tokens
         )
         for call in evidence.replay.own_calls
     ]
-    return total([*dollars, *own], UNPRICED)
+    return total([*(item.uncached_usd if place else item.usd for item in calls), *own], UNPRICED)
 
 
-@metric("cost.refetch_usd", unit="usd", better="lower", aggregate="total")
+@metric("cost.refetch_usd", unit="usd")
 def refetch_usd(evidence: ReplayEvidence) -> Number:
     """Dollars of fetching again what turns missed: one more call for each such turn. In no other
     price.
@@ -129,7 +113,7 @@ def refetch_usd(evidence: ReplayEvidence) -> Number:
     return total([item.usd for item in evidence.fetches if not item.by_handle], UNPRICED)
 
 
-@metric("cost.strategy_call_tokens", unit="tokens", better="lower", aggregate="total")
+@metric("cost.strategy_call_tokens", unit="tokens")
 def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
     """Tokens that a strategy's own model calls took, to write summaries or for anything else: read
     and produced.
@@ -148,7 +132,7 @@ def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
     )
 
 
-@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="total")
+@metric("cost.window_overflows", unit="prompts")
 def window_overflows(evidence: ReplayEvidence) -> Number:
     """Prompts larger than the model's window: calls that could not have been made.
 
@@ -168,34 +152,14 @@ def window_overflows(evidence: ReplayEvidence) -> Number:
     return Number(float(evidence.walked.overflows))
 
 
-@metric("cost.conversation_tokens", unit="tokens", better="lower", aggregate="total")
-def conversation_tokens(evidence: ReplayEvidence) -> Number:
-    """Prompt tokens spent on the conversation, by a strategy that keeps commands apart from it.
+@metric("cost.{}_tokens", unit="tokens", places=("conversation", "command_history"))
+def part_tokens(evidence: ReplayEvidence, place: str) -> Number:
+    """Prompt tokens spent on the conversation, or on the command history, by a strategy that keeps
+    commands apart from the conversation.
 
-    With `cost.command_history_tokens` it adds up to `cost.prompt_tokens`. A strategy that keeps no
-    parts: nothing to measure.
-
-    Source: 002 Token Management
-
-    >>> conversation_tokens(example()).value
-    """
-    return _part(evidence, "conversation")
-
-
-@metric("cost.command_history_tokens", unit="tokens", better="lower", aggregate="total")
-def command_history_tokens(evidence: ReplayEvidence) -> Number:
-    """Prompt tokens spent on the command history, by a strategy that keeps commands apart from the
-    conversation.
-
-    A strategy that keeps no parts: nothing to measure.
+    Both add up to `cost.prompt_tokens`. A strategy that keeps no parts: nothing to measure.
 
     Source: 002 Token Management
-
-    >>> command_history_tokens(example()).value
     """
-    return _part(evidence, "command_history")
-
-
-def _part(evidence: ReplayEvidence, name: str) -> Number:
-    parts = [call.parts[name] for call in evidence.replay.calls if name in call.parts]
+    parts = [call.parts[place] for call in evidence.replay.calls if place in call.parts]
     return Number(float(sum(parts))) if parts else NOTHING

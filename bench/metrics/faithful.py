@@ -9,7 +9,7 @@ from ..model.scores import Number, Rule
 from . import NOTHING, example as example, metric
 
 
-@metric("faithful.changed", unit="values", better="lower", aggregate="total")
+@metric("faithful.changed", unit="values")
 def changed(evidence: CheckedReplay) -> Number:
     """Values that a message shows otherwise than the tool returned them.
 
@@ -24,7 +24,7 @@ def changed(evidence: CheckedReplay) -> Number:
     return _hits(evidence, "changed")
 
 
-@metric("faithful.invented", unit="texts", better="lower", aggregate="total")
+@metric("faithful.invented", unit="texts")
 def invented(evidence: CheckedReplay) -> Number:
     """Texts of the strategy with a number, identifier, name or order that nothing before had said.
 
@@ -38,7 +38,7 @@ def invented(evidence: CheckedReplay) -> Number:
     return _hits(evidence, "invented")
 
 
-@metric("faithful.hidden_errors", unit="results", better="lower", aggregate="total")
+@metric("faithful.hidden_errors", unit="results")
 def hidden_errors(evidence: CheckedReplay) -> Number:
     """Failed results that a message shows without their failure.
 

@@ -8,12 +8,10 @@ from ..evidence.kept import PLACES, Place
 from ..evidence.lost import lost_commands, silent_results
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
-from . import NOTHING, example as example, mean, metric, share
+from . import NOTHING, example as example, mean, metric, share, shared
 
 
-@metric(
-    "loss.fact_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES
-)
+@shared("loss.fact_recall.{}", places=PLACES)
 def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a tool result's facts that are still there.
 
@@ -30,9 +28,7 @@ def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     return mean([item.share for item in evidence.facts_kept[place]])
 
 
-@metric(
-    "loss.leaf_recall", unit="share", better="higher", aggregate="mean over tasks", places=PLACES
-)
+@shared("loss.leaf_recall.{}", places=PLACES)
 def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a structured result's fields that are still there, each beside its own key.
 
@@ -49,7 +45,7 @@ def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     return mean([item.share for item in evidence.fields_kept[place]])
 
 
-@metric("loss.retrievable", unit="share", better="higher", aggregate="mean over tasks")
+@shared("loss.retrievable")
 def retrievable(evidence: ReplayEvidence) -> Number:
     """Share of needed facts that are not in the prompt but behind a handle that it shows.
 
@@ -65,7 +61,7 @@ def retrievable(evidence: ReplayEvidence) -> Number:
     return share(len(walked.missed) - len(walked.lost), walked.needs)
 
 
-@metric("loss.silent_truncation", unit="results", better="lower", aggregate="total")
+@metric("loss.silent_truncation", unit="results")
 def silent_truncation(evidence: ReplayEvidence) -> Number:
     """Results that lost facts while nothing shown says so, in the first prompt after them or the
     last one of their thread.
@@ -84,7 +80,7 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     return Number(float(len(silent_results(evidence))))
 
 
-@metric("loss.commands_lost", unit="commands", better="lower", aggregate="total")
+@metric("loss.commands_lost", unit="commands")
 def commands_lost(evidence: ReplayEvidence) -> Number:
     """Commands of the recording that are in no message of the last prompt.
 

@@ -8,34 +8,32 @@ from ..evidence.needs import FAR_TURNS
 from ..evidence.of_replay import ReplayEvidence
 from ..evidence.repeats import refetched
 from ..model.scores import Number
-from . import NOTHING, example as example, metric, share
+from . import NOTHING, example as example, metric, share, shared
 
 
-@metric(
-    "needed.recall", unit="share", better="higher", aggregate="mean over tasks", places=("", "far")
-)
+@shared("needed.recall{}", places=("", ".far"))
 def recall(evidence: ReplayEvidence, place: str) -> Number:
     """Share of needed facts that the prompt of their turn still held.
 
     0–1. A turn needs a fact that an earlier message of its thread had said, whoever said it, and
     that the recorded prompt of the turn held: what the recorded model could not see, it did not
     need. In a strategy's own text the fact of a field is held only as that field. A fact behind a
-    handle that the prompt shows is held: it costs one more call, in `cost.usd`. `far`: those last
+    handle that the prompt shows is held: it costs one more call, in `cost.usd`. `.far`: those last
     said six or more model turns ago. What the detector cannot see (paraphrase, derived values) is
     in no number. No needs: nothing to measure.
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)
 
-    >>> recall(example(), "").value, recall(example(), "far").value
+    >>> recall(example(), "").value, recall(example(), ".far").value
     (0.5, None)
     """
     walked, lost = evidence.walked, evidence.walked.lost
-    if place == "far":
+    if place == ".far":
         return share(walked.far - sum(item.need.distance >= FAR_TURNS for item in lost), walked.far)
     return share(walked.needs - len(lost), walked.needs)
 
 
-@metric("needed.missed_turns", unit="turns", better="lower", aggregate="total")
+@metric("needed.missed_turns", unit="turns")
 def missed_turns(evidence: ReplayEvidence) -> Number:
     """Model turns that would have missed something they used.
 
@@ -51,7 +49,7 @@ def missed_turns(evidence: ReplayEvidence) -> Number:
     return Number(float(walked.turns_missing)) if walked.calls else NOTHING
 
 
-@metric("needed.missed_turn_rate", unit="share", better="lower", aggregate="mean over tasks")
+@metric("needed.missed_turn_rate", unit="share", aggregate="mean over tasks")
 def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     """Share of model turns that would have missed something they used.
 
@@ -67,7 +65,7 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     return share(walked.turns_missing, len(walked.calls))
 
 
-@metric("needed.refetches", unit="calls", better="lower", aggregate="total")
+@metric("needed.refetches", unit="calls")
 def refetches(evidence: ReplayEvidence) -> Number:
     """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for
     what it had.
@@ -78,7 +76,5 @@ def refetches(evidence: ReplayEvidence) -> Number:
     from one repeated to be reminded. No repeated calls: nothing to measure.
 
     Source: cache misses that are fetched again (Denning 1968)
-
-    >>> refetches(example()).value
     """
     return Number(float(len(refetched(evidence)))) if evidence.session.repeats else NOTHING

@@ -11,10 +11,10 @@ from ..model import AskedProbe, as_text
 from ..model.errors import ScenarioError
 from ..model.scores import Number
 from ..text.answers import is_answer, says_answer
-from . import NOTHING, example as example, metric, share
+from . import NOTHING, example as example, share, shared
 
 
-@metric("probes.recall", unit="share", better="higher", aggregate="mean over tasks")
+@shared("probes.recall")
 def recall(evidence: ReplayEvidence) -> Number:
     """Share of a scenario's questions that come out right: the answer is there, or what must be
     absent is not.

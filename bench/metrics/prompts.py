@@ -7,7 +7,7 @@ from ..model.scores import Number
 from . import NOTHING, example as example, metric
 
 
-@metric("prompt.invalid", unit="prompts", better="lower", aggregate="total")
+@metric("prompt.invalid", unit="prompts")
 def invalid(evidence: ReplayEvidence) -> Number:
     """Prompts that a provider would refuse, or whose messages stand in another order than they
     came.
@@ -28,54 +28,22 @@ def invalid(evidence: ReplayEvidence) -> Number:
     return Number(float(len(evidence.refused))) if evidence.walked.calls else NOTHING
 
 
-@metric("prompt.system_missing", unit="prompts", better="lower", aggregate="total")
-def system_missing(evidence: ReplayEvidence) -> Number:
-    """Prompts in which no message holds the system prompt.
+@metric("prompt.{}_missing", unit="prompts", places=("system", "task", "rules"))
+def missing(evidence: ReplayEvidence, place: str) -> Number:
+    """Prompts in which no message holds the system prompt; the task, which is the first request of
+    the thread; or a standing instruction (never, always, must, only, unless).
 
-    A message with its text holds it, and so does what a strategy left of it; not where the recorded
-    harness had dropped it itself. No model calls: nothing to measure.
+    A message with its text holds it, one that repeats it, and what a strategy left of a system
+    prompt; not where the recorded harness had dropped it itself. No model calls: nothing to
+    measure.
 
-    Source: OpenAI API reference, "Create chat completion" (system and developer messages)
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages); 002
+    Current Behavior: the initial request is kept when the conversation is compacted
 
-    >>> system_missing(example()).value
+    >>> missing(example(), "task").value
     0.0
     """
-    return _lacking(evidence, "system")
-
-
-@metric("prompt.task_missing", unit="prompts", better="lower", aggregate="total")
-def task_missing(evidence: ReplayEvidence) -> Number:
-    """Prompts in which no message holds the task, the first request of the thread, or repeats it.
-
-    Not where the recorded harness had dropped it itself. No model calls: nothing to measure.
-
-    Source: 002 Current Behavior: the initial request is kept when the conversation is compacted
-
-    >>> task_missing(example()).value
-    0.0
-    """
-    return _lacking(evidence, "task")
-
-
-@metric("prompt.rules_missing", unit="prompts", better="lower", aggregate="total")
-def rules_missing(evidence: ReplayEvidence) -> Number:
-    """Prompts that lack a standing instruction of a system or user turn (never, always, must, only,
-    unless).
-
-    It is held by its turn, and by a message that repeats it; not where the recorded harness had
-    dropped it itself. No model calls: nothing to measure.
-
-    Source: OpenAI API reference, "Create chat completion" (system and developer messages)
-
-    >>> rules_missing(example()).value
-    0.0
-    """
-    return _lacking(evidence, "rule")
-
-
-def _lacking(evidence: ReplayEvidence, kind: str) -> Number:
-    """The prompts that lack an instruction of a kind."""
-    given = evidence.session.instructions.given
+    given, kind = evidence.session.instructions.given, place.removesuffix("s")
     lacking = evidence.missing_instructions
     count = sum(any(given[at].kind == kind for at in item.missing) for item in lacking)
     return Number(float(count)) if lacking else NOTHING

@@ -11,7 +11,7 @@ from ..evidence.of_replay import ReplayEvidence
 from ..model import Approval, RouteDecision, ToolResult
 from ..model.outcome import TASK_STATE
 from ..model.scores import Number
-from . import NOTHING, example as example, mean, metric, share
+from . import NOTHING, mean, metric, share, shared
 
 ABORT = "abort"
 """The route that ends a run because of a critical failure."""
@@ -19,7 +19,7 @@ ABORT = "abort"
 RUN_SCRIPT = "run_script_by_name"
 
 
-@metric("routing.accuracy", unit="share", better="higher", aggregate="mean over tasks")
+@shared("routing.accuracy")
 def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
@@ -27,13 +27,11 @@ def accuracy(evidence: ReplayEvidence) -> Number:
     else what the same router decides on untruncated records. No decisions: nothing to measure.
 
     Source: 004 §4.2
-
-    >>> accuracy(example()).value
     """
     return mean([item.route == item.expected for item in evidence.replay.decisions])
 
 
-@metric("routing.first_divergence", unit="share", better="higher", aggregate="mean over tasks")
+@shared("routing.first_divergence")
 def first_divergence(evidence: ReplayEvidence) -> Number:
     """Share of the routing decisions that come before the first one that went another way than
     expected.
@@ -42,45 +40,27 @@ def first_divergence(evidence: ReplayEvidence) -> Number:
     proves little. No decisions: nothing to measure.
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
-
-    >>> first_divergence(example()).value
     """
     decisions = evidence.replay.decisions
     differing = (number for number, item in enumerate(decisions) if item.route != item.expected)
     return share(next(differing, len(decisions)), len(decisions))
 
 
-@metric("routing.missed_aborts", unit="decisions", better="lower", aggregate="total")
-def missed_aborts(evidence: ReplayEvidence) -> Number:
-    """Decisions that should have aborted the run and did not.
+@metric("routing.{}_aborts", unit="decisions", places=("false", "missed"))
+def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
+    """Decisions that aborted the run and should not have (`false`), or should have and did not
+    (`missed`).
 
-    No abort expected: nothing to measure.
-
-    Source: 004 §4.2, the route `abort`
-
-    >>> missed_aborts(example()).value
-    """
-    return _count(
-        [item.route != ABORT for item in evidence.replay.decisions if item.expected == ABORT]
-    )
-
-
-@metric("routing.false_aborts", unit="decisions", better="lower", aggregate="total")
-def false_aborts(evidence: ReplayEvidence) -> Number:
-    """Decisions that aborted the run and should not have.
-
-    Every decision should abort: nothing to measure.
+    Every decision should abort, or none: nothing to measure.
 
     Source: 004 §4.2, the route `abort`
-
-    >>> false_aborts(example()).value
     """
-    return _count(
-        [item.route == ABORT for item in evidence.replay.decisions if item.expected != ABORT]
-    )
+    expected = place == "missed"
+    asked = [item for item in evidence.replay.decisions if (item.expected == ABORT) is expected]
+    return _count([(item.route == ABORT) is not expected for item in asked])
 
 
-@metric("routing.reply_errors", unit="replies", better="lower", aggregate="total")
+@metric("routing.reply_errors", unit="replies")
 def reply_errors(evidence: ReplayEvidence) -> Number:
     """Replies that could not be made: no summary was given, and the raw output was too long to be
     shown.
@@ -88,15 +68,13 @@ def reply_errors(evidence: ReplayEvidence) -> Number:
     No consumer, or no execution: nothing to measure.
 
     Source: 001 §2 Step 2: only a small raw output is shown
-
-    >>> reply_errors(example()).value
     """
     return _count(
         [item.reply.path == "error" for item in evidence.replay.results if item.reply is not None]
     )
 
 
-@metric("routing.unreset_states", unit="replies", better="lower", aggregate="total")
+@metric("routing.unreset_states", unit="replies")
 def unreset_states(evidence: ReplayEvidence) -> Number:
     """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck
     in a loop" defect.
@@ -107,8 +85,6 @@ def unreset_states(evidence: ReplayEvidence) -> Number:
     to measure.
 
     Source: 000 Step 5, 001 §2 Step 3
-
-    >>> unreset_states(example()).value
     """
     replies = [item.reply for item in evidence.replay.results if item.reply is not None]
     if replies:
@@ -126,7 +102,7 @@ def _is_left(state: Mapping[str, Any], route: str) -> bool:
     return left or route.strip("_").upper() != "END"  # LangGraph's own name for it is __end__
 
 
-@metric("routing.unapproved_executions", unit="executions", better="lower", aggregate="total")
+@metric("routing.unapproved_executions", unit="executions")
 def unapproved_executions(evidence: ReplayEvidence) -> Number:
     """Scripts that were executed although nobody had approved the call.
 
@@ -135,8 +111,6 @@ def unapproved_executions(evidence: ReplayEvidence) -> Number:
     strategy: actions are recorded. No such result: nothing to measure.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
-
-    >>> unapproved_executions(example()).value
     """
     answers: dict[str, bool] = {}
     unapproved = []

@@ -10,13 +10,13 @@ from itertools import groupby
 from ..evidence.of_replay import ReplayEvidence
 from ..model import Approval, ModelTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from ..model.scores import Number
-from . import NOTHING, example as example, metric
+from . import NOTHING, metric
 
 REPEATS = 3
 """The number of equal decisions in a row that make a loop."""
 
 
-@metric("routing.loops", unit="loops", better="lower", aggregate="total")
+@metric("routing.loops", unit="loops")
 def loops(evidence: ReplayEvidence) -> Number:
     """Loops: three or more equal decisions of one router in a row without progress between the
     first and the last.
@@ -28,8 +28,6 @@ def loops(evidence: ReplayEvidence) -> Number:
     decisions: nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"
-
-    >>> loops(example()).value
     """
     progress = _progress(evidence.trace) if evidence.replay.decisions else []
     taken: dict[str, list[tuple[object, ...]]] = {}
@@ -65,42 +63,19 @@ def _progress(trace: Trace) -> list[int]:
     return grown
 
 
-@metric("routing.missed_loops", unit="decisions", better="lower", aggregate="total")
-def missed_loops(evidence: ReplayEvidence) -> Number:
-    """Decisions of a router that looks for loops where the full history shows one and the prompt
-    does not: compaction blinded it.
-
-    Such a router declares by which route it says so (`loop`). Without such a router: nothing to
-    measure.
-
-    Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
-
-    >>> missed_loops(example()).value
-    """
-    return _differing(evidence, in_prompt=False)
-
-
-@metric("routing.false_loops", unit="decisions", better="lower", aggregate="total")
-def false_loops(evidence: ReplayEvidence) -> Number:
+@metric("routing.{}_loops", unit="decisions", places=("false", "missed"))
+def wrong_loops(evidence: ReplayEvidence, place: str) -> Number:
     """Decisions of a router that looks for loops where the prompt shows one and the full history
-    does not: cut results look alike.
+    does not, as cut results look alike (`false`); or the other way round, as compaction blinded it
+    (`missed`).
 
     Such a router declares by which route it says so (`loop`). Without such a router: nothing to
     measure.
 
-    Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets
-    1966)
-
-    >>> false_loops(example()).value
+    Source: 001 §2 Step 3 "stuck in a loop"; misses and false alarms in signal detection (Green and
+    Swets 1966)
     """
-    return _differing(evidence, in_prompt=True)
-
-
-def _differing(evidence: ReplayEvidence, *, in_prompt: bool) -> Number:
-    """Count the decisions where a loop is seen in the prompt alone, or in the full history alone."""
     looking = [item for item in evidence.replay.decisions if item.loop is not None]
-    differing = [
-        (item.route == item.loop) is in_prompt and (item.untruncated == item.loop) is not in_prompt
-        for item in looking
-    ]
-    return Number(float(sum(differing))) if looking else NOTHING
+    seen = [(item.route == item.loop, item.untruncated == item.loop) for item in looking]
+    wrong = (True, False) if place == "false" else (False, True)
+    return Number(float(seen.count(wrong))) if looking else NOTHING

@@ -9,39 +9,23 @@ import math
 from ..evidence.of_replay import ReplayEvidence
 from ..model.scores import Number
 from ..text.scripts import expected_scripts
-from . import example as example, mean, metric
-
-RECALL_AT = 3
-"""The number of returned scripts that `routing.selection_recall_at_3` looks at."""
+from . import mean, shared
 
 
-@metric("routing.selection_top1", unit="share", better="higher", aggregate="mean over tasks")
-def selection_top1(evidence: ReplayEvidence) -> Number:
-    """Share of requests for which the expected script came first.
+@shared("routing.selection_{}", places=("top1", "recall_at_3"))
+def selection(evidence: ReplayEvidence, place: str) -> Number:
+    """Share of requests for which the expected script came first, or was among the first three
+    returned.
 
     0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a
     list of names of which any will do; a manifest's id serves too). No selection router, or no
     labels: nothing to measure.
 
-    Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
-
-    >>> selection_top1(example()).value
+    Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"; recall at k
+    (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
     """
-    return mean([rank == 1 for rank in _ranks(evidence)])
-
-
-@metric("routing.selection_recall_at_3", unit="share", better="higher", aggregate="mean over tasks")
-def selection_recall_at_3(evidence: ReplayEvidence) -> Number:
-    """Share of requests for which the expected script was among the first three returned.
-
-    0–1, as `routing.selection_top1`.
-
-    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information
-    Retrieval", chapter 8)
-
-    >>> selection_recall_at_3(example()).value
-    """
-    return mean([rank <= RECALL_AT for rank in _ranks(evidence)])
+    most = 1 if place == "top1" else 3
+    return mean([rank <= most for rank in _ranks(evidence)])
 
 
 def _ranks(evidence: ReplayEvidence) -> list[float]:

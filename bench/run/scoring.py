@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..evidence.checks import CheckedReplay
-from ..metrics import metrics
+from ..metrics import metrics, numbers_of
 from ..model import Failure, Trace
 from ..model.index import TraceIndex
 from ..model.scores import Check, Finding, Number, RunFacts, Score
@@ -27,7 +27,7 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
     constant = sorted(evidence.wording, key=lambda line: (-len(line), line))
     return Score(
         strategy=replay.strategy,
-        numbers={name: item.number(evidence) for name, item in metrics().items()},
+        numbers=numbers_of(evidence),
         checks={"ran": ran, **evidence.checks},
         unstable_at=unstable,
         acted=_acted(evidence, recorded_prompts),

@@ -19,7 +19,7 @@ from bench.evidence.index import index_trace
 from bench.evidence.kept import ThreadCursor
 from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
-from bench.metrics import metric_of, metrics, numbers_of
+from bench.metrics import metrics, numbers_of
 from bench.model import (
     AnyStep,
     Approval,
@@ -35,7 +35,6 @@ from bench.model import (
     Usage,
     UserTurn,
 )
-from bench.model.errors import SpecError
 from bench.model.messages import recorded_messages
 from bench.model.outcome import Decision, Resolved
 from bench.model.replay import Call, Replay, StepOutcome
@@ -50,11 +49,6 @@ def test_a_metric_names_its_source_and_how_runs_add_up() -> None:
     for metric in metrics().values():
         assert "Source: " in (metric.function.__doc__ or ""), metric.info.name
         assert metric.info.aggregate in ("total", "mean over tasks")
-
-
-def test_a_name_that_is_none_names_the_nearest() -> None:
-    with pytest.raises(SpecError, match=r"needed\.recall"):
-        metric_of("needed.recal")
 
 
 # ---------------------------------------------------------------- by hand
@@ -182,7 +176,7 @@ def test_a_cache_that_was_written_for_an_hour_is_read_for_an_hour(hour_share: fl
     )
     trace = Trace(id="t", source=Source(format="native"), steps=steps)
     session = TraceSession(trace, index_trace(trace))
-    read = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay_of(session, "keep_all"))).value
+    read = metrics()["cost.cached_prompt_tokens"].number(CheckedReplay(session, replay_of(session, "keep_all"))).value
     assert read == reads
 
 
@@ -351,7 +345,7 @@ def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(
         recorded = recorded_messages(session.trace, session.index.reasoning_tokens).messages
         answers = model == "deepseek-chat"  # which keeps them too
         cached = replayed.cached_tokens(replay, recorded, session.index.encoding, *rule, answers=answers)
-        found = metric_of("cost.cached_prompt_tokens").number(CheckedReplay(session, replay))
+        found = metrics()["cost.cached_prompt_tokens"].number(CheckedReplay(session, replay))
         assert found.value == sum(cached), session.trace.id
 
 

@@ -14,7 +14,7 @@ from handmade import opened, result, trace as trace_of
 from measured import ran
 
 import bench
-from bench.metrics import metric_of
+from bench.metrics import metrics
 from bench.model import RouteDecision, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import parse_strategy
@@ -169,7 +169,7 @@ def test_edges_read_the_findings_of_the_strategy(tmp_path: Path) -> None:
 def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
     recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
     run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN)))
-    sample = metric_of("routing.first_divergence").number(run.evidence)
+    sample = metrics()["routing.first_divergence"].number(run.evidence)
     assert (sample.value, sample.weight) == (1 / 3, 3)
 
 
@@ -216,5 +216,5 @@ def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) ->
     assert [taken for taken, _ in pairs] == path
     assert [route for _, route in pairs] == path
     run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
-    sample = metric_of("routing.first_divergence").number(run.evidence)
+    sample = metrics()["routing.first_divergence"].number(run.evidence)
     assert (sample.value, sample.weight) == (3 / 6, 6)
