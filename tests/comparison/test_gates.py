@@ -60,8 +60,10 @@ def gated(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[in
 
 
 def test_what_did_not_change_passes() -> None:
-    code, results = gated(GOOD, required=True)
-    assert (code, {item.outcome for item in results}) == (0, {"pass"})
+    copied = built(*GOOD.runs, case("z", sha="a"))
+    for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD)):
+        code, results = gated(now, score_file_of(then), required=True)
+        assert (code, {item.outcome for item in results}) == (0, {"pass"})
 
 
 def test_a_regression_fails_with_before_and_after_on_one_base() -> None:
