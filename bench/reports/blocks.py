@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from .charts import Chart, Mark, Range, Strip
@@ -144,21 +144,13 @@ class Cell:
         return not self.chart and not self.note and plain(self.text) in ("", "–")
 
 
-@dataclass(frozen=True)
-class Row:
-    """The cells of a row.
-
-    `chosen` rows are tinted, `group` starts a group of that name above the row.
-    """
-
-    cells: tuple[Cell, ...]
-    chosen: bool = False
-    group: str = ""
+Row = tuple[Cell, ...] | str
+"""The cells of a row; a text alone is the heading of the rows below it."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a name.
+    """A table with a name. The row of the advised strategy is tinted.
 
     `look`: rows become cards on a phone, a grid of tinted counts, many numbers that scroll, words,
     long texts side by side.
@@ -176,8 +168,12 @@ class Table:
         return [place for place, column in enumerate(self.columns) if column.card != "-"]
 
 
-Cells = Sequence[Cell | Text]
-"""The cells of a row; a text becomes a cell."""
+Cells = Sequence[Cell | Text] | str
+"""A row before it is built: a text becomes a cell; a text alone is a heading."""
+
+
+Heads = list[Column | str]
+"""The columns of a table before it is built; a title alone is a column of words."""
 
 
 def number(title: str, card: str = "") -> Column:
@@ -185,15 +181,10 @@ def number(title: str, card: str = "") -> Column:
     return Column(title, True, card)
 
 
-def columns(*heads: Column | str) -> tuple[Column, ...]:
-    """Columns of a table; a title alone is a column of words."""
-    return tuple(Column(head) if isinstance(head, str) else head for head in heads)
-
-
 def table(
     name: str,
-    heads: Sequence[Column],
-    rows: Iterable[Row | Cells],
+    heads: Heads,
+    rows: Iterable[Cells],
     *,
     look: Look = "cards",
     most: int = 1_000,
@@ -204,30 +195,36 @@ def table(
 
     Rows above `most` are counted in the caption, before the note.
 
-    >>> table("Sizes", columns("run", number("size")), [["a", "1"], ["b", "2"]], most=1, noun="run").caption
+    >>> table("Sizes", ["run", number("size")], [["a", "1"], ["b", "2"]], most=1, noun="run").caption
     '1 more run.'
     """
+    columns = [Column(head) if isinstance(head, str) else head for head in heads]
     built = [
         row
-        if isinstance(row, Row)
-        else Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row))
+        if isinstance(row, str)
+        else tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
         for row in rows
     ]
-    keep = [
+    filled = {
         at
-        for at in range(len(heads))
-        if at == 0 or not all(row.cells[at].is_empty for row in built)
-    ]
-    kept_rows = tuple(
-        replace(row, cells=tuple(row.cells[at] for at in keep)) for row in built[:most]
-    )
-    more = f"{of(len(built) - most, f'more {noun}')}." if len(built) > most else ""
-    return Table(
-        name, tuple(heads[at] for at in keep), kept_rows, look, " ".join(filter(None, [more, note]))
-    )
+        for row in built
+        if not isinstance(row, str)
+        for at, cell in enumerate(row)
+        if not cell.is_empty
+    }
+    keep = [at for at in range(len(columns)) if at == 0 or at in filled]
+    kept = [row if isinstance(row, str) else tuple(row[at] for at in keep) for row in built[:most]]
+    rest = sum(not isinstance(row, str) for row in built[most:])
+    caption = " ".join(filter(None, [f"{of(rest, f'more {noun}')}." if rest else "", note]))
+    return Table(name, tuple(columns[at] for at in keep), tuple(kept), look, caption)
 
 
 Block = Prose | Figures | Table | Drawing | Gallery | Fold
+
+
+def headed(content: Table) -> tuple[Prose, Table]:
+    """A table under its name as a heading."""
+    return Prose(content.name, "heading"), content
 
 
 @dataclass(frozen=True)

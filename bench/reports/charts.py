@@ -12,10 +12,6 @@ from .numbers import quantity
 Mark = Literal["advised", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
-Side = Literal["above", "below"]
-
-_SQUARES = 60  # in one strip; more are drawn as a bar
-
 
 @dataclass(frozen=True)
 class Point:
@@ -55,7 +51,7 @@ class Range:
     scale: tuple[float, float]
     mark: Mark
     line: float | None = None
-    bad: Side | None = None
+    bad: Literal["above", "below"] | None = None
 
     @property
     def other_end(self) -> float:
@@ -70,28 +66,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Strip:
-    """Counts side by side in a cell of a table, each with its sign (None: the lightest).
-
-    In `squares` each thing that is counted is a square, where they have room.
-    """
+    """Counts side by side in a cell of a table, each with its sign (None: the lightest)."""
 
     alt: str
     parts: tuple[tuple[int, Mark | None], ...]
-    squares: bool = False
-
-    @property
-    def has_squares(self) -> bool:
-        """True if squares were asked for and have room."""
-        return self.squares and self._things <= _SQUARES
-
-    @property
-    def width(self) -> int:
-        """The width in pixels; a square has nine."""
-        return 9 * self._things if self.has_squares else 190
-
-    @property
-    def _things(self) -> int:
-        return sum(many for many, _ in self.parts)
 
 
 @dataclass(frozen=True)

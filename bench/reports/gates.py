@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from ..model.compared import GateResult
 from .numbers import count, difference, of, quantity, sentence_case
@@ -68,12 +68,3 @@ def _setting(name: str, value: Any, unit: str) -> str:
     if name in _SAME and unit == "share":
         return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
     return f"{words} {quantity(float(value), unit)}"
-
-
-def bad_side(reading: Reading, gate: GateResult) -> Literal["above", "below"]:
-    """The side of a limit that a gate forbids."""
-    settings = gate.rule.settings
-    if "min" in settings or "max_drop" in settings:
-        return "below"
-    higher = reading.info(gate.rule.metric).better == "higher"
-    return "below" if higher and not {"max", "max_increase"} & settings.keys() else "above"

@@ -91,9 +91,10 @@ def _table(table: Table) -> str:
     lines = [[escape(column.title) or " " for column in columns]]
     lines.append(["---:" if column.number else "---" for column in columns])
     for row in table.rows:
-        if row.group:
-            lines.append([f"**{escape(row.group)}**", *[" "] * (len(columns) - 1)])
-        lines.append([_cell(row.cells[place]) for place in keep])
+        if isinstance(row, str):
+            lines.append([f"**{escape(row)}**", *[" "] * (len(columns) - 1)])
+        else:
+            lines.append([_cell(row[place]) for place in keep])
     caption = f"\n\n{escape(table.caption)}" if table.caption else ""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + caption
 

@@ -10,17 +10,18 @@ from ..model.compared import Compared
 from .blocks import (
     TONE_OF,
     Cell,
+    Cells,
     Column,
     Figure,
     Figures,
+    Heads,
     Prose,
     Report,
-    Row,
     Section,
     Span,
     Table,
-    columns,
     number,
+    table,
 )
 from .charts import Range
 from .numbers import change, count, listed, of, percent
@@ -133,18 +134,15 @@ def _questions(
     readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]
 ) -> Table:
     """A row by scenario, under the name of its group."""
-    rows = []
+    rows: list[Cells] = []
     for name, places in groups.items():
+        rows += [f"{name}: {count(len(places))}"] if places else []
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
-            group = f"{name}: {count(len(places))}" if at == places[0] else ""
-            cells = (question, *_key_figures(readings[at]), _gates(readings[at]))
-            rows.append(Row(cells, group=group))
+            rows.append((question, *_key_figures(readings[at]), _gates(readings[at])))
     drawn = Column("against today", card="-")
-    figures = (number("key figure"), drawn, number("missed turns"), number("gates"))
-    return Table(
-        "Questions and answers", columns("question and answer", *figures), tuple(rows), "cards"
-    )
+    heads: Heads = ["question and answer", number("key figure"), drawn, number("missed turns")]
+    return table("Questions and answers", [*heads, number("gates")], rows)
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:

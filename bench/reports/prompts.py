@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..model.detail import ChangedMessage, Excerpt, ReplayDetail
-from .blocks import Cell, Span, Table, Text, columns, table
+from .blocks import Cell, Heads, Span, Table, Text, table
 from .numbers import count, of
 
 
@@ -15,7 +15,7 @@ def prompts_of(detail: ReplayDetail) -> Table | None:
     if detail.step is None or not detail.changed:
         return None
     rows = [_row(message) for message in detail.changed]
-    heads = columns("message", "today", detail.strategy)
+    heads: Heads = ["message", "today", detail.strategy]
     return table(
         f"Prompt of step {detail.step}", heads, rows, look="texts", note=" ".join(_rest(detail))
     )

@@ -10,7 +10,7 @@ from ..comparison.rules import filled
 from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
 from ..model.errors import SpecError
-from .blocks import TONE_OF, Cell, Column, Fold, Row, Span, Table, columns, number, table
+from .blocks import TONE_OF, Cell, Cells, Column, Fold, Heads, Span, Table, number, table
 from .charts import Range
 from .numbers import change, count, of, quantity
 from .reading import Reading
@@ -23,7 +23,7 @@ Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
 def strategies(reading: Reading, name: str, numbers: Numbers) -> Iterator[Table | Fold]:
     """The table; where many strategies changed nothing, they stand folded below it."""
     rows = {item.strategy: _row(reading, item, numbers) for item in reading.ranked}
-    heads = columns("strategy", *(column for column, _ in numbers), Column("verdict", card=" "))
+    heads: Heads = ["strategy", *(column for column, _ in numbers), Column("verdict", card=" ")]
     yield table(
         name, heads, [row for strategy, row in rows.items() if strategy not in reading.folded]
     )
@@ -32,13 +32,13 @@ def strategies(reading: Reading, name: str, numbers: Numbers) -> Iterator[Table 
         yield Fold(title, (table(title, heads, [rows[strategy] for strategy in folded]),))
 
 
-def _row(reading: Reading, item: Ranked, numbers: Numbers) -> Row:
+def _row(reading: Reading, item: Ranked, numbers: Numbers) -> Cells:
     mark, place = reading.mark(item.strategy), reading.rows.get(item.strategy)
     about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
     name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)
     verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
     cells = (Cell(name, about, mark=mark), *(cell_of(item) for _, cell_of in numbers))
-    return Row((*cells, Cell(verdict, reason(reading, item))), chosen=mark == "advised")
+    return *cells, Cell(verdict, reason(reading, item))
 
 
 def spec_in_words(spec: str) -> str:

@@ -134,44 +134,22 @@ class _Column(NamedTuple):
 
 def _table(table: Table, width: int) -> Iterator[str]:
     """The table as rich lays it out, without the columns that only a page draws or has room for."""
-    all_columns = [_column(table, at) for at in table.in_texts]
-    fitting = list(all_columns)
-    while len(fitting) > 2 and sum(column.least + _GAP for column in fitting) - _GAP > width:
-        fitting.pop()
-    yield from _laid_out(fitting, [row.group for row in table.rows], width)
-    more = len(all_columns) - len(fitting)
-    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
-    yield from _wrapped(note + table.caption, width)
-
-
-def _column(table: Table, at: int) -> _Column:
-    """A column of a table: names and numbers of a usual length are not broken, words are."""
-    title = table.columns[at].title
-    number = table.columns[at].number
-    first = at == table.in_texts[0]
-    texts = [_cell(row.cells[at], number, first) for row in table.rows]
-    groups = [row.group for row in table.rows] if first else []
-    widest = max(map(len, [*texts, *groups, *textwrap.wrap(title, _HEAD)]), default=0)
-    width = widest if (first or number) and widest <= _NAME else None
-    return _Column(title, number, texts, width, width or (_NAME if first else _FEWEST))
-
-
-def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> Iterator[str]:
-    """The lines of some columns; a group stands above its first row."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
+    fitting = [_column(table, at) for at in table.in_texts]
+    more = 0
+    while len(fitting) > 2 and sum(column.least + _GAP for column in fitting) - _GAP > width:
+        fitting.pop()
+        more += 1
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
+    for column in fitting:
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        drawn.add_column(
-            RichText(column.title), justify=justify, overflow="fold", width=column.width
-        )
-    for group, *cells in zip(groups, *(column.texts for column in columns), strict=True):
-        if group:
-            drawn.add_row(RichText(group))
+        title = RichText(column.title)
+        drawn.add_column(title, justify=justify, overflow="fold", width=column.width)
+    for cells in zip(*(column.texts for column in fitting), strict=True):
         drawn.add_row(*map(RichText, cells))
     console = Console(
         file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
@@ -179,6 +157,20 @@ def _laid_out(columns: Sequence[_Column], groups: Sequence[str], width: int) -> 
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
+    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
+    yield from _wrapped(note + table.caption, width)
+
+
+def _column(table: Table, at: int) -> _Column:
+    """A column of a table: names and numbers of a usual length are not broken, words are."""
+    title, number, first = table.columns[at].title, table.columns[at].number, at == 0
+    texts = [
+        (row if first else "") if isinstance(row, str) else _cell(row[at], number, first)
+        for row in table.rows
+    ]
+    widest = max(map(len, [*texts, *textwrap.wrap(title, _HEAD)]), default=0)
+    width = widest if (first or number) and widest <= _NAME else None
+    return _Column(title, number, texts, width, width or (_NAME if first else _FEWEST))
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:

@@ -241,7 +241,7 @@ def test_the_ten_dearest_results_are_by_price() -> None:
     (table,) = next(one for one in audit_report(sessions).sections if one.anchor == "dearest").blocks
     assert isinstance(table, Table)
     best = sorted((item.usd or 0 for session in sessions for item in session.dearest), reverse=True)[:10]
-    assert [plain(row.cells[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
+    assert [plain(row[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
 
 
 # ---------------------------------------------------------------- gold

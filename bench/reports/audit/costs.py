@@ -11,11 +11,11 @@ from ..blocks import (
     Drawing,
     Figure,
     Figures,
+    Heads,
     Prose,
     Span,
     Table,
     code,
-    columns,
     number,
     table,
 )
@@ -76,9 +76,8 @@ def _uses(sessions: Sessions) -> Table:
         for name, tokens, usd in uses
         if tokens
     ]
-    return table(
-        "Cost by use", columns("billed as", *map(number, ("tokens", "price", "share"))), rows
-    )
+    heads: Heads = ["billed as", *map(number, ("tokens", "price", "share"))]
+    return table("Cost by use", heads, rows)
 
 
 def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
@@ -99,9 +98,8 @@ def _by_session(sessions: Sessions) -> Table:
     ]
     size = "price" if sessions.priced else "tokens"
     names = ("calls", size, "cache breaks", "shortened", "cut results", "read twice")
-    return table(
-        "Sessions", columns("session", *map(number, names)), rows, most=_MOST * 3, noun="session"
-    )
+    heads: Heads = ["session", *map(number, names)]
+    return table("Sessions", heads, rows, most=_MOST * 3, noun="session")
 
 
 def turns(sessions: Sessions) -> Iterator[Block]:
@@ -148,9 +146,8 @@ def parts(sessions: Sessions) -> Iterator[Block]:
         )
         for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
     ]
-    heads = columns(
-        "part", *map(number, ("messages", "tokens once", "in all prompts", "price", "share"))
-    )
+    names = ("messages", "tokens once", "in all prompts", "price", "share")
+    heads: Heads = ["part", *map(number, names)]
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
@@ -173,7 +170,7 @@ def dearest(sessions: Sessions) -> Iterator[Block]:
         for size, one, item in sizes[:_MOST]
     ]
     price = "price" if sessions.priced else "in all prompts"
-    heads = columns("result", "asked", *map(number, ("tokens", "prompts", price)))
+    heads: Heads = ["result", "asked", *map(number, ("tokens", "prompts", price))]
     if rows:
         note = "The price of a result counts every prompt that held it."
         yield table("The ten dearest results", heads, rows, note=note)

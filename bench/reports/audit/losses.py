@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...model.audit import CutResult, SessionAudit, Shortening
-from ..blocks import Block, Cell, Prose, Span, Table, code, columns, number, table
+from ..blocks import Block, Cell, Heads, Prose, Table, code, number, table
 from ..numbers import count, dollars, listed, of, percent, shortened
 from .sessions import Sessions
 
@@ -65,7 +65,7 @@ def _break_table(sessions: Sessions) -> Table:
         )
         for one, item in sessions.breaks
     ]
-    heads = columns("break", "why", number("tokens billed again"), number("price"))
+    heads: Heads = ["break", "why", number("tokens billed again"), number("price")]
     return table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
 
 
@@ -77,12 +77,13 @@ def losses(sessions: Sessions) -> Iterator[Block]:
     """Yields compactions, clearings and maskings, the rules that went, the results that were cut."""
     if events := sessions.each("shortenings"):
         rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
-        heads, name = columns("shortened", *map(number, _SHORTENED)), "History that was shortened"
+        heads: Heads = ["shortened", *map(number, _SHORTENED)]
+        name = "History that was shortened"
         yield table(name, heads, rows, most=_MOST, noun="event", note=UNSEEN["facts"])
     if rules := dict.fromkeys(rule for _, item in events for rule in item.rules_dropped):
         lost = [(code(rule[:300], "bad"),) for rule in rules]
-        heads, note = columns("standing rules that were lost"), UNSEEN["rules"]
-        yield table("Rules lost", heads, lost, look="plain", most=_MOST, noun="rule", note=note)
+        heads, note = ["standing rules that were lost"], UNSEEN["rules"]
+        yield table("Rules lost", [*heads], lost, look="plain", most=_MOST, noun="rule", note=note)
     if cuts := sessions.each("cuts"):
         yield _cuts(
             sessions, sorted(cuts, key=lambda pair: (-pair[1].needed, pair[1].step, pair[0].id))
@@ -100,7 +101,7 @@ def _cuts(sessions: Sessions, cuts: Sequence[tuple[SessionAudit, CutResult]]) ->
         )
         for one, item in cuts
     ]
-    heads = columns("cut result", "known by", number("characters"), number("facts used later"))
+    heads: Heads = ["cut result", "known by", number("characters"), number("facts used later")]
     note = f"{UNSEEN['facts']} Where only the marker is known, the missing part is not recorded."
     return table("Results that were cut", heads, rows, most=_MOST, noun="result", note=note)
 
@@ -119,7 +120,7 @@ def _arrow(before: int | None, after: int | None) -> str:
 
 def _bad(many: int) -> Cell:
     """A count that is red where it is not 0."""
-    return Cell((Span(count(many), "bad" if many else ""),))
+    return Cell(count(many), tone="bad" if many else "")
 
 
 def rereads(sessions: Sessions) -> Iterator[Block]:
@@ -136,9 +137,13 @@ def rereads(sessions: Sessions) -> Iterator[Block]:
         )
         for one, item in again
     ]
-    heads = columns(
-        "result", "asked", number("before"), number("lines the same"), "the earlier one"
-    )
+    heads: Heads = [
+        "result",
+        "asked",
+        number("before"),
+        number("lines the same"),
+        "the earlier one",
+    ]
     if rows:
         note = UNSEEN["rereads"]
         yield table(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ...comparison.sentence import change as change_in_words
-from ...model.compared import GateResult, Move, RunMove
+from ...model.compared import GateResult, Move
 from ..blocks import (
     Block,
     Cell,
@@ -15,18 +15,19 @@ from ..blocks import (
     Figure,
     Figures,
     Fold,
+    Heads,
     Prose,
     Section,
     Span,
     Table,
     Tone,
     code,
-    columns,
+    headed,
     number,
     table,
 )
-from ..charts import Mark, Range, Strip
-from ..gates import bad_side, condition, failed_sentence, name_of
+from ..charts import Range, Strip
+from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
@@ -59,7 +60,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Prose(tuple(_all_well(reading, len(passed))))
     yield from _changed_specs(reading)
     if failed:
-        yield from (Prose("Failed gates", "heading"), _gate_table(reading, "Failed gates", failed))
+        yield from headed(_gate_table(reading, "Failed gates", failed))
     if passed:
         passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
         title = passes if failed else "Values and limits"
@@ -97,7 +98,7 @@ def _figures(reading: Reading) -> Iterator[Figure]:
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A row by gate: before, now and limit as numbers and on a line."""
     drawn = Column("before → now", card="-")
-    heads = columns("gate", "strategy", number("before"), number("now"), "limit", drawn)
+    heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit", drawn]
     return table(name, heads, [_gate_row(reading, gate) for gate in gates])
 
 
@@ -118,7 +119,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
         before,
         Cell(now, moved, "bad" if tone == "bad" else ""),
         Cell(asked, "; ".join(filter(None, notes))),
-        Cell("", chart=_gauge(reading, gate)),
+        Cell(chart=_gauge(reading, gate)),
     )
 
 
@@ -128,14 +129,16 @@ def _gauge(reading: Reading, gate: GateResult) -> Range | None:
     if gate.value is None or len(values) < 2 or not all(map(math.isfinite, values)):
         return None
     room = (max(values) - min(values)) * 0.25 or abs(max(values)) * 0.2 or 1.0
-    ends = sorted((gate.value if gate.before is None else gate.before, gate.value))
-    unit = reading.unit(gate.rule.metric)
+    info, before = reading.info(gate.rule.metric), values[0]
     names = (("before", gate.before), ("now", gate.value), ("limit", gate.limit))
-    alt = ", ".join(f"{name} {quantity(value, unit)}" for name, value in names if value is not None)
-    mark: Mark = "advised" if gate.outcome == "pass" else "rejected"
-    scale = (min(values) - room, max(values) + room)
     return Range(
-        alt, gate.value, (ends[0], ends[1]), scale, mark, gate.limit, bad_side(reading, gate)
+        ", ".join(f"{name} {quantity(it, info.unit)}" for name, it in names if it is not None),
+        gate.value,
+        (min(before, gate.value), max(before, gate.value)),
+        (min(values) - room, max(values) + room),
+        "advised" if gate.outcome == "pass" else "rejected",
+        gate.limit,
+        "below" if info.better == "higher" else "above",
     )
 
 
@@ -148,8 +151,7 @@ def _changed_specs(reading: Reading) -> Iterator[Block]:
         if before.get(name) != now.get(name)
     ]
     if rows:
-        heads = columns("strategy", "before", "now")
-        yield from (Prose("The change", "heading"), table("The change", heads, rows, look="texts"))
+        yield from headed(table("The change", ["strategy", "before", "now"], rows, look="texts"))
 
 
 # ---------------------------------------------------------------- moves
@@ -160,63 +162,42 @@ def _unchanged(reading: Reading, move: Move) -> int:
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
-    moves = [*reading.compared.moves]
+    """Yields the number of moves in words, and a row for each, the worse ones first."""
+    moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
     rest = [reading.title(name) for name in reading.compared.strategies if name not in names]
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
     text = f"{of(len(moves), 'number')} of {listed(names)} moved: {better} improved, {worse} regressed."
-    text += (
+    same = (
         f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline."
-        if rest
-        else ""
     )
-    yield Prose(text)
+    yield Prose(text + (same if rest else ""))
     rank = {False: 0, True: 1, None: 2}
-    moves.sort(
-        key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy))
+    ordered = sorted(
+        moves,
+        key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     )
-    yield _moves(reading, moves)
+    titles = ("before", "now", "change", "runs better", "runs worse")
+    heads: Heads = ["number", *map(number, titles), Column("better · unchanged · worse", card="-")]
+    rows = [_move_row(reading, move, len(names) > 1) for move in ordered]
+    name = "Everything that moved"
+    yield table(name, heads, rows, most=_MOVES, noun="number", note=BASES)
 
 
-def _moves(reading: Reading, moves: Sequence[Move]) -> Table:
-    several = len({move.strategy for move in reading.compared.moves}) > 1
-    rows: list[Cells] = []
-    for move in moves:
-        unit = reading.unit(move.metric)
-        rows.append(
-            (
-                Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
-                quantity(move.before, unit),
-                quantity(move.after, unit),
-                (
-                    Span(
-                        difference(move.before, move.after, unit) or "–",
-                        _tone(move.better),
-                        strong=True,
-                    ),
-                ),
-                (Span(count(move.improved_runs), "good" if move.improved_runs else ""),),
-                (Span(count(move.regressed_runs), "bad" if move.regressed_runs else ""),),
-                Cell(chart=_shares_of_runs(reading, move)),
-            )
-        )
-    names = ("before", "now", "change", "runs better", "runs worse")
-    drawn = Column("better · unchanged · worse", card="-")
-    return table(
-        "Everything that moved",
-        columns("number", *map(number, names), drawn),
-        rows,
-        most=_MOVES,
-        noun="number",
-        note=BASES,
-    )
-
-
-def _shares_of_runs(reading: Reading, move: Move) -> Strip:
-    """The runs in which a number got better, did not change and got worse, side by side."""
+def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
+    unit = reading.unit(move.metric)
     better, same, worse = move.improved_runs, _unchanged(reading, move), move.regressed_runs
     alt = f"{count(better)} better, {count(same)} unchanged, {count(worse)} worse"
-    return Strip(alt, ((better, "advised"), (same, None), (worse, "rejected")))
+    moved = difference(move.before, move.after, unit) or "–"
+    return (
+        Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
+        quantity(move.before, unit),
+        quantity(move.after, unit),
+        (Span(moved, _tone(move.better), strong=True),),
+        Cell(count(better), tone="good" if better else ""),
+        Cell(count(worse), tone="bad" if worse else ""),
+        Cell(chart=Strip(alt, ((better, "advised"), (same, None), (worse, "rejected")))),
+    )
 
 
 def _tone(better: bool | None) -> Tone:
@@ -241,30 +222,15 @@ def _worse_runs(reading: Reading) -> Iterator[Block]:
             reading.name(run.run),
             quantity(run.before, unit),
             (Span(quantity(run.after, unit), "bad", strong=True),),
-            (Span(difference(run.before, run.after, unit), "bad"),),
-            Cell(chart=_turns_of(reading, move, run)),
+            Cell(difference(run.before, run.after, unit), tone="bad"),
         )
         for run in move.runs
         if run.after != run.before and (run.after > run.before) == lower
     ]
     if rows:
-        drawn = Column("grey: missed before, red: missed now", card="-")
-        heads = columns("run", *map(number, ("before", "now", "change")), drawn)
-        yield Prose(f"{name_of(reading, move.metric)}, {move.strategy}", "heading")
-        yield table("Runs that got worse", heads, rows, most=_RUNS, noun="run")
-
-
-def _turns_of(reading: Reading, move: Move, run: RunMove) -> Strip | None:
-    """The turns of a run as squares, those that missed something first; None for other numbers."""
-    measured = next((one for one in reading.runs if one.id == run.run), None)
-    rate = None if measured is None else reading.known.number(measured, move.strategy, RATE)
-    if move.metric not in (MISSED, RATE) or rate is None:
-        return None
-    turns = round(rate.weight)
-    each = rate.weight if move.metric == RATE else 1.0
-    before, now = round(run.before * each), round(run.after * each)
-    alt = f"{count(before)}, now {count(now)} of {of(turns, 'turn')}"
-    return Strip(alt, ((before, "other"), (now - before, "rejected"), (turns - now, None)), True)
+        heads: Heads = ["run", *map(number, ("before", "now", "change"))]
+        name = f"{name_of(reading, move.metric)}, {move.strategy}"
+        yield from headed(table(name, heads, rows, most=_RUNS, noun="run"))
 
 
 def _next(reading: Reading) -> Iterator[Block]:
@@ -275,9 +241,6 @@ def _next(reading: Reading) -> Iterator[Block]:
         price = reading.price(advised)
         cost = f" and costs {change_in_words(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
-    yield from (Prose("Keep the gate", "heading"), Prose(keep))
-    yield from (
-        Prose("Accept the loss", "heading"),
-        Prose("Raise the limits in the scenario, then store the new values:"),
-    )
+    yield from (Prose("Keep the gate", "heading"), Prose(keep), Prose("Accept the loss", "heading"))
+    yield Prose("Raise the limits in the scenario, then store the new values:")
     yield Prose((Span("bench run SCENARIO --update-baseline", code=True),), "use")

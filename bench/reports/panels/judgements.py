@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.scores import Rule
-from ..blocks import Cells, Section, code, columns, table
+from ..blocks import Cells, Heads, Section, code, table
 from ..reading import Reading
 
 _RULES: tuple[Rule, ...] = ("stored", "judged", "routed")
@@ -15,7 +15,7 @@ _MOST = 12
 def sections(reading: Reading) -> Iterator[Section]:
     """Nothing where every strategy leads to the recorded judgements."""
     if rows := list(_changed(reading)):
-        heads = columns("run", "strategy", "step", "before", "now")
+        heads: Heads = ["run", "strategy", "step", "before", "now"]
         changes = table("Judgements that changed", heads, rows, most=_MOST, noun="judgement")
         yield Section("judgements", "Judgements", "Judgements that changed", (changes,))
 

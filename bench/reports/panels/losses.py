@@ -14,15 +14,15 @@ from ..blocks import (
     Cells,
     Drawing,
     Fold,
+    Heads,
     Prose,
-    Row,
     Section,
     Span,
     Table,
     Text,
     Tone,
     code,
-    columns,
+    headed,
     muted,
     number,
     table,
@@ -100,13 +100,11 @@ def _heat_table(
     rows.append(("runs that miss any", *sums, count(len(missed))))
     many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
     title = "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most"
-    yield Prose(title, "heading")
     scale = "Darker: above 15% and above 35% of the turns of the run."
-    yield muted(f"Turns that would have missed something. {scale}")
+    yield from (Prose(title, "heading"), muted(f"Turns that would have missed something. {scale}"))
     miss = "misses" if more == 1 else "miss"
     note = f"{of(more, 'more run')} {miss} something." if more > 0 else ""
-    heads = columns("run", *map(number, (*names, "turns")))
-    yield table("Missed turns by run and strategy", heads, rows, look="grid", note=note)
+    yield table(title, ["run", *map(number, (*names, "turns"))], rows, look="grid", note=note)
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:
@@ -130,14 +128,13 @@ def _failures(reading: Reading) -> Iterator[Block]:
                 error = f"another result when replayed again, from step {score.unstable_at}"
             rows += [(score.strategy, reading.name(run.id), error)] if error else []
     if rows:
-        heads = columns("strategy", "run", "error")
-        yield Prose("Runs that failed", "heading")
-        yield table("Runs that failed", heads, rows, most=_RUNS, noun="run")
+        heads: Heads = ["strategy", "run", "error"]
+        yield from headed(table("Runs that failed", heads, rows, most=_RUNS, noun="run"))
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
     """The first findings of each rule that refuses a strategy, with the words, by rule."""
-    rows = []
+    rows: list[Cells] = []
     for rule in _TEXTS:
         examples = dict.fromkeys(
             (
@@ -150,12 +147,10 @@ def _findings(reading: Reading) -> Iterator[Block]:
             if result.rule == rule and not result.passed
             for finding in result.findings[:3]
         )
-        group = sentence_case(RULES[rule].measure)
-        rows += [Row(cells, group="" if at else group) for at, cells in enumerate(examples)]
+        rows += [sentence_case(RULES[rule].measure), *examples] if examples else []
     if rows:
-        yield Prose("Refused by a rule", "heading")
-        heads = columns("strategy", "before", "with the strategy")
-        yield table("Refused by a rule", heads, rows, most=_ROWS, noun="example")
+        heads: Heads = ["strategy", "before", "with the strategy"]
+        yield from headed(table("Refused by a rule", heads, rows, most=_ROWS, noun="example"))
 
 
 # ---------------------------------------------------------------- one run in detail
@@ -200,9 +195,9 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
         )
         yield Drawing(_arcs(item), note=note)
     if prompts := prompts_of(item):
-        yield from (Prose(f"Prompt of step {item.step}", "heading"), prompts)
+        yield from headed(prompts)
     if item.missed:
-        yield from (Prose("Missing values", "heading"), _missing(item.missed))
+        yield from headed(_missing(item.missed))
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")
@@ -244,7 +239,7 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
         rows.append(
             (f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note))
         )
-    heads = columns("needed at", "missing values", "returned at")
+    heads: Heads = ["needed at", "missing values", "returned at"]
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 

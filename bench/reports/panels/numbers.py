@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ...model.advice import TODAY
-from ..blocks import Cell, Fold, Row, Section, Span, Table, columns, number, table
+from ..blocks import Cell, Cells, Fold, Heads, Section, Table, number, table
 from ..numbers import BASES, of, quantity
 from ..reading import Reading
 
@@ -42,16 +43,12 @@ def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
-    rows, last = [], ""
-    for metric in metrics:
-        family, unit = metric.split(".")[0], reading.unit(metric)
-        values = [reading.value(name, metric) for name in names]
-        cells = [
-            Cell((Span("–", "muted"),) if value is None else quantity(value, unit))
-            for value in values
-        ]
-        group = "" if family == last else _FAMILIES.get(family, family)
-        rows.append(Row((Cell(reading.label(metric), metric), *cells), group=group))
-        last = family
-    heads = columns("metric", *(number(reading.title(name)) for name in names))
+    rows: list[Cells] = []
+    for family, of_family in groupby(metrics, lambda metric: metric.split(".")[0]):
+        rows.append(_FAMILIES.get(family, family))
+        for metric in of_family:
+            unit, values = reading.unit(metric), (reading.value(name, metric) for name in names)
+            cells = (Cell("–", tone="muted") if it is None else quantity(it, unit) for it in values)
+            rows.append((Cell(reading.label(metric), metric), *cells))
+    heads: Heads = ["metric", *(number(reading.title(name)) for name in names)]
     return table("Every number", heads, rows, look="numbers", note=BASES)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule, RunFacts
-from ..blocks import Block, Cell, Fold, Prose, Section, Table, code, columns, number, table
+from ..blocks import Block, Cell, Fold, Heads, Prose, Section, Table, code, headed, number, table
 from ..numbers import count, listed, of, percent, rule_out, sentence_case
 from ..reading import Reading
 from ..rule_words import RULES, is_count, rule_value
@@ -30,7 +30,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     if assumed := _assumed(reading):
         blocks += [Prose("Assumed", "heading"), Prose(assumed)]
     if any(item.rules for item in reading.ranked):
-        blocks += [Prose("How it was decided", "heading"), _rules(reading)]
+        blocks += headed(_rules(reading))
     blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 
@@ -77,7 +77,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
     rows = [(code(item.path), item.reason) for item in files]
     return table(
         "Files not read",
-        columns("file not read", "reason"),
+        ["file not read", "reason"],
         rows,
         look="plain",
         most=_FILES,
@@ -143,7 +143,7 @@ def _rules(reading: Reading) -> Table:
         rejects = Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else "")
         rows.append((rule, words.measure, limit, own, rejects))
     name = reading.title(chosen.strategy) if chosen else "value"
-    heads = columns("rule", "measure", number("limit"), number(name), "rejects")
+    heads: Heads = ["rule", "measure", number("limit"), number(name), "rejects"]
     return table("How it was decided", heads, rows)
 
 
@@ -166,5 +166,5 @@ def _constant_texts(reading: Reading) -> Iterator[Block]:
         title = "Texts that a strategy always writes, word for word"
         ordered = sorted(writers.items(), key=lambda item: (-item[1].total(), item[0]))
         rows = [(listed([*names]), code(text[:500])) for text, names in ordered]
-        heads = columns("strategies", "text")
+        heads: Heads = ["strategies", "text"]
         yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
