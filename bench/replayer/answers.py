@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ..model import Message, Record, Reply, ToolResult, compact_json
+from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import StrategyError
 from ..plugins.registry import Plugin
-from ..strategies import Edits, Execution, Window, untruncated_record
+from ..strategies import Edits, Window, untruncated_record
+from ..strategies.functions import awaited
 from ..strategies.messages import Bridge, OpenAIMessages
-from .numbering import alike
-from .plain import copied, plain_data, plain_struct
+from .plain import plain_data
 
 Decision = tuple[str, dict[str, Any]]
 """A route, and its detail."""
@@ -31,7 +31,7 @@ def record_of(answer: Any, given: ToolResult) -> Record:
     ('abc', 'ab')
     """
     if isinstance(answer, Record):
-        return plain_struct(Record, answer)
+        return answer
     record, value = untruncated_record(given), plain_data(answer)
     match value:
         case {
@@ -47,13 +47,13 @@ def record_of(answer: Any, given: ToolResult) -> Record:
 def reply_of(answer: Any, given: Any) -> Reply:
     """A consumer's answer: a Reply, or a mapping of its fields. Raises StrategyError for others."""
     if isinstance(answer, Reply):
-        return plain_struct(Reply, answer)
+        return answer
     if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
         what = f"a consumer gives a Reply, got {type(answer).__name__}"
         raise StrategyError(f"{what} — or return a mapping with text, state and route")
     text, route = str(answer["text"]), str(answer["route"])
     path = str(answer.get("path", "function"))
-    return plain_struct(Reply, Reply(text, path, answer["state"], route))
+    return Reply(text, path, answer["state"], route)
 
 
 def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
@@ -108,65 +108,28 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 """By kind of plug-in what makes the value of its slot of an answer and its input."""
 
 
-def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-    """A new instance of a plug-in, and what takes and gives the values of its slot."""
+def started(plugin: Plugin) -> Callable[..., Any]:
+    """A new instance of a plug-in, as what takes and gives the values of its slot.
+
+    A store gives a record, and the value behind its handle: None without one, and for one that does
+    not resolve.
+    """
     instance, call = plugin.start()
-    read = _READ[plugin.entry.kind]
+    kind = plugin.entry.kind
 
     def answer(*given: Any) -> Any:
-        value = call(*given)
-        is_read = isinstance(value, Record | Reply)  # the bench's own values are not copied
-        return value if is_read else read(value, given[0])
+        value = _READ[kind](call(*given), given[0])
+        return (value, _behind(instance, value.handle, plugin.own)) if kind == "store" else value
 
-    return instance, OwnCode(call, read) if plugin.own else answer
-
-
-class OwnCode:
-    """Somebody's own code in a slot: what it is given is its own copy, and its answer is read."""
-
-    def __init__(self, call: Callable[..., Any], read: Callable[[Any, Any], Any]) -> None:
-        self._call, self._read = call, read
-
-    def __call__(self, *given: Any) -> Any:
-        first = given[0]
-        if isinstance(first, Window):
-            return _checked(self._read(self._call(first), first), first)
-        before = _data(first)
-        own: Any = given
-        if isinstance(first, dict):
-            own = (_copied_state(first),)
-        elif isinstance(first, Record):
-            own = copied(given)
-        answer = self._read(self._call(*own), own[0])
-        if _data(first) != before:
-            what = "the strategy changed its input"
-            raise StrategyError(f"{what} — copy what a result holds before editing it")
-        return answer
+    return answer
 
 
-def _copied_state(state: dict[str, Any]) -> dict[str, Any]:
-    """A router's state, copied but for the messages of its prompt, which are frozen."""
-    own: dict[str, Any] = copied({key: value for key, value in state.items() if key != "prompt"})
-    return {**own, "prompt": [*state["prompt"]]} if "prompt" in state else own
-
-
-def _data(given: Any) -> str:
-    """The parts of a result that code could edit, as JSON; `""` for anything else."""
-    result = given.result if isinstance(given, Execution) else given
-    return compact_json([result.data, result.arguments]) if isinstance(result, ToolResult) else ""
-
-
-def _checked(edits: Edits | None, window: Window) -> Edits | None:
-    """The edits of somebody's own compactor. Raises StrategyError for what is no message."""
-    if edits is None:
+def _behind(store: Any, handle: str | None, own: bool) -> Any:
+    """The value behind a record's handle."""
+    resolve = getattr(store, "resolve", None)
+    if handle is None or resolve is None:
         return None
-    history = edits.applied(window.messages)
-    new = history[alike(window.messages, history) :]
-    known = {*window.messages} if new else set()
-    for message in new:
-        if not isinstance(message, Message):
-            kind = type(message).__name__
-            raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        if message not in known:
-            plain_struct(Message, message)
-    return Edits(messages=history, written=edits.written, parts=plain_data(dict(edits.parts)))
+    try:
+        return plain_data(awaited(resolve(handle))) if own else resolve(handle)
+    except Exception:
+        return None

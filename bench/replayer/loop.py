@@ -1,12 +1,13 @@
 """The loop: steps of a recording go in one by one, what a strategy makes of each comes out.
 
-It knows nothing of later steps, so it can run in the process of somebody else's code. What replay
-cannot know: the recorded actions stay as they were.
+It knows nothing of later steps, and somebody's own code is told of each through the border. What
+replay cannot know: the recorded actions stay as they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from ..model import (
     ContextEdit,
     ContextReset,
     Decision,
+    Failure,
     Message,
     ModelTurn,
     Record,
@@ -30,18 +32,47 @@ from ..model import (
     compact_json,
 )
 from ..model.errors import StrategyError
-from ..model.replay import StepOutcome
+from ..model.replay import Call, StepOutcome
 from ..plugins.registry import Plugin, build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, Window, untruncated_record
-from ..strategies.functions import awaited
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, untruncated_record
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here, execution_of, state_of
-from ..tokens.counting import DEFAULT_WINDOW_TOKENS
+from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
 from .answers import started
-from .numbering import Asked, Count, Event, Numbers, Recorded
-from .outcomes import About, Broken, InSlot, Outcomes, failed
+from .border import Border
+from .failures import Broken, InSlot
+from .numbering import Asked, Event, Numbers, Recorded
 from .plain import plain_data
 from .thread import Frame, Thread
+
+
+@dataclass(frozen=True)
+class About:
+    """All that a replay knows of a recording before its first step.
+
+    Messages that it writes are numbered from `messages` on. `framing` are the tokens of an empty
+    prompt, `meta` the plan and the manifest that routers choose from, `points` the decision points
+    (with the router, where known) at which it recorded decisions.
+    """
+
+    messages: int
+    framing: int
+    window_tokens: int | None
+    meta: dict[str, Any]
+    points: frozenset[tuple[str, str | None]]
+
+
+@dataclass
+class Outcomes:
+    """The outcomes of the steps so far: the parts of a Replay."""
+
+    written: list[Message]
+    calls: list[Call] = field(default_factory=list)
+    results: list[StepOutcome] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    own_calls: list[WriterCall] = field(default_factory=list)
+    handles: list[Resolved] = field(default_factory=list)
+    failure: Failure | None = None
 
 
 class Side:
@@ -75,25 +106,26 @@ class Router(NamedTuple):
 class Loop:
     """A strategy during one replay: what fills its slots is started, and its state lives this long.
 
-    `count` counts tokens, `future` is for a reference that reads it.
+    `future` is for a reference that reads it.
     """
 
-    def __init__(self, about: About, strategy: Strategy, count: Count, future: Any = None) -> None:
+    def __init__(
+        self, about: About, strategy: Strategy, counter: TokenCounter, future: Any = None
+    ) -> None:
         self.about, self.strategy, self.future = about, strategy, future
-        self.out = Outcomes()
-        self.numbers = Numbers(about.messages, count)
+        self.numbers = Numbers(about.messages, counter.of)
+        self.out = Outcomes(self.numbers.written)
+        self._border = Border(strategy, counter, self.numbers.count, self.charge, self.offload)
         self._threads: dict[str, Thread] = {}
-        self._store: Any = None
-        self._resolve: Any = None
-        for store in strategy.plugins.get("store", ()):
-            instance, self._store = started(store)
-            self._resolve = getattr(instance, "resolve", None)
-        self._summarize, self._consume = self._call("summarizer"), self._call("consumer")
-        self._stored, self._full = Side(self._call("evaluator")), Side(self._call("evaluator"))
+        self._store, self._summarize, self._consume = map(
+            self._code, ("store", "summarizer", "consumer")
+        )
+        self._stored = Side(self._code("evaluator", "stored"))
+        self._full = Side(self._code("evaluator", "full"))
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
-            Router(plugin, started(plugin)[1], started(plugin)[1])
-            for plugin in strategy.plugins.get("routers", ())
+            Router(plugin, *(self._started("routers", place, side) for side in ("stored", "full")))
+            for place, plugin in enumerate(strategy.plugins.get("routers", ()))
         ]
         self._state: dict[str, Any] = {}  # as the last decision was recorded
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
@@ -102,9 +134,13 @@ class Loop:
         self._offloaded: dict[str, str] = {}  # texts by handle
         self._last: AnyStep | None = None
 
-    def _call(self, slot: str) -> Any:
-        plugins: tuple[Plugin, ...] = self.strategy.plugins.get(slot, ())
-        return started(plugins[0])[1] if plugins else None
+    def _code(self, slot: str, instance: str = "") -> Any:
+        """An instance of what fills a slot; None for an empty one."""
+        return self._started(slot, 0, instance) if self.strategy.plugins.get(slot) else None
+
+    def _started(self, slot: str, place: int, instance: str) -> Callable[..., Any]:
+        plugin = self.strategy.plugins[slot][place]
+        return self._border.code(slot, place, instance) if plugin.own else started(plugin)
 
     def _thread(self, name: str) -> Thread:
         """The thread of a name, with a compactor of its own."""
@@ -113,30 +149,24 @@ class Loop:
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
             window_tokens = self.about.window_tokens or DEFAULT_WINDOW_TOKENS
             frame = Frame(self.about.framing, window_tokens, self.future)
-            compact = self._call("compactor")
-            self._threads[name] = Thread(
-                self.numbers, compact, _recorded_history, frame, per_call=per_call
-            )
+            compact = self._code("compactor", name)
+            recorded = started(build("compactor", "recorded"))
+            self._threads[name] = Thread(self.numbers, compact, recorded, frame, per_call=per_call)
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
 
     def outcomes(self, events: Iterable[Event]) -> Outcomes:
-        """The outcomes of some events, with all messages written so far.
-
-        A strategy that raises ends them with its failure.
-        """
+        """The outcomes of some events. A strategy that raises ends them with its failure."""
         try:
             if self.strategy.broken:
                 raise Broken("strategy", StrategyError(self.strategy.broken))
-            with offloaded_to(self.offload):
+            with self._border, offloaded_to(self.offload):
                 for event in events:
                     self.take(event)
         except Broken as error:
-            self.out.failure = failed(error, self.at)
-        out, self.out = self.out, Outcomes()
-        out.written = self.numbers.written
-        return out
+            self.out.failure = Failure(step=self.at, slot=error.slot, error=error.text)
+        return self.out
 
     def take(self, event: Event) -> None:
         """Take the next event of the recording. Raises Broken."""
@@ -244,18 +274,10 @@ class Loop:
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
         with InSlot("store"):
-            record: Record = self._store(step)
-            stored = record.value if record.handle is None else self._behind(record.handle)
+            record, behind = self._store(step)
+            stored = record.value if record.handle is None else behind
             compact_json(stored)  # what cannot be written cannot be read back
         return record, stored
-
-    def _behind(self, handle: str) -> Any:
-        """The value behind a record's handle; None where it does not resolve."""
-        try:
-            value = None if self._resolve is None else self._resolve(handle)
-            return plain_data(awaited(value)) if self.strategy.own else value
-        except Exception:
-            return None
 
     def _summary_of(self, step: ToolResult) -> Any:
         """The summarizer's answer; None for an empty slot too."""
@@ -358,11 +380,6 @@ def read_back(record: Record, stored: Any) -> Record:
     is_data = record.handle is not None and isinstance(stored, dict | list)
     result_type = "structured" if is_data else record.result_type
     return msgspec.structs.replace(record, value=stored, result_type=result_type)
-
-
-def _recorded_history(window: Window) -> Any:
-    """The history as the recorded harness left it: what an empty slot does."""
-    return build("compactor", "recorded").start()[1](window)
 
 
 def _with_text(message: Message, text: str) -> Message:

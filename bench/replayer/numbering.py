@@ -57,13 +57,6 @@ class Numbers:
         self._by_content: dict[Any, int] = {}
         self._unread: list[tuple[Message, int]] = []
         self._tokens: dict[int, int] = {}
-        self._learned = 0  # the written messages at the start that were counted elsewhere
-
-    def learn(self, sizes: Sequence[int]) -> None:
-        """The tokens of the next written messages, as they were counted elsewhere."""
-        for size in sizes:
-            self._tokens.setdefault(self.first + self._learned, size)
-            self._learned += 1
 
     def know(self, message: Message, number: int, tokens: int) -> None:
         """A message of the recording has come."""

@@ -1,19 +1,17 @@
-"""Values that a strategy is given, copied, and what it answers as plain data."""
+"""The answers of a strategy as plain data."""
 
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from ..model import MAX_DEPTH, ToolCall, compact_json
-from ..model.errors import StrategyError, one_line
+from ..model import MAX_DEPTH, compact_json
+from ..model.errors import StrategyError
 
-_Kind = TypeVar("_Kind", bound=msgspec.Struct)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
@@ -21,16 +19,6 @@ _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (float, float.__float__),
     (PurePath, str),
 )
-
-
-def copied(value: Any) -> Any:
-    """A value that shares no list, mapping or struct with the given one.
-
-    >>> given = {"rows": [1, 2]}
-    >>> copied(given) == given, copied(given)["rows"] is given["rows"]
-    (True, False)
-    """
-    return pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
 
 def plain_data(value: Any, levels: int = MAX_DEPTH) -> Any:
@@ -67,6 +55,9 @@ def _of_object(value: Any, kind: type, levels: int) -> Any:
     try:
         return plain_data(msgspec.to_builtins(value), levels - 1)
     except TypeError:
+        if isinstance(value, msgspec.Struct):  # one that holds such an object
+            names = value.__struct_fields__
+            return {name: plain_data(getattr(value, name), levels - 1) for name in names}
         if callable(getattr(value, "model_dump", None)):
             return plain_data(value.model_dump(mode="json"), levels - 1)
         for exact, convert in _EXACT:
@@ -82,21 +73,3 @@ def _key(key: Any, levels: int) -> Any:
     return (
         compact_json(key) if key is None or isinstance(key, bool) else plain_data(key, levels - 1)
     )
-
-
-def plain_struct(kind: type[_Kind], value: Any) -> _Kind:
-    """A copy of exactly this type with plain data of the declared types in it. Raises
-    StrategyError.
-    """
-    fields = {name: getattr(value, name) for name in kind.__struct_fields__}
-    try:
-        return msgspec.convert({name: _field(item) for name, item in fields.items()}, kind)
-    except msgspec.ValidationError as error:
-        raise StrategyError(f"{kind.__name__}: {one_line(error)}") from None
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, tuple) and value and all(isinstance(item, ToolCall) for item in value):
-        names = ToolCall.__struct_fields__
-        return [{name: plain_data(getattr(item, name)) for name in names} for item in value]
-    return plain_data(value)

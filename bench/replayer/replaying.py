@@ -11,7 +11,16 @@ import msgspec
 
 from ..evidence.contents import TraceContents
 from ..evidence.future import Future, future_of
-from ..model import Decision, ModelTurn, Record, RouteDecision, ToolResult, ToolsChanged, Trace
+from ..model import (
+    Decision,
+    Failure,
+    ModelTurn,
+    Record,
+    RouteDecision,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+)
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
@@ -21,11 +30,9 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .loop import Loop, read_back
+from .failures import Broken, InSlot
+from .loop import About, Loop, Outcomes, read_back
 from .numbering import Asked, Event, Recorded
-from .outcomes import About, Broken, InSlot, Outcomes, failed
-from .plain import copied
-from .remote import RemoteLoop
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
@@ -94,7 +101,8 @@ class Replayer:
         try:
             results.extend(map(self._extracted_from, out.results))
         except Broken as error:
-            out.failure = out.failure or failed(error, out.results[len(results)].step)
+            step = out.results[len(results)].step
+            out.failure = out.failure or Failure(step=step, slot=error.slot, error=error.text)
         return Replay(
             strategy=strategy.name,
             spec=strategy.spec,
@@ -110,12 +118,12 @@ class Replayer:
 
     def _outcomes(self, strategy: Strategy, events: Iterable[Event]) -> Outcomes:
         """The outcomes of some events."""
-        if strategy.own:
-            with RemoteLoop(strategy, self.about, self.counter) as remote:
-                return remote.outcomes(events)
-        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
+        reads_on = any(
+            not plugin.own and plugin.attribute("needs_future", False)
+            for plugin in strategy.everything
+        )
         future = self.future if reads_on else None
-        return Loop(self.about, strategy, self.counter.of, future).outcomes(events)
+        return Loop(self.about, strategy, self.counter, future).outcomes(events)
 
     def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome with the findings extracted from the stored and from the untruncated record."""
@@ -131,7 +139,7 @@ class Replayer:
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with InSlot("extractor"):
-            findings = {name: extract(copied(record)) for name, extract in self._extractors}
+            findings = {name: extract(record) for name, extract in self._extractors}
         return {name: value for name, value in findings.items() if value is not None} or None
 
     def _labelled(self, decision: Decision) -> Decision:

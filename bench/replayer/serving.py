@@ -1,81 +1,153 @@
-"""The child's side of a replay: the loop runs there, is told one event after the other, and its
-outcomes go back as plain data.
+"""The child's side of a replay: somebody's own code in its slots, one call after the other.
+
+A call comes as data: a slot, its values, and the messages that are new. So does its answer go.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import pickle
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
-from ..model import Counting, Failure, Message
-from ..model.replay import StepOutcome
-from ..plugins.worker import Answer
-from ..strategies import Strategy
-from ..strategies.sandboxed import Ready
+from ..model import Counting, Message, as_text
+from ..model.errors import StrategyError
+from ..model.outcome import Amount
+from ..plugins import worker
+from ..strategies import Edits, Strategy, Window
+from ..strategies.offloading import offloaded_to
 from ..tokens.counting import TokenCounter
+from .answers import started
 from .cassettes import go_offline, refused
-from .loop import Loop
-from .outcomes import UNTRUNCATED, About
-from .plain import plain_struct
+from .failures import reason_of
+from .numbering import Count, Numbers
+from .plain import plain_data
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
+    from ..strategies.sandboxed import Ready
 
+WRITTEN = 1 << 40
+"""The number of the first message that a strategy writes; those that it is given count from 0."""
+
+Number = Annotated[int, msgspec.Meta(ge=0)]
 _encoded = json.JSONEncoder(check_circular=False).encode
 
 
-def open_loop(
-    link: Link, ready: Ready, number: int, about: About, encoding: str, counting: Counting
-) -> Answer:
-    """A function that takes the events of one replay and answers with their outcomes."""
-    counter = TokenCounter(encoding, counting, elsewhere=link.count)
-    served = ServedLoop(ready.strategy(number), about, counter)
-    go_offline(ready.place.base, lambda *used: served.loop.charge(*used))
+class Address(NamedTuple):
+    """The code that is called: what fills a slot, at its place there, and its instance.
+
+    A compactor has an instance for each thread, a router and an evaluator one for each side.
+    """
+
+    slot: str
+    place: int = 0
+    instance: str = ""
+
+
+class EditsByNumber(msgspec.Struct):
+    """A compactor's `Edits`, its messages by number."""
+
+    messages: list[Number]
+    written: list[tuple[list[Number], str]]
+    parts: dict[str, int]
+
+
+class CallAnswer(msgspec.Struct):
+    """The answer to one call: a value or an error, and all that the code did beside it.
+
+    `written` are its messages that are new, `asked` the tokens that models of its own read and
+    wrote, `offloaded` the texts behind the names that it shows.
+    """
+
+    value: Any = None
+    written: list[Message] = []
+    asked: list[tuple[Amount, Amount, str | None]] = []
+    offloaded: dict[str, str] = {}
+    error: str = ""
+
+
+def open_code(
+    link: Link, ready: Ready, number: int, encoding: str, counting: Counting
+) -> worker.Answer:
+    """A function that answers the calls of one replay."""
+    served = ServedCode(
+        ready.strategy(number), TokenCounter(encoding, counting, elsewhere=link.count).of
+    )
+    go_offline(ready.place.base, served.charge)
     return served.answer
 
 
-class ServedLoop:
-    """The loop of one strategy, which starts with the first request."""
+class ServedCode:
+    """The code of one strategy during one replay. Each instance starts with its first call."""
 
-    def __init__(self, strategy: Strategy, about: About, counter: TokenCounter) -> None:
-        self._strategy, self._about, self._counter = strategy, about, counter
-        self._sent = 0  # the written messages that the other side has
+    def __init__(self, strategy: Strategy, count: Count) -> None:
+        self._strategy, self._numbers = strategy, Numbers(WRITTEN, count)
+        self._code: dict[Address, Callable[..., Any]] = {}
+        self._given: list[Message] = []
+        self._out = CallAnswer()
 
-    @functools.cached_property
-    def loop(self) -> Loop:
-        """The loop itself."""
-        return Loop(self._about, self._strategy, self._counter.of)
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """A model of the code's own has read and written so many tokens."""
+        self._out.asked.append((read, written, model))
 
-    def answer(self, body: bytes) -> bytes:
-        """The outcomes of some events. With them come the tokens of what was written before."""
-        events, sizes = pickle.loads(body)
-        self.loop.numbers.learn(sizes)
-        out = self.loop.outcomes(events)
-        out.written = [plain_struct(Message, one) for one in out.written[self._sent :]]
-        self._sent += len(out.written)
-        out.results = [self._crossing(outcome) for outcome in out.results]
-        if refused():  # also where the code went on without an answer
-            slot = out.failure.slot if out.failure else slot_of(self._strategy)
-            out.failure = Failure(step=self.loop.at, slot=slot, error=refused())
+    def answer(self, request: bytes) -> bytes:
+        """The answer to one call, as JSON."""
+        sent = len(self._numbers.written)
+        self._out = out = CallAnswer()
+        try:
+            with offloaded_to(self._offload):
+                out.value = plain_data(self._called(*pickle.loads(request)))
+            out.written = plain_data(self._numbers.written[sent:])
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:
+            out.error = reason_of(error)
+        out.error = refused() or out.error  # also where the code went on without an answer
         return _encoded(msgspec.to_builtins(out)).encode("ascii")
 
-    def _crossing(self, outcome: StepOutcome) -> StepOutcome:
-        """An outcome without values that stand in the recording, or twice."""
-        if "store" not in self._strategy.plugins:
-            return msgspec.structs.replace(outcome, record=UNTRUNCATED, stored=None)
-        if outcome.record.handle is None:
-            return msgspec.structs.replace(outcome, stored=None)
-        return outcome
+    def _called(
+        self, address: Address, new: Sequence[tuple[Message, int]], first: Any, *rest: Any
+    ) -> Any:
+        for message, tokens in new:
+            self._numbers.know(message, len(self._given), tokens)
+            self._given.append(message)
+        if address not in self._code:
+            self._code[address] = started(self._strategy.plugins[address.slot][address.place])
+        first = self._with_messages(first)
+        answer = self._code[address](first, *rest)
+        return self._by_number(answer, first) if isinstance(first, Window) and answer else answer
 
+    def _offload(self, name: str, value: Any) -> None:
+        self._out.offloaded[name] = as_text(plain_data(value))
 
-def slot_of(strategy: Strategy) -> str:
-    """The slot to name where somebody's own code gave no answer; `strategy` for one of several."""
-    own = [plugin for plugin in strategy.everything if plugin.own]
-    if len(own) != 1:
-        return "strategy"
-    kind, name = own[0].entry.kind, own[0].entry.name
-    return f"router {name}" if kind == "router" else kind
+    # ------------------------------------------------------------ messages by number
+
+    def _with_messages(self, given: Any) -> Any:
+        """The value of a slot with the messages themselves instead of their numbers."""
+        if isinstance(given, Window):
+            messages, added = map(self._messages, (given.messages, given.added))
+            return replace(given, messages=messages, added=added, count=self._numbers.count)
+        if isinstance(given, dict) and "prompt" in given:
+            return {**given, "prompt": self._messages(given["prompt"])}
+        return given
+
+    def _messages(self, numbers: Any) -> list[Message]:
+        written = self._numbers.written
+        return [self._given[n] if n < WRITTEN else written[n - WRITTEN] for n in numbers]
+
+    def _by_number(self, edits: Edits, window: Window) -> EditsByNumber:
+        """The edits of a compactor. Raises StrategyError for what is no message."""
+        written = [(self._numbered(one.read), one.text) for one in edits.written]
+        messages = self._numbered(edits.applied(window.messages))
+        return EditsByNumber(messages, written, plain_data(dict(edits.parts)))
+
+    def _numbered(self, messages: Sequence[Any]) -> list[int]:
+        for message in messages:
+            if not isinstance(message, Message):
+                kind = type(message).__name__
+                raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+        return list(map(self._numbers.of, messages))

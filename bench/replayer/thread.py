@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from ..model import ContextEdit, ContextReset, Message
 from ..model.replay import Call
 from ..strategies import Edits, Window
-from .answers import edits_of
 from .numbering import Asked, Numbers, alike
 
-Compact = Callable[[Window], Any]
+Compact = Callable[[Window], Edits | None]
 
 
 class History:
@@ -117,8 +116,7 @@ class Thread:
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        window = self._window(asked)
-        edits = edits_of(compact(window), window)
+        edits = compact(self._window(asked))
         if edits is not None:
             self._shown.become(edits.applied(self._given.messages))
         elif self._given is not self._shown:

@@ -22,10 +22,10 @@ from ..plugins.loader import (
     is_installed,
     not_here,
 )
-from ..plugins.registry import Entry, Plugin
+from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
-from . import Strategy, strategy_of
+from . import Strategy, checked, strategy_of
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -80,23 +80,32 @@ class Sandbox:
     number: int
 
 
-class _Description(msgspec.Struct, frozen=True):
-    """A strategy as its child describes it, and its files; or an error, which may end a process.
+class _DescribedPlugin(msgspec.Struct, frozen=True):
+    """A plug-in as its child describes it; `own` is code that runs in the child alone."""
 
-    By slot it has the spec of each plug-in, True behind one with somebody's own code.
-    """
+    spec: str
+    name: str
+    own: bool
+    declared: dict[str, str]
+
+    def plugin(self, slot: str) -> Plugin:
+        """The plug-in itself where the bench has it, else as far as it is known here."""
+        kind = "router" if slot == "routers" else slot
+        if not self.own:
+            return build(kind, self.spec)
+        entry = Entry(kind, self.name, None, self.declared, own=True)
+        return Plugin(parse_spec(self.spec), entry, {})
+
+
+class _Description(msgspec.Struct, frozen=True):
+    """A strategy as its child describes it, and its files; or an error, which may end a process."""
 
     name: str = ""
-    plugins: dict[str, tuple[tuple[str, bool], ...]] = {}
+    plugins: dict[str, tuple[_DescribedPlugin, ...]] = {}
     files: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     error: str = ""
     ended: bool = False
-
-    def plugin(self, slot: str, spec: str, own: bool) -> Plugin:
-        """A plug-in as far as it is known here."""
-        kind = "router" if slot == "routers" else slot
-        return Plugin(parse_spec(spec), Entry(kind, spec, None, own=own), {})
 
 
 def put_together(
@@ -181,12 +190,13 @@ def described(sandbox: Sandbox, name: str | None) -> Strategy:
     if facts.error:
         raise (EndedError if facts.ended else SpecError)(facts.error)
     plugins = {
-        slot: tuple(facts.plugin(slot, spec, own) for spec, own in several)
+        slot: tuple(item.plugin(slot) for item in several)
         for slot, several in facts.plugins.items()
     }
     # By another name it would slip past its gates.
     own = name or facts.name
-    return Strategy(own, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
+    strategy = Strategy(own, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
+    return checked(strategy)
 
 
 def _broken(name: str | None, item: Any, problem: str) -> Strategy:
@@ -273,7 +283,7 @@ def _open_description(link: Link, ready: Ready, number: int) -> Answer:
         try:
             strategy = ready.strategy(number)
             plugins = {
-                slot: tuple((str(plugin.spec), plugin.own) for plugin in several)
+                slot: tuple(map(_description_of, several))
                 for slot, several in strategy.plugins.items()
             }
             facts = _Description(strategy.name, plugins, imported_files(), strategy.says)
@@ -282,3 +292,9 @@ def _open_description(link: Link, ready: Ready, number: int) -> Answer:
         return msgspec.json.encode(facts)
 
     return answer
+
+
+def _description_of(plugin: Plugin) -> _DescribedPlugin:
+    declared = {name: plugin.attribute(name) for name in ("at", "loop", "mode")}
+    named = {name: str(value) for name, value in declared.items() if value is not None}
+    return _DescribedPlugin(str(plugin.spec), plugin.entry.name, not plugin.shipped, named)

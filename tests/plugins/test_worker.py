@@ -174,32 +174,26 @@ def test_a_router_is_not_told_the_route_that_was_recorded(replayed):
 
 
 @pytest.mark.slow
-def test_what_a_strategy_is_given_is_its_own(replayed):
-    code = "def f(given):\n    given.arguments['x'] = 1\n    return given.text\n"
-    found = replayed(code)
-    assert found.failure is not None
+def test_a_replay_begins_with_the_code_as_it_was_imported(replayed):
     alone = "state = []\ndef f(given):\n    state.append(1)\n    return str(len(state))\n"
     assert texts(replayed(alone)) == texts(replayed(alone)) == ["1", "2"]
 
 
 FORGED = {
-    "a message of nobody": "calls=[(3, 'main', 0, [999])]",
-    "a message before the first": "calls=[(3, 'main', 0, [-1])]",
-    "more than the last prompt had": "calls=[(3, 'main', 9, [])]",
-    "no prompt": "calls=[]",
-    "another value": "calls=[1, 2]",
-    "another kind of answer": "handles=7",
-    "fewer tokens than none": "own_calls=[{'step': 3, 'consumed_tokens': -9, 'produced_tokens': 0}]",
-    "a step that is not there yet": "own_calls=[{'step': 99, 'consumed_tokens': 9, 'produced_tokens': 0}]",
+    "a message of nobody": "value={'messages': [999], 'written': [], 'parts': {}}",
+    "a message before the first": "value={'messages': [-1], 'written': [], 'parts': {}}",
+    "a message that was never written": "value={'messages': [(1 << 40) + 7], 'written': [], 'parts': {}}",
+    "another value": "value=[1, 2]",
+    "another kind of answer": "offloaded=7",
+    "fewer tokens than none": "asked=[(-9, 0, None)]",
     "half a message": "written=[{'role': 'user'}]",
-    "a result by another message": "results=[{**one, 'message': 0} for one in answer.get('results', [])]",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
-    """The answer is data: the child may answer anything, but on no other steps or messages."""
+    """The answer is data: the child may answer anything, but with no other messages than there are."""
     code = "import json, bench.replayer.serving as t\nt._encoded = lambda answer: json.dumps({**answer, "
     code += f"**dict({FORGED[what]})}})\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")

@@ -1,0 +1,165 @@
+"""The way to somebody's own code during one replay: calls go out as data, answers come as data."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from ..model import Message, Record, Reply
+from ..model.errors import StrategyError, one_line
+from ..plugins.worker import NoAnswer
+from ..strategies import Edits, Strategy, Window, Written
+from ..strategies.functions import error_line
+from ..tokens.counting import TokenCounter
+from .answers import Decision
+from .numbering import Count
+from .serving import WRITTEN, Address, CallAnswer, EditsByNumber, ServedCode, open_code
+
+_TIMES, _MORE = 100, 10_000_000
+"""The bytes that a strategy may answer: so many times what it was given, and so many more. All are
+measured here.
+"""
+
+_ANSWERS: dict[str, Any] = {
+    "summarizer": Any,
+    "store": tuple[Record, Any],
+    "consumer": Reply,
+    "evaluator": dict[str, Any] | None,
+    "routers": Decision | None,
+    "compactor": EditsByNumber | None,
+}
+"""By slot the type of what comes back."""
+
+
+class Border:
+    """The calls of one strategy's own code, answered by a session of its child, which ends with the
+    block. Code that cannot be sent to a child is called here, in the same way.
+
+    `count` gives the tokens of a message that the code is handed, `charge` and `offload` take what
+    the code does beside its answers.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        counter: TokenCounter,
+        count: Count,
+        charge: Callable[[int, int, str | None], None],
+        offload: Callable[[str, str], None],
+    ) -> None:
+        self._strategy, self._counter, self._count = strategy, counter, count
+        self._charge, self._offload = charge, offload
+        self._open = contextlib.ExitStack()
+        self._numbers: dict[Message, int] = {}
+        self._given: list[Message] = []
+        self._written: list[Message] = []
+        self._new: list[tuple[Message, int]] = []
+        self._room = _MORE
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        self._open.close()
+        vars(self).pop("_answer", None)  # with what answered here the programs end that it started
+
+    def code(self, *address: Any) -> Callable[..., Any]:
+        """The code at an address, as what takes and gives the values of its slot.
+
+        It raises StrategyError for an error of the code, and for an answer that is none.
+        """
+        return functools.partial(self._called, Address(*address))
+
+    def _called(self, address: Address, *given: Any) -> Any:
+        first = self._by_number(given[0])
+        sent = pickle.dumps((address, self._new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
+        self._new.clear()
+        answer = self._asked(sent)
+        for used in answer.asked:
+            self._charge(*used)
+        for name, text in answer.offloaded.items():
+            self._offload(name, text)
+        if answer.error:
+            raise StrategyError(one_line(answer.error))
+        self._numbers |= zip(
+            answer.written, range(WRITTEN + len(self._written), WRITTEN << 1), strict=False
+        )
+        self._written += answer.written
+        value = _read(answer.value, _ANSWERS[address.slot])
+        return self._edits(value) if isinstance(value, EditsByNumber) else value
+
+    def _asked(self, sent: bytes) -> CallAnswer:
+        """The answer to a call. Raises StrategyError for none that can be read."""
+        try:
+            body = self._answer(sent)
+        except NoAnswer as why:
+            text = f"{why} — a strategy returns or raises" if why.ended else str(why)
+            raise StrategyError(text) from None
+        except MemoryError as error:  # of code that runs here
+            raise StrategyError(error_line(error)) from error
+        self._room += _TIMES * len(sent) - len(body)
+        if self._room < 0:
+            what = f"it answers more than {_TIMES} times as much as it was given"
+            raise StrategyError(f"{what}, and {_MORE:,} bytes")
+        answer: CallAnswer = _read(body, CallAnswer)
+        return answer
+
+    @functools.cached_property
+    def _answer(self) -> Callable[[bytes], bytes]:
+        """What answers a call: a session of the child, which begins here, or this process."""
+        strategy, counter = self._strategy, self._counter
+        if strategy.sandbox is None:
+            return ServedCode(strategy, counter.of).answer
+        child, number = strategy.sandbox.child, strategy.sandbox.number
+        given = number, counter.encoding, counter.counting
+        session = child.session(open_code, *given, count=counter.encoded)
+        ask: Callable[[bytes], bytes] = self._open.enter_context(session).ask
+        return ask
+
+    # ------------------------------------------------------------ messages by number
+
+    def _by_number(self, given: Any) -> Any:
+        """The value of a slot with numbers instead of its messages."""
+        if isinstance(given, Window):
+            messages, added = map(self._numbered, (given.messages, given.added))
+            crossing: Any = {"messages": messages, "added": added, "count": None, "future": None}
+            return replace(given, **crossing)
+        if isinstance(given, dict) and "prompt" in given:
+            return {**given, "prompt": self._numbered(given["prompt"])}
+        return given
+
+    def _numbered(self, messages: Sequence[Message]) -> list[int]:
+        for message in messages:
+            if message not in self._numbers:
+                self._numbers[message] = len(self._given)
+                self._given.append(message)
+                self._new.append((message, self._count(message)))
+        return [self._numbers[message] for message in messages]
+
+    def _edits(self, given: EditsByNumber) -> Edits:
+        written = [Written(self._messages(read), text) for read, text in given.written]
+        return Edits(messages=self._messages(given.messages), written=written, parts=given.parts)
+
+    def _messages(self, numbers: Sequence[int]) -> list[Message]:
+        """The messages of some numbers. Raises StrategyError for one that does not exist."""
+        try:
+            return [self._given[n] if n < WRITTEN else self._written[n - WRITTEN] for n in numbers]
+        except IndexError:
+            raise StrategyError("its answer holds messages that do not exist") from None
+
+
+def _read(given: Any, kind: Any) -> Any:
+    """A value, or the JSON of one, as a value of a type. Raises StrategyError where it does not
+    fit.
+    """
+    try:
+        return msgspec.convert(json.loads(given) if isinstance(given, bytes) else given, kind)
+    except (ValueError, RecursionError) as error:
+        raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
