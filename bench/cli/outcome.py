@@ -6,12 +6,12 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
-from .saying import Show, obey, progress_line, say
+from .saying import obey, say
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -54,9 +54,8 @@ def finish(
         first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
     )
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
-    with progress_line("kB written") as progress:
-        text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
-        streamed = write_reports(comparisons, outputs, form, beside, progress)
+    text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
+    streamed = write_reports(comparisons, outputs, form, beside)
     if streamed is not None:
         print_report(streamed, sentence)
         raise Concluded(code)
@@ -88,27 +87,17 @@ def write_reports(
     outputs: Sequence[Path],
     form: str | None,
     beside: Mapping[Path, bytes] | None = None,
-    progress: Show | None = None,
 ) -> bytes | None:
-    """Write the reports, and `beside`; gives the report that is to be printed, None for none.
-
-    `progress` is called with the kB written.
-    """
+    """Write the reports, and `beside`; gives the report that is to be printed, None for none."""
     from ..files.writing import write_together
     from ..reports import format_of, pieces
 
-    done = 0
-
-    def encoded(parts: Iterator[str]) -> Iterator[bytes]:
-        nonlocal done
-        for part in parts:
-            data = part.encode("utf-8", "replace")
-            done += len(data)
-            if progress:
-                progress(done // 1000, None)
-            yield data
-
-    reports = {output: encoded(pieces(comparisons, format_of(output, form))) for output in outputs}
+    reports = {
+        output: (
+            part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output, form))
+        )
+        for output in outputs
+    }
     streamed = reports.pop(STREAM, None)
     write_together({**(beside or {}), **reports})
     return None if streamed is None else b"".join(streamed)

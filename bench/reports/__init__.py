@@ -47,13 +47,7 @@ def report(compared: Compared, title: str = "") -> Report:
     begins = changes if reading.failed or compared.moves else answer
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
-    return Report(
-        title or title_of(compared),
-        _about(reading),
-        first_line(compared),
-        sections,
-        _footer(reading),
-    )
+    return Report(title or title_of(compared), _about(reading), first_line(compared), sections)
 
 
 def title_of(compared: Compared) -> str:
@@ -93,18 +87,6 @@ def _about(reading: Reading) -> str:
     against = f"{of(others, 'strategy', 'strategies')} against what runs today" if others else ""
     baseline = f"baseline {compared.against}" if compared.against else ""
     return " · ".join(filter(None, [data, reading.size, against, baseline]))
-
-
-def _footer(reading: Reading) -> str:
-    """The versions behind the numbers in one line."""
-    signature = reading.compared.signature
-    prices = [f"prices of {signature.prices_date}"] if signature.prices_date else []
-    versions = [
-        f"bench {signature.bench_version}",
-        *sorted({*signature.encodings.values()}),
-        *prices,
-    ]
-    return " · ".join([*versions, f"facts {signature.facts_version}"])
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:

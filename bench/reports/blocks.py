@@ -245,4 +245,3 @@ class Report:
     about: str
     verdict: str
     sections: tuple[Section, ...]
-    footer: str = ""

@@ -22,8 +22,6 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
         for section in report.sections:
             heading = "" if section is report.sections[0] else f"## {escape(section.heading)}\n\n"
             yield heading + markdown(section.blocks) + "\n\n"
-        if report.footer and report is reports[0]:
-            yield f"{escape(report.footer)}\n\n"
 
 
 def markdown(blocks: Iterable[Block]) -> str:

@@ -78,7 +78,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         *([of(gates, "gate")] if gates else []),
     ]
     title = f"{count(len(readings))} questions about what an agent remembers"
-    return Report(title, " · ".join(sizes), head.text + rest, sections, reports[0].footer)
+    return Report(title, " · ".join(sizes), head.text + rest, sections)
 
 
 def _sentence(

@@ -25,7 +25,7 @@ REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
 _UNNUMBERED = 8  # rows of a table without numbers
-_INACTIVE = 3  # more strategies that changed nothing than this are folded
+_INACTIVE = 3  # of more strategies that changed nothing a line names them
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 
@@ -51,21 +51,18 @@ class Reading:
         return {item.strategy: item for item in self.ranked}
 
     @cached_property
-    def folded(self) -> tuple[str, ...]:
-        """The strategies that changed nothing, where they are many: the table folds them."""
+    def inactive(self) -> tuple[str, ...]:
+        """The strategies that changed nothing, where they are many: they have no rows."""
         names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
         return names if len(names) > _INACTIVE else ()
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The number of each strategy's row, where they are many, for a chart without room.
-
-        The folded ones come last.
-        """
-        if len(self.ranked) <= _UNNUMBERED:
+        """The number of each strategy's row, where they are many, for a chart without room."""
+        names = [item.strategy for item in self.ranked if item.strategy not in self.inactive]
+        if len(names) <= _UNNUMBERED:
             return {}
-        names = [item.strategy for item in self.ranked if item.strategy not in self.folded]
-        return {name: place for place, name in enumerate((*names, *self.folded), 1)}
+        return {name: place for place, name in enumerate(names, 1)}
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""

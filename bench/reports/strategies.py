@@ -10,35 +10,36 @@ from ..comparison.rules import filled
 from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
 from ..model.errors import SpecError
-from .blocks import TONE_OF, Cell, Cells, Column, Fold, Heads, Span, Table, number, table
-from .charts import Range
-from .numbers import change, count, of, quantity
+from .blocks import TONE_OF, Cell, Cells, Column, Heads, Prose, Span, Table, muted, table
+from .numbers import change, count, listed, of
 from .reading import Reading
 from .rule_words import quoted, rule_failed
 
-Numbers = Sequence[tuple[Column, Callable[[Ranked], Cell]]]
-"""The columns between the name and the verdict, each with its cell for a strategy."""
+
+def strategies(
+    reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequence[Cell]]
+) -> Iterator[Table | Prose]:
+    """The table, with columns of numbers between the name and the verdict of each strategy.
+
+    Where many strategies changed nothing, a line below it names them.
+    """
+    rows = [
+        _row(reading, item, cells(item))
+        for item in reading.ranked
+        if item.strategy not in reading.inactive
+    ]
+    yield table("All strategies", ["strategy", *heads, Column("verdict", card=" ")], rows)
+    if names := reading.inactive:
+        many = of(len(names), "more strategy", "more strategies")
+        yield muted(f"{many} changed nothing on these runs: {listed(names)}.")
 
 
-def strategies(reading: Reading, name: str, numbers: Numbers) -> Iterator[Table | Fold]:
-    """The table; where many strategies changed nothing, they stand folded below it."""
-    rows = {item.strategy: _row(reading, item, numbers) for item in reading.ranked}
-    heads: Heads = ["strategy", *(column for column, _ in numbers), Column("verdict", card=" ")]
-    yield table(
-        name, heads, [row for strategy, row in rows.items() if strategy not in reading.folded]
-    )
-    if folded := reading.folded:
-        title = f"{of(len(folded), 'strategy', 'strategies')} changed nothing on these runs"
-        yield Fold(title, (table(title, heads, [rows[strategy] for strategy in folded]),))
-
-
-def _row(reading: Reading, item: Ranked, numbers: Numbers) -> Cells:
+def _row(reading: Reading, item: Ranked, cells: Sequence[Cell]) -> Cells:
     mark, place = reading.mark(item.strategy), reading.rows.get(item.strategy)
     about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
     name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)
     verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
-    cells = (Cell(name, about, mark=mark), *(cell_of(item) for _, cell_of in numbers))
-    return *cells, Cell(verdict, reason(reading, item))
+    return Cell(name, about, mark=mark), *cells, Cell(verdict, reason(reading, item))
 
 
 def spec_in_words(spec: str) -> str:
@@ -99,36 +100,3 @@ def _too_dear(reading: Reading, item: Ranked, cheaper: RuleResult) -> str:
         more = change(cheaper.value).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
     return f"may be chance: one of {count(len(reading.ranked) - 1)} tried"
-
-
-def measured(reading: Reading, metrics: Sequence[str]) -> Numbers:
-    """A column by metric: the value, and under a share its count over all runs.
-
-    The first is drawn too.
-    """
-    pairs: list[tuple[Column, Callable[[Ranked], Cell]]] = []
-    for metric in metrics:
-        column = number(reading.label(metric))
-        pairs.append((column, lambda item, metric=metric: _value(reading, item, metric)))  # type: ignore[misc]
-    drawn = (Column("0 to 100%", card="-"), lambda item: _share(reading, item, metrics[0]))
-    return (
-        [*pairs[:1], drawn, *pairs[1:]]
-        if metrics and reading.unit(metrics[0]) == "share"
-        else pairs
-    )
-
-
-def _value(reading: Reading, item: Ranked, metric: str) -> Cell:
-    value = reading.value(item.strategy, metric)
-    if value is None:
-        return Cell("–")
-    return Cell(quantity(value, reading.unit(metric)), reading.counts(item.strategy, metric))
-
-
-def _share(reading: Reading, item: Ranked, metric: str) -> Cell:
-    """The value of a share as a bar from 0 to 100%."""
-    value = reading.value(item.strategy, metric)
-    if value is None:
-        return Cell("")
-    alt = f"{reading.title(item.strategy)}: {quantity(value, 'share')}"
-    return Cell("", chart=Range(alt, value, (0.0, value), (0.0, 1.0), reading.mark(item.strategy)))

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Fold, Prose, Report, Table, muted, plain
+from .blocks import Block, Cell, Fold, Prose, Report, Table, plain
 from .numbers import of
 from .outline import DOTS, Items, Part, outline
 
@@ -34,8 +34,6 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
             is_first = section is report.sections[0]
             head = [] if is_first else [section.heading, "-" * len(section.heading), ""]
             yield "\n".join([*head, *lines_of(section.blocks, WIDTH), ""])
-        if report.footer and report is reports[0]:
-            yield report.footer + "\n"
 
 
 def terminal_text(
@@ -76,18 +74,14 @@ def _failed(compared: Compared) -> bool:
 
 
 def _first_screen(report: Report) -> list[Block]:
-    """The table and the line to copy, a line on what is folded; then what changed and failed gates."""
+    """The table and the line to copy; then what changed and the failed gates."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks = (
-        *sections.get("answer", ()),
-        *(one for one in sections.get("gates", ()) if not isinstance(one, Fold)),
-    )
-    tables = [
+    blocks = (*sections.get("answer", ()), *sections.get("gates", ()))
+    return [
         one
         for one in blocks
-        if isinstance(one, Table | Fold) or (isinstance(one, Prose) and one.role == "use")
+        if isinstance(one, Table) or (isinstance(one, Prose) and one.role == "use")
     ]
-    return [muted(f"{one.title} (-v)") if isinstance(one, Fold) else one for one in tables]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:

@@ -16,9 +16,11 @@ from ..blocks import (
     Drawing,
     Figure,
     Figures,
+    Heads,
     Prose,
     Section,
     Span,
+    Table,
     Text,
     Tone,
     muted,
@@ -28,7 +30,7 @@ from ..charts import Point, Range, Scatter
 from ..numbers import change, count, dollars, listed, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
-from ..strategies import Numbers, measured, reason, strategies
+from ..strategies import reason, strategies
 
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
 _MISSED_TURNS = "turns that would have missed something"
@@ -50,8 +52,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
     if reading.advice.advised and (line := reading.scenario_line(reading.advice.advised)):
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
-    numbers = _numbers(reading) if savings else measured(reading, reading.measures)
-    yield from strategies(reading, "All strategies", numbers)
+    yield from _prices_and_losses(reading) if savings else _measures(reading)
     if note := _note(reading):
         yield muted(note)
 
@@ -226,28 +227,57 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
 # ---------------------------------------------------------------- table
 
 
-def _numbers(reading: Reading) -> Numbers:
-    """Prices with and without the cache, the interval, the misses."""
+def _prices_and_losses(reading: Reading) -> Iterator[Table | Prose]:
+    """The table of strategies with prices, the interval of the one that decides, the misses."""
     scale = _scale(reading)
-    other, card = (
-        ("with cache", "cache")
-        if reading.advice.basis == "uncached"
-        else ("without cache", "no cache")
-    )
-    unit = "tokens" if reading.counts_tokens else "price"
-    return [
-        (
-            number(_axis(reading), unit),
-            lambda item: _price_cell(reading, item, reading.price(item)),
-        ),
-        (
-            Column("change, 95% interval", card="-"),
-            lambda item: _interval_cell(reading, item, scale),
-        ),
-        (number(other, card), lambda item: _price_cell(reading, item, reading.other_price(item))),
-        (number("missed turns", "missed"), lambda item: _share(item.missed_turns)),
-        (number("old facts kept", "old facts"), lambda item: _share(item.far_recall)),
+    uncached = reading.advice.basis == "uncached"
+    other = ("with cache", "cache") if uncached else ("without cache", "no cache")
+    heads: Heads = [
+        number(_axis(reading), "tokens" if reading.counts_tokens else "price"),
+        Column("change, 95% interval", card="-"),
+        number(*other),
+        number("missed turns", "missed"),
+        number("old facts kept", "old facts"),
     ]
+
+    def cells(item: Ranked) -> list[Cell]:
+        shares = [item.missed_turns, item.far_recall]
+        return [
+            _price_cell(reading, item, reading.price(item)),
+            _interval_cell(reading, item, scale),
+            _price_cell(reading, item, reading.other_price(item)),
+            *(Cell("–" if share is None else percent(share)) for share in shares),
+        ]
+
+    return strategies(reading, heads, cells)
+
+
+def _measures(reading: Reading) -> Iterator[Table | Prose]:
+    """The table of strategies with the measures of a scenario that is not about savings.
+
+    A share has its count over all runs; the first is drawn too.
+    """
+    first, *others = reading.measures
+    heads: Heads = [number(reading.label(first)), Column("0 to 100%", card="-")]
+    heads += [number(reading.label(metric)) for metric in others]
+
+    def cell(item: Ranked, metric: str) -> Cell:
+        value = reading.value(item.strategy, metric)
+        note = "" if value is None else reading.counts(item.strategy, metric)
+        return Cell("–" if value is None else quantity(value, reading.unit(metric)), note)
+
+    def bar(item: Ranked) -> Cell:
+        value, mark = reading.value(item.strategy, first), reading.mark(item.strategy)
+        if value is None or reading.unit(first) != "share":
+            return Cell()
+        alt = f"{reading.title(item.strategy)}: {percent(value)}"
+        return Cell(chart=Range(alt, value, (0.0, value), (0.0, 1.0), mark))
+
+    return strategies(
+        reading,
+        heads,
+        lambda item: [cell(item, first), bar(item), *(cell(item, metric) for metric in others)],
+    )
 
 
 def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
@@ -279,10 +309,6 @@ def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | 
         return Cell()
     alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
     return Cell(chart=Range(alt, price.ratio - 1, ends, scale, mark, 0.0))
-
-
-def _share(value: float | None) -> Cell:
-    return Cell("–" if value is None else percent(value))
 
 
 def _note(reading: Reading) -> str:

@@ -27,8 +27,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
-    if assumed := _assumed(reading):
-        blocks += [Prose("Assumed", "heading"), Prose(assumed)]
+    blocks += [Prose("Assumed", "heading"), Prose(_assumed(reading))]
     if any(item.rules for item in reading.ranked):
         blocks += headed(_rules(reading))
     blocks += _constant_texts(reading)
@@ -86,7 +85,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 
 def _assumed(reading: Reading) -> str:
-    """The origin of tokens, prices and cache shares, and the error of the counts."""
+    """The version, the origin of tokens, prices and cache shares, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     shares = {item.cache_shares for item in facts}
     encodings = listed(sorted({*signature.encodings.values()}))
@@ -96,13 +95,14 @@ def _assumed(reading: Reading) -> str:
         else ""
     )
     parts = [
+        f"bench {signature.bench_version}, facts {signature.facts_version}",
         f"tokens by {encodings}{guessed}" if encodings else "",
         f"prices of {signature.prices_date}" if signature.prices_date else "",
         "cache shares by the provider's rules" if "assumed" in shares else "",
         "cache shares as recorded" if "recorded" in shares else "",
     ]
     text = sentence_case("; ".join(filter(None, parts)))
-    return " ".join(filter(None, [f"{text}." if text else "", _difference_of_counts(facts)]))
+    return " ".join(filter(None, [f"{text}.", _difference_of_counts(facts)]))
 
 
 def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
