@@ -93,10 +93,10 @@ def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
     for rule in base.rules:
         for name in _judged(base, rule):
             yield from _loosened_gate(rule, name, compared)
-    now, then = Runs(compared.runs), Runs(base.runs)
-    both, here = shared_runs(now, then), {run.id for run in compared.runs}
-    for name in (run.id for run in then.all if run.id not in both):
-        yield f"run {name} of the baseline {'is another recording now' if name in here else 'is gone'}"
+    then = Runs(base.runs)
+    both, here = shared_runs(Runs(compared.runs), then), {run.id for run in compared.runs}
+    for run in (run.id for run in then.all if run.id not in both):
+        yield f"run {run} of the baseline {'is another recording now' if run in here else 'is gone'}"
     for name in sorted(
         {name for rule in base.rules for name in _judged(base, rule)} & base.specs.keys()
     ):
