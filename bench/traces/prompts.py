@@ -257,11 +257,7 @@ class Prompts(Steps):
             summary = _summary(messages, places, len(thread.keys))
             steps = tuple(step for place in kept if (step := thread.steps[place]) is not None)
             text, own = "\n".join(messages[at].text for at in summary) or None, thread.group
-            self.add(
-                ContextReset(
-                    index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps
-                )
-            )
+            self.add(ContextReset, agent=own, thread=thread.name, t=t, summary=text, kept=steps)
         for at, (message, place) in enumerate(zip(messages, places, strict=True)):
             if place is not None:
                 prompt.steps[at] = thread.steps[place]

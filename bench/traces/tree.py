@@ -169,8 +169,8 @@ class Tree(Prompts):
                 "+".join(chosen),
                 function_name(span.name) or None,
                 self._agent(span),
-                thread,
-                span.end,
+                thread=thread,
+                t=span.end,
             )
 
     def _call(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import as_text
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
-from ..content import Blocks
+from ..content import content_of
 from ..messages import message, messages
 from ..parts import Unread
 from ..records import objects_of
@@ -191,7 +191,7 @@ def _prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
         span, "ai.prompt.messages", unread
     )
     if listed or system:
-        instructions = Blocks().add_all(system, unread).content
+        instructions = content_of(system, unread)
         first = [ReadMessage("system", instructions)] if instructions else []
         return [*first, *messages(_list(listed), unread)]
     values = _spread(span, "llm.input_messages", "gen_ai.prompt")
