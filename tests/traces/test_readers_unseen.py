@@ -26,21 +26,6 @@ def kinds(trace: Trace) -> list[str]:
     return [type(step).__name__ for step in trace.steps]
 
 
-def test_replies_as_nock_records_them(tmp_path: Path) -> None:
-    asked: list[dict[str, Any]] = [{"role": "user", "content": [{"text": "How many walls?"}]}]
-    called = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "walls", "input": {}}}]}
-    counted = {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "36"}]}}]}
-    answer = {"role": "assistant", "content": [{"text": "36 walls"}]}
-    replies = [
-        {"scope": "https://bedrock:443", "method": "POST", "path": "/model/nova/converse", "status": 200,
-         "body": {"messages": prompt}, "response": {"output": {"message": reply}, "stopReason": "end_turn"}}
-        for prompt, reply in ((asked, called), ([*asked, called, counted], answer))
-    ]  # fmt: skip
-    trace = read(tmp_path, replies)
-    assert kinds(trace) == ["UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
-    assert {turn.model for turn in trace.model_turns} == {"nova"}
-
-
 def test_a_generation_whose_input_is_one_message(tmp_path: Path) -> None:
     trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [
         {"id": "g", "traceId": "t", "type": "GENERATION", "name": "turn", "startTime": "2026-01-01T00:00:00Z",
@@ -75,35 +60,6 @@ def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) 
         load([(tmp_path / "empty.json").as_posix()])
 
 
-def frame(name: str, payload: dict[str, Any]) -> bytes:
-    """An event in a frame of AWS, its checksums left empty."""
-    headers = b"\x0b:event-type\x07" + len(name).to_bytes(2, "big") + name.encode()
-    body = json.dumps(payload).encode()
-    size = 16 + len(headers) + len(body)
-    return size.to_bytes(4, "big") + len(headers).to_bytes(4, "big") + bytes(4) + headers + body + bytes(4)
-
-
-def test_streams_in_frames_of_aws(tmp_path: Path) -> None:
-    tool = {"toolUse": {"toolUseId": "t1", "name": "walls"}}
-    stream = b"".join([
-        frame("messageStart", {"role": "assistant"}),
-        *(frame("contentBlockDelta", {"contentBlockIndex": at, "delta": {"text": text}}) for at, text in enumerate("I ask")),
-        frame("contentBlockStart", {"contentBlockIndex": 9, "start": tool}),
-        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": '{"level": '}}}),
-        frame("contentBlockDelta", {"contentBlockIndex": 9, "delta": {"toolUse": {"input": "2}"}}}),
-        frame("messageStop", {"stopReason": "tool_use"}),
-        frame("metadata", {"usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}),
-    ])  # fmt: skip
-    asked = {"messages": [{"role": "user", "content": [{"text": "How many walls?"}]}]}
-    reply = {"scope": "https://bedrock:443", "path": "/model/nova/converse-stream", "body": asked,
-             "response": stream.hex(), "responseIsBinary": True}  # fmt: skip
-    (turn,) = read(tmp_path, [reply]).model_turns
-    assert (turn.content, turn.finish_reason) == ("I ask", "tool_use")
-    assert [(call.name, call.arguments) for call in turn.tool_calls] == [("walls", {"level": 2})]
-    assert turn.usage is not None
-    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (7, 3)
-
-
 def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
     chunks = [
         {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
@@ -113,9 +69,7 @@ def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
            "prompt_eval_count": 9, "eval_count": 2}  # fmt: skip
     body = "\n".join(map(json.dumps, [*chunks, end]))
     asked = {"model": "qwen3", "messages": [{"role": "user", "content": "How many walls?"}]}
-    (turn,) = read(
-        tmp_path, [{"scope": "http://ollama", "path": "/api/chat", "body": asked, "response": body}]
-    ).model_turns
+    (turn,) = read(tmp_path, [{"request": asked, "response": body}]).model_turns
     assert (turn.content, turn.finish_reason) == ("36 walls", "stop")
     assert turn.usage is not None
     assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
