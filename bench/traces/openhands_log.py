@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from ..model import ContextReset, ModelTurn, Outcome, Part, TextPart, ToolCall
+from ..model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
 from .branches import paired
 from .content import Blocks, joined
-from .decoded import as_dict, dicts
+from .decoded import as_dict, as_list, dicts
 from .exchange import answers_of
 from .messages import ROLES
 from .records import arguments, dict_in, number, seconds_between, text, time_of
@@ -65,36 +65,20 @@ class EventLog(Steps):
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
         # When a call was made, if its answer made no other.
         self._asked: dict[str, float | None] = {}
-        self._last = ""  # the event before
 
     def event(self, event: Event) -> None:
         """Add one event: of the SDK (with a `kind`), or of the first agent (an `action` or an
         `observation`)."""
-        kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
-        kind, own = next(filter(None, kinds), ""), str(event.get("id"))
-        parent = text(event.get("parent_id"))
-        earlier = parent != self._last and parent in self._steps_of
-        self.unread.add("event after an earlier one than the last, read as after the last", earlier)
-        self._last = own
-        self.unread.extra_keys(event, _KNOWN, "an event")
         before, t = self.index, time_of(event.get("timestamp"), self.unread)
+        self.unread.extra_keys(event, _KNOWN, "an event")
         self._note_cost("run", dict_in(event, "llm_metrics"))
-        add = _KINDS.get(kind) or self._first_agents(event)
-        if add is not None:
+        kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
+        kind = next(filter(None, kinds), "")
+        if add := _KINDS.get(kind) or _of_first_agent(kind, event):
             add(self, event, t)
         elif kind not in _SILENT:
             self.unread.kind("event", kind)
-        self._steps_of.setdefault(own, range(before, self.index))
-
-    def _first_agents(self, event: Event) -> Callable[[EventLog, Event, float | None], None] | None:
-        """The method for an event of the first agent; None for one that is not read."""
-        is_agents = event.get("source") == "agent"
-        kind = event.get("action") or event.get("observation")
-        if kind in _SILENT or kind == "recall" or "kind" in event:
-            return None
-        if text(event.get("action")) and (is_agents or kind == "message"):
-            return EventLog._first_action if is_agents else EventLog._message
-        return EventLog._first_observation if text(event.get("observation")) else None
+        self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
 
     # ---------------------------------------------------------------- messages and answers
 
@@ -107,51 +91,27 @@ class EventLog(Steps):
     def _message(self, event: Event, t: float | None) -> None:
         """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
-        role = ROLES.get(str(message.get("role")), "user")
-        pictures = {"image_urls": args["image_urls"]} if args.get("image_urls") else None
+        pictures = {"image_urls": args.get("image_urls") or []}
         listed = (
             message.get("content"),
             event.get("extended_content"),
             args.get("content"),
             pictures,
         )
-        reasoning = self._reasoning(message) if role == "assistant" else None
-        said = ReadMessage(role, self._blocks(*listed).content, reasoning=reasoning)
-        if role == "assistant":
-            self._answer(str(event.get("llm_response_id")), event, said, t)
+        content = self._blocks(*listed).content
+        if ROLES.get(str(message.get("role"))) == "assistant":
+            turn = ReadMessage("assistant", content, reasoning=self._reasoning(message))
+            self._answer(str(event.get("llm_response_id")), event, turn, t)
         else:
-            self.say(said, t=t)
+            self.say(ReadMessage("user", content), t=t)
 
     def _action(self, event: Event, t: float | None) -> None:
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
-        call_id, name = text(event.get("tool_call_id")) or "", text(event.get("tool_name"))
-        call = ToolCall(
-            id=call_id, name=name or "unknown", arguments=arguments(written.get("arguments"))
-        )
-        thought = self._blocks(event.get("thought")).content
-        turn = ReadMessage("assistant", thought, (call,), self._reasoning(event))
+        given, name = arguments(written.get("arguments")), text(event.get("tool_name"))
+        call = ToolCall(id=_call_id(event), name=name or "unknown", arguments=given)
+        thought, reasoning = self._blocks(event.get("thought")).content, self._reasoning(event)
+        turn = ReadMessage("assistant", thought, (call,), reasoning)
         self._answer(str(event.get("llm_response_id")), event, turn, t)
-
-    def _first_action(self, event: Event, t: float | None) -> None:
-        """Add the answer that an action of the first agent came from."""
-        kind = str(event.get("action"))
-        args = dict_in(event, "args")
-        own = f"event{event.get('id')}"
-        metadata = dict_in(event, "tool_call_metadata")
-        response = dict_in(metadata, "model_response")
-        if answers := answers_of(response, self.unread):
-            self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or ""
-            self._answer(text(response.get("id")) or own, event, answers[0], t)
-        else:
-            given = {key: value for key, value in args.items() if key not in _OWN}
-            call = ToolCall(id=own, name=kind, arguments=given)
-            calls = () if kind in ("message", "finish") else (call,)
-            self._actions[str(event.get("id"))] = own
-            thought = text(args.get("content" if kind == "message" else "thought")) or ""
-            self._answer(own, event, ReadMessage("assistant", thought, calls), t)
-        if kind == "finish":
-            done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
-            self.outcome = Outcome(success=done, said_by="the agent, when it finished")
 
     def _answer(self, answer: str, event: Event, turn: ReadMessage, t: float | None) -> None:
         """Add an answer; one that is known already has the calls of a further action."""
@@ -161,9 +121,8 @@ class EventLog(Steps):
             calls = tuple(call for call in turn.calls if call.id not in known)
             self.called(calls)
             self._asked |= dict.fromkeys(known)  # several calls of one answer run side by side
-            self.steps[step.index] = msgspec.structs.replace(
-                step, tool_calls=step.tool_calls + calls
-            )
+            calls = step.tool_calls + calls
+            self.steps[step.index] = msgspec.structs.replace(step, tool_calls=calls)
         else:
             self._asked |= {call.id: t for call in turn.calls}
             self._answers[answer] = self.say(turn, t=t)
@@ -175,7 +134,7 @@ class EventLog(Steps):
     def _observation(self, event: Event, t: float | None) -> None:
         """A result as the model saw it: each of its texts clipped, then what the agent's context
         added."""
-        observation, call_id = dict_in(event, "observation"), text(event.get("tool_call_id")) or ""
+        observation = dict_in(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
         texts = _texts(blocks)
@@ -189,55 +148,78 @@ class EventLog(Steps):
         folder = text(observation.get("full_output_save_dir")) if tool else None
         clips = [clipped(one, limit, folder, tool) for one in texts]
         more = _texts(self._blocks(event.get("extended_content")))
-        pictures: list[Part] = [part for part in blocks.parts if not isinstance(part, TextPart)]
         if screenshot := text(observation.get("screenshot_data")):
-            pictures += self._blocks({"image_urls": [f"data:image/png;base64,{screenshot}"]}).parts
-        # Marks of pasting.
+            blocks.add_all(
+                {"type": "image", "mime_type": "image/png", "data": screenshot}, self.unread
+            )
+        pictures = [part for part in blocks.parts if not isinstance(part, TextPart)]
+        content = joined([TextPart(text="\n".join([*clips, *more])), *pictures])
         ran = Ran(
+            # without the terminal's marks of pasting
             data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
             full="\n".join([*texts, *more]) if clips != texts else None,
-            duration_s=seconds_between(self._asked.get(call_id), t),
+            duration_s=seconds_between(self._asked.get(_call_id(event)), t),
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        content = joined([TextPart(text="\n".join([*clips, *more])), *pictures])
-        name = text(event.get("tool_name")) or ""
-        self.say(ReadMessage("tool", content, call_id=call_id, name=name, ran=ran), t=t)
+        self._result(event, ReadMessage("tool", content, ran=ran), t)
 
     def _error(self, event: Event, t: float | None) -> None:
         """A call that the agent could not run, or that somebody refused."""
-        call_id, name = text(event.get("tool_call_id")) or "", text(event.get("tool_name")) or ""
         error = text(event.get("error")) or ""
         if event.get("kind") == "UserRejectObservation":
             error = f"Action rejected: {event.get('rejection_reason') or ''}"
             if event.get("rejection_source") != "hook":
-                self.approve(call_id, approved=False, t=t)
-        self.say(
-            ReadMessage("tool", error, call_id=call_id, name=name, failed=True, error=error), t=t
-        )
+                self.approve(_call_id(event), approved=False, t=t)
+        self._result(event, ReadMessage("tool", error, failed=True, error=error), t)
+
+    def _result(self, event: Event, shown: ReadMessage, t: float | None) -> None:
+        name = text(event.get("tool_name"))
+        self.say(shown.with_known(call_id=_call_id(event), name=name), t=t)
+
+    # ---------------------------------------------------------------- the first agent
+
+    def _first_action(self, event: Event, t: float | None) -> None:
+        """Add the answer that an action of the first agent came from: as the provider gave it where
+        that is kept, else made of the action."""
+        kind, args = str(event.get("action")), dict_in(event, "args")
+        own, metadata = f"event{event.get('id')}", dict_in(event, "tool_call_metadata")
+        response = dict_in(metadata, "model_response")
+        answers = answers_of(response, self.unread)
+        if not answers:
+            given = {key: value for key, value in args.items() if key not in _OWN}
+            calls = (ToolCall(id=own, name=kind, arguments=given),)
+            thought = text(args.get("content" if kind == "message" else "thought")) or ""
+            said = kind in ("message", "finish")
+            answers = [ReadMessage("assistant", thought, () if said else calls)]
+        self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
+        self._answer(text(response.get("id")) or own, event, answers[0], t)
+        if kind == "finish":
+            done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
+            self.outcome = Outcome(success=done, said_by="the agent, when it finished")
 
     def _first_observation(self, event: Event, t: float | None) -> None:
         """Add what an action gave; a message of the user where it answers none."""
         kind, extras = str(event.get("observation")), dict_in(event, "extras")
-        output = text(event.get("content")) or ""
+        output, ran_in = text(event.get("content")) or "", dict_in(extras, "metadata")
         seen = output + _ENDS.get(kind, "")
         if kind == "run":
-            seen = terminal_text(dict_in(extras, "metadata"), output)
+            seen = terminal_text(ran_in, output)
         elif kind == "edit":
             seen = text(extras.get("formatted_output_and_error")) or output
-        named = text(dict_in(event, "tool_call_metadata").get("tool_call_id"))
-        call_id = named or self._actions.get(str(event.get("cause")))
+        call_id = _call_id(dict_in(event, "tool_call_metadata"))
+        call_id = call_id or self._actions.get(str(event.get("cause")), "")
         if call_id not in {call.id for call in self.waiting()}:
             self.say(ReadMessage("user", seen), t=t)
             return
         if kind == "user_rejected":
             self.approve(call_id, approved=False)
-        code, broken = dict_in(extras, "metadata").get("exit_code"), kind in _ENDS
+        failed = event.get("success") is False or ran_in.get("exit_code") not in (None, 0, -1)
         ran = Ran(
             data=data_of(output) if kind == "run" else None,  # the model sees more
             duration_s=seconds_between(self._asked.get(call_id), t),
-            failed=broken or event.get("success") is False or code not in (None, 0, -1),
-            error=seen if broken else None,
+            failed=failed or kind in _ENDS,
+            error=seen if kind in _ENDS else None,
         )
         self.say(ReadMessage("tool", seen, call_id=call_id, ran=ran), t=t)
 
@@ -246,12 +228,7 @@ class EventLog(Steps):
     def _condensation(self, event: Event, t: float | None) -> None:
         """A reset that leaves out the steps of some events, and what earlier ones left out."""
         fields = {**event, **dict_in(event, "args")}
-        listed = fields.get("forgotten_event_ids")
-        start, end = (fields.get(f"forgotten_events_{edge}_id") for edge in ("start", "end"))
-        if isinstance(start, int) and isinstance(end, int):
-            numbered = (event for event in self._steps_of if event.isdecimal())
-            listed = [event for event in numbered if start <= int(event) <= end]
-        for forgotten in listed if isinstance(listed, list) else ():
+        for forgotten in as_list(fields.get("forgotten_event_ids")):
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
         self.add(ContextReset, t=t, summary=text(fields.get("summary")), kept=kept)
@@ -301,12 +278,8 @@ class EventLog(Steps):
         for content in contents:
             for value in content if isinstance(content, list) else [content]:
                 urls = as_dict(value).get("image_urls")
-                listed = (
-                    [{"type": "image_url", "image_url": url} for url in urls]
-                    if isinstance(urls, list)
-                    else value
-                )
-                blocks.add_all(listed, self.unread)
+                pictures = [{"type": "image_url", "image_url": url} for url in as_list(urls)]
+                blocks.add_all(pictures if isinstance(urls, list) else value, self.unread)
         return blocks
 
     def _definition(self, tool: dict[str, Any]) -> dict[str, Any]:
@@ -315,28 +288,23 @@ class EventLog(Steps):
         if "function" in tool:
             return tool
         if given := dict_in(tool, "mcp_tool"):
-            described = {
-                "description": given.get("description"),
-                "parameters": given.get("inputSchema"),
-            }
-            return {"name": given.get("name"), **described}
+            described = {key: given.get(key) for key in ("name", "description")}
+            return {**described, "parameters": given.get("inputSchema")}
         self.unread.add("parameters of a tool's definition, which were not recorded")
         name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
         return {"name": name, "description": tool.get("description")}
 
     def _reasoning(self, fields: dict[str, Any]) -> str | None:
         """The reasoning of a message or an action, whichever interface of a provider it came by."""
-        if own := text(fields.get("reasoning_content")):
-            return own
         item = dict_in(fields, "responses_reasoning_item")
-        lists = [
-            listed for key in ("summary", "content") if isinstance(listed := item.get(key), list)
-        ]
-        thoughts = "\n".join(one for listed in lists for one in listed if text(one))
-        return self._blocks(fields.get("thinking_blocks")).reasoning or thoughts or None
+        listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
+        signed = self._blocks(fields.get("thinking_blocks")).reasoning
+        own = text(fields.get("reasoning_content"))
+        return own or signed or "\n".join(filter(None, map(text, listed))) or None
 
 
-_KINDS: dict[str, Callable[[EventLog, Event, float | None], None]] = {
+_Add = Callable[[EventLog, Event, float | None], None]
+_KINDS: dict[str, _Add] = {
     "SystemPromptEvent": EventLog._system,
     "system": EventLog._system,
     "MessageEvent": EventLog._message,
@@ -350,6 +318,21 @@ _KINDS: dict[str, Callable[[EventLog, Event, float | None], None]] = {
     "ConversationStateUpdateEvent": EventLog._state,
 }
 SDK_EVENTS = {kind for kind in _KINDS if kind[0].isupper()}
+
+
+def _of_first_agent(kind: str, event: Event) -> _Add | None:
+    """The method for an event of the first agent; None for one that is not read."""
+    if kind in _SILENT or kind == "recall" or "kind" in event:
+        return None
+    if text(event.get("action")) is None:
+        return EventLog._first_observation if kind else None
+    if event.get("source") == "agent":
+        return EventLog._first_action
+    return EventLog._message if kind == "message" else None
+
+
+def _call_id(fields: dict[str, Any]) -> str:
+    return text(fields.get("tool_call_id")) or ""
 
 
 def _texts(blocks: Blocks) -> list[str]:
