@@ -1,11 +1,10 @@
-"""Sessions of Claude Code: the threads of their lines, the files of their sub-agents, and runs of
-tools."""
+"""Sessions of Claude Code: the files of their sub-agents, and runs of tools."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from .documents import Document
@@ -13,27 +12,11 @@ from .reader import PartOf
 from .records import dict_in, number, text
 from .steps import Ran
 
-MAIN = "main"
-"""The thread of the session's own agent."""
-
-
-def threads(lines: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each line's thread: a sub-agent's id, the call that a streamed one came from, else the first
-    line of its chain of parents."""
-    known: dict[str, str] = {}
-    for line in lines:
-        thread = text(line.get("parent_tool_use_id")) or MAIN
-        if line.get("isSidechain") is True:
-            uuid = str(line.get("uuid") or f"sidechain {len(known)}")
-            thread = text(line.get("agentId")) or known.get(str(line.get("parentUuid"))) or uuid
-            known[uuid] = thread
-        yield line, thread
-
 
 def session_id(lines: list[dict[str, Any]]) -> str | None:
     """The session that lines are of; None where none says it, or says what is no name of a file."""
-    ids = (line.get("sessionId") or line.get("session_id") for line in lines)
-    first = next((item for item in ids if isinstance(item, str)), "")
+    ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
+    first = next(filter(None, ids), "")
     return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
 
 
@@ -42,19 +25,12 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
     if session is None:
         return
     folder = document.path.parent
-    for path in sorted(
-        [*folder.glob("agent-*.jsonl"), *(folder / session / "subagents").glob("agent-*.jsonl")]
-    ):
-        name = (
-            PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
-        ).as_posix()
-        agent = Document(path, name)
-        first = agent.first
-        if (
-            path != document.path
-            and first.get("isSidechain") is True
-            and session_id([first]) == session
-        ):
+    inner = (folder / session / "subagents").glob("agent-*.jsonl")
+    for path in sorted([*folder.glob("agent-*.jsonl"), *inner]):
+        name = PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
+        agent = Document(path, name.as_posix())
+        own = agent.first.get("isSidechain") is True and session_id([agent.first]) == session
+        if own and path != document.path:
             yield agent
 
 
@@ -66,9 +42,17 @@ def refuse_part(document: Document, session: str | None) -> None:
     given = document.path.parents[len(PurePosixPath(document.below).parts) - 1]
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
         if main != document.path and main.is_relative_to(given) and main.is_file():
-            raise PartOf(
-                f"{document.name}: is a sub-agent of {main.name}, which is read with it — name that file"
-            )
+            what = f"is a sub-agent of {main.name}, which is read with it"
+            raise PartOf(f"{document.name}: {what} — name that file")
+
+
+def agent_name(path: Path) -> str:
+    """The id of the sub-agent that a file is of.
+
+    >>> agent_name(Path("agent-ab12cd3.jsonl"))
+    'ab12cd3'
+    """
+    return path.stem.removeprefix("agent-")
 
 
 def tool_run(result: Any, seen: str) -> Ran:

@@ -3,13 +3,14 @@ JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
-from .. import Confidence, Document, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
 from ..branches import paired, way_to
-from ..claude_code_files import MAIN, agent_files, refuse_part, session_id, threads, tool_run
+from ..claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
 from ..messages import message
 from ..records import dict_in, fields_of, number, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
@@ -29,7 +30,7 @@ _NOTES = {
 }  # fmt: skip
 """Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
-_SUB_AGENT = "sub-agent"
+_MAIN, _SUB_AGENT = "main", "sub-agent"
 _META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd",
          "gitBranch": "git_branch", "total_cost_usd": "cost_usd", "num_turns": "num_turns",
          "duration_ms": "duration_ms"}  # fmt: skip
@@ -48,8 +49,8 @@ class ClaudeCode:
     """One session a file. An answer's lines repeat its message id: they are one turn, and its usage
     counts once.
 
-    Sub-agents (`isSidechain`, `parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read
-    with its session) are threads. A mark of compaction is a ContextReset with the summary that
+    Sub-agents (`parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session)
+    are threads. A mark of compaction is a ContextReset with the summary that
     follows it; so is going back to an earlier prompt. Results that were cleared on the way
     (`microcompact_boundary`) are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is
     `full` where the model saw less. Neither the system prompt nor the tools are recorded;
@@ -72,16 +73,14 @@ class ClaudeCode:
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        run = _Session()
-        run.add_all(run.lines_of_session(document))
-        yield run.trace(document, "claude_code")
+        yield _Session(document).trace(document, "claude_code")
 
 
 class _Session(Steps):
     """One session on its way to a trace: the chain of its lines' parents shows where it was
     compacted, or gone back in."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
         # Lines not yet read, by thread and answer.
         self.answers: dict[tuple[str, str], list[Line]] = {}
@@ -90,54 +89,46 @@ class _Session(Steps):
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
+        entries = [
+            (line, thread)
+            for raw, thread in self._lines(document)
+            if (line := self._noted(raw, thread))
+        ]
+        for line, thread in entries:
+            self._add(line, thread)
 
-    def lines_of_session(self, document: Document) -> list[tuple[dict[str, Any], str]]:
+    def _lines(self, document: Document) -> Iterator[tuple[Line, str]]:
         """The lines of a session and its sub-agents, each with its thread, in the order they
         happened: a sub-agent's come before the result that they led to. PartOf for the file of one
         where its session's is given too."""
         lines = objects_of(document, self.unread)
-        session = session_id(lines)
-        if all(line.get("isSidechain") is True for line in lines if "message" in line):
+        session, agents = session_id(lines), {}
+        alone = all(line.get("isSidechain") is True for line in lines if "message" in line)
+        if alone:
             refuse_part(document, session)
-            return [(line, MAIN) for line in lines]
-        agents = {
-            agent.path.stem.removeprefix("agent-"): agent
-            for agent in agent_files(document, session)
-        }
-        ordered: list[tuple[dict[str, Any], str]] = []
-        for line, thread in threads(lines):
+        else:
+            agents = {agent_name(file.path): file for file in agent_files(document, session)}
+        for line in lines:
             name = str(dict_in(line, "toolUseResult").get("agentId"))
-            if agent := agents.pop(name, None):
-                ordered.extend((own, name) for own in objects_of(agent, self.unread))
-            ordered.append((line, thread))
-        ordered.extend(
-            (own, name) for name, agent in agents.items() for own in objects_of(agent, self.unread)
-        )
-        return ordered
+            if name in agents:
+                yield from ((own, name) for own in objects_of(agents.pop(name), self.unread))
+            within = line.get("isSidechain") is True and not alone
+            thread = text(line.get("parent_tool_use_id")) or (_SUB_AGENT if within else _MAIN)
+            yield line, thread
+        for name, file in agents.items():
+            yield from ((own, name) for own in objects_of(file, self.unread))
 
-    def add_all(self, lines: list[tuple[dict[str, Any], str]]) -> None:
-        """Add the lines as steps; a session that is taken up again repeats lines, which count
-        once."""
-        entries: list[tuple[Line, str]] = []
-        for raw, thread in lines:
-            line = fields_of(raw, _LINE, self.unread)
-            uuid = line.get("uuid")
-            if uuid in self.parents:
-                continue
-            if uuid is not None:
-                self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
-            for key, name in _META.items():
-                if value := raw.get(key):
-                    self.meta.setdefault(name, value)
-            self._note_agents(line)
-            if line.get("type") == "assistant":
-                self.answers.setdefault((thread, _answer_id(line)), []).append(line)
-            entries.append((line, thread))
-        for line, thread in entries:
-            self._add(line, thread)
-
-    def _note_agents(self, line: Line) -> None:
-        """Note which sub-agents a line's calls start, or its result is of."""
+    def _noted(self, raw: Line, thread: str) -> Line | None:
+        """A line's known members; None for one that a session which is taken up again repeats. Its
+        parent, its sub-agents and the answer that it is of are noted."""
+        line = fields_of(raw, _LINE, self.unread)
+        uuid = line.get("uuid")
+        if uuid in self.parents:
+            return None
+        if uuid is not None:
+            self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
+        for key in filter(raw.get, _META):
+            self.meta.setdefault(_META[key], raw[key])
         blocks = dicts(dict_in(line, "message").get("content"))
         for block in blocks:
             if block.get("type") == "tool_use":
@@ -146,6 +137,9 @@ class _Session(Steps):
         agent = text(dict_in(line, "toolUseResult").get("agentId"))
         if agent and blocks:
             self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
+        if line.get("type") == "assistant":
+            self.answers.setdefault((thread, _answer_id(line)), []).append(line)
+        return line
 
     def _add(self, line: Line, thread: str) -> None:
         """Add a line by its type; one of an unknown type is counted."""
@@ -155,14 +149,7 @@ class _Session(Steps):
         elif kind == "assistant" and "message" in line:
             self._assistant(line, thread)
         elif kind == "attachment":
-            attachment = line.get("attachment", {})
-            prompt = text(attachment.get("prompt"))
-            if attachment.get("type") == "queued_command" and prompt:
-                self._became(
-                    line, self.say(ReadMessage("user", prompt), *self._place(line, thread))
-                )
-            else:
-                self.unread.kind("attachment", attachment.get("type"))
+            self._attachment(line, thread)
         elif kind == "result":
             success = subtype == "success" and line.get("is_error") is not True
             self.outcome = Outcome(success=success, said_by="claude_code")
@@ -175,16 +162,27 @@ class _Session(Steps):
         elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)
 
-    def _place(self, line: Line, thread: str) -> tuple[str, str, float | None]:
-        agent = "agent" if thread == MAIN else self.agents.get(thread, _SUB_AGENT)
-        return thread, agent, self._time(line)
+    def _say(self, line: Line, thread: str, message: ReadMessage) -> int:
+        """Append the message that a line has."""
+        agent = "agent" if thread == _MAIN else self.agents.get(thread, _SUB_AGENT)
+        return self._became(line, self.say(message, thread, agent, self._time(line)))
 
     def _time(self, line: Line) -> float | None:
         return time_of(line.get("timestamp"), self.unread)
 
-    def _became(self, line: Line, index: int) -> None:
+    def _became(self, line: Line, index: int) -> int:
         if "uuid" in line:
             self.step_of[line["uuid"]] = index
+        return index
+
+    def _attachment(self, line: Line, thread: str) -> None:
+        """Add a prompt that was typed while the agent worked; other attachments are counted."""
+        attachment = line.get("attachment", {})
+        kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
+        if kind == "queued_command" and prompt:
+            self._say(line, thread, ReadMessage("user", prompt))
+        else:
+            self.unread.kind("attachment", kind)
 
     def _user(self, line: Line, thread: str) -> None:
         """Add a line of the user: what was asked, results of tools, or the summary of a reset."""
@@ -201,46 +199,43 @@ class _Session(Steps):
                 entry = replace(entry, ran=tool_run(result, entry.text))
             else:
                 self._went_back(line, thread)
-            self._became(line, self.say(entry, *self._place(line, thread)))
+            self._say(line, thread, entry)
 
     def _assistant(self, line: Line, thread: str) -> None:
         """Add an answer where its first line stands. Each line repeats the usage so far: the largest
         is that of all of it."""
-        lines = self.answers.pop((thread, _answer_id(line)), None)
-        if lines is None:  # another line of an answer that was added
+        lines = self.answers.pop((thread, _answer_id(line)), [])
+        if not lines:  # another line of an answer that was added
             return
         parts = [dict_in(part, "message") for part in lines]
         if parts[0].get("model") == "<synthetic>":
             self.unread.add("message of Claude Code in the model's place")
             return
         contents = [part.get("content") for part in parts]
-        blocks = [
-            block
-            for content in contents
-            for block in (content if isinstance(content, list) else [content])
-        ]
+        lists = [content if isinstance(content, list) else [content] for content in contents]
         reasons = [reason for part in parts if (reason := part.get("stop_reason"))]
         usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
-        self.unread.add(
-            "count of output tokens from before the answer ended", bool(usage) and not reasons
-        )
-        answer = {
+        early = bool(usage) and not reasons
+        self.unread.add("count of output tokens from before the answer ended", early)
+        whole = {
             **parts[0],
             "role": "assistant",
-            "content": blocks,
-            "stop_reason": (reasons or [None])[-1],
+            "content": [block for blocks in lists for block in blocks],
+            "stop_reason": reasons[-1] if reasons else None,
+            "usage": usage,
         }
-        turn, *results = message({**answer, "usage": usage}, self.unread)
         self._compacted(line, thread)
-        index = self.say(turn, *self._place(line, thread))
+        turn, *results = message(whole, self.unread)
+        index = self._say(line, thread, turn)
         for part in lines:
             self._became(part, index)
-        self.tell(results, *self._place(line, thread))
+        for result in results:
+            self._say({"timestamp": line.get("timestamp")}, thread, result)
 
     # ---- compacted, cleared, or gone back in
 
     def _compacted(self, line: Line, thread: str) -> None:
-        if thread == MAIN and self.boundary is not None:
+        if thread == _MAIN and self.boundary is not None:
             self._reset(line)
 
     def _reset(self, line: Line, summary: str | None = None) -> None:
@@ -250,18 +245,16 @@ class _Session(Steps):
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
-        reset = self.add(ContextReset, t=self._time(line), summary=summary, kept=kept)
-        self._became(line, reset)
+        self._became(line, self.add(ContextReset, t=self._time(line), summary=summary, kept=kept))
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add the clearing of the results that a mark names: prompts after it show a notice in
         their place."""
-        named = line.get("microcompactMetadata", {}).get("compactedToolIds")
-        calls = set(map(str, named)) if isinstance(named, list) else set()
-        results = (
-            step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread
-        )
-        if notices := {step.index: _CLEARED for step in results if step.call_id in calls}:
+        named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
+        calls = set(map(str, named))
+        results = [step for step in self.steps if isinstance(step, ToolResult)]
+        own = [step for step in results if step.thread == thread and step.call_id in calls]
+        if notices := {step.index: _CLEARED for step in own}:
             edit = self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
             self._became(line, edit)
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
-from .. import Confidence, Document, Traces, as_dict, certain_if, register, strict_json
+from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, register, strict_json
 from ..markers import cut_in
 from ..messages import answer_of_items, is_answers, is_item, messages
 from ..records import dict_in, fields_of, filled, objects_of, text, time_of
@@ -30,8 +30,6 @@ _MIRRORS = {
 _META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", "agent_nickname", "agent_role",
          "model_provider")  # fmt: skip
 _ABSENT = "token count of a call that is not in the session"
-
-
 _LINE = {"type": str, "timestamp": object, "payload": dict}
 Line = dict[str, Any]
 
@@ -39,12 +37,12 @@ Line = dict[str, Any]
 @register("reader", "codex")
 class Codex:
     """One session a file. What Codex sends is recorded item by item: the items between two outputs
-    are one turn; a token count is the usage of the turn before it, or of the one after it where the
-    file counts first (0.40). Base instructions are a system turn. `compacted` is a ContextReset:
-    what the new history holds of the old is kept, the rest is the summary; taking turns back is one
-    too. A command failed where its exit code is not 0; its whole output is `full` where the session
-    has it. Reasoning is encrypted unless summaries were asked for; that is counted. A sub-agent's
-    session is a file, and a trace, of its own.
+    are one turn; a token count is the usage of the turn before it, or of the one after it where
+    that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
+    ContextReset: what the new history holds of the old is kept, the rest is the summary; taking
+    turns back is one too. A command failed where its exit code is not 0; its whole output is `full`
+    where the session has it. Reasoning is encrypted unless summaries were asked for; that is
+    counted. A sub-agent's session is a file, and a trace, of its own.
 
     Not kept: encrypted reasoning, tool definitions, how the run ended.
 
@@ -60,40 +58,32 @@ class Codex:
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        run = _Rollout()
-        run.add_all(objects_of(document, run.unread))
-        yield run.trace(document, "codex")
+        yield _Rollout(document).trace(document, "codex")
 
 
 class _Rollout(Steps):
     """One session on its way to a trace."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
         self.answer: list[Line] = []  # the items of the answer that is being read
         self.total: Any = None  # the last count of the session's tokens
-        self.counted: Usage | None = (
-            None  # the count of the answer that is to come, where counts come first
-        )
+        self.counted: Usage | None = None  # the count of the answer that is to come
         self.prompts: list[int] = []  # the user turns that a person typed
-
-    def add_all(self, objects: list[dict[str, Any]]) -> None:
-        """Add the lines as steps."""
-        lines = [{"payload": {}, **fields_of(value, _LINE, self.unread)} for value in objects]
-        self.counts_first = _counts_first(lines)
-        events = [line["payload"] for line in lines if line.get("type") == "event_msg"]
-        self.ends = {
-            str(event.get("call_id")): event for event in events if event.get("type") in _ENDS
-        }
+        lines = [
+            fields_of(value, _LINE, self.unread) for value in objects_of(document, self.unread)
+        ]
+        events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
+        self.ends = {str(end.get("call_id")): end for end in events if end.get("type") in _ENDS}
         for line in lines:
-            self._add(line, line["payload"], time_of(line.get("timestamp"), self.unread))
+            self._add(line, dict_in(line, "payload"), time_of(line.get("timestamp"), self.unread))
         self._end_answer()
-        self.unread.add(_ABSENT, int(self.counted is not None))
+        self.unread.add(_ABSENT, self.counted is not None)
 
     def _add(self, line: Line, payload: dict[str, Any], t: float | None) -> None:
         """Add a line: an item, an event, or what holds for the turns from here on."""
         kind = line.get("type")
-        if _is_of_model(line):
+        if kind == "response_item" and is_answers(payload):
             self.answer.append(line)
         elif kind == "response_item":
             self._end_answer()
@@ -112,12 +102,10 @@ class _Rollout(Steps):
     def _session(self, meta: dict[str, Any]) -> None:
         if "session_id" in self.meta:  # a session that another was forked from
             return
-        self.meta["session_id"] = str(meta.get("id"))
-        self.meta |= filled(meta, _META)
+        self.meta |= {"session_id": str(meta.get("id")), **filled(meta, _META)}
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
-        tools = meta.get("dynamic_tools")
-        self.tools(tools if isinstance(tools, list) else [])
+        self.tools(as_list(meta.get("dynamic_tools")))
 
     def _item(self, item: dict[str, Any], t: float | None) -> None:
         """Add an item that is not the model's: a message, or the output of a call."""
@@ -125,25 +113,19 @@ class _Rollout(Steps):
             return
         for message in messages([item], self.unread):
             if message.role == "tool":
-                self.ran[message.call_id] = _tool_run(
-                    message.text, self.ends.get(message.call_id, {})
-                )
-            self.say(
-                message,
-                agent=message.name if message.role == "user" and message.name else "agent",
-                t=t,
-            )
+                end = self.ends.get(message.call_id, {})
+                self.ran[message.call_id] = _tool_run(message.text, end)
+            author = message.name if message.role == "user" else ""
+            self.say(message, agent=author or "agent", t=t)
 
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""
         lines, self.answer = self.answer, []
-        if not lines:
-            return
-        t = time_of(lines[0].get("timestamp"), self.unread)
-        for message in answer_of_items([line["payload"] for line in lines], self.unread):
+        items = [line["payload"] for line in lines]
+        for message in answer_of_items(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None
-            self.say(message, t=t)
+            self.say(message, t=time_of(lines[0].get("timestamp"), self.unread))
 
     # ---- events
 
@@ -153,11 +135,9 @@ class _Rollout(Steps):
         if kind == "token_count":
             self._count(dict_in(event, "info"))
         elif kind == "user_message":
-            last = next((step for step in reversed(self.steps) if isinstance(step, UserTurn)), None)
-            if (
-                last is not None
-                and text_of(last.content).strip() == str(event.get("message")).strip()
-            ):
+            turns = (step for step in reversed(self.steps) if isinstance(step, UserTurn))
+            last, typed = next(turns, None), str(event.get("message")).strip()
+            if last is not None and text_of(last.content).strip() == typed:
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
             self._take_back(event.get("num_turns"), t)
@@ -176,66 +156,34 @@ class _Rollout(Steps):
         self.add(ContextReset, t=t, kept=tuple(range(first)))
 
     def _count(self, info: dict[str, Any]) -> None:
-        """Add a token count as the usage of the turn before it, or after it where the session
-        counts first; the same count may come twice."""
-        if not info or info.get("total_token_usage") == self.total:
+        """Add a token count as the usage of the turn before it, or of the one after it where that
+        one has a count; the same count may come twice."""
+        usage = usage_in(info.get("last_token_usage"), self.unread)
+        if usage is None or info.get("total_token_usage") == self.total:
             return
         self._end_answer()
         self.total = info.get("total_token_usage")
-        usage = usage_in(info.get("last_token_usage"), self.unread)
         turn = next((step for step in reversed(self.steps) if isinstance(step, ModelTurn)), None)
-        if usage is None:
-            return
-        if self.counts_first:
-            self.unread.add(_ABSENT, int(self.counted is not None))
-            self.counted = usage
-        elif turn is None or turn.usage is not None:
-            self.unread.add(_ABSENT)
-        else:
+        if turn is not None and turn.usage is None:
             self.steps[turn.index] = msgspec.structs.replace(turn, usage=usage)
+        else:
+            self.unread.add(_ABSENT, self.counted is not None)
+            self.counted = usage
 
     def _compacted(self, mark: dict[str, Any], t: float | None) -> None:
         """Add a reset: what the new history holds of the old is kept, the rest is the summary;
         without a history, Codex keeps what was typed."""
         self._end_answer()
-        summary = text(mark.get("message")) or ""
-        kept = set(self.prompts)
+        summary, kept = text(mark.get("message")), set(self.prompts)
         history = mark.get("replacement_history")
         if isinstance(history, list):
-            turns = (
-                step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn)
-            )
+            kinds = SystemTurn | UserTurn | ModelTurn
+            turns = [step for step in self.steps if isinstance(step, kinds)]
             places = {text_of(step.content): step.index for step in turns}
             texts = [message.text for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
-        self.add(ContextReset, t=t, summary=summary or None, kept=tuple(sorted(kept)))
-
-
-def _is_of_model(line: Line) -> bool:
-    """True for an item that the model wrote."""
-    return line.get("type") == "response_item" and is_answers(line["payload"])
-
-
-def _counts_first(lines: list[Line]) -> bool:
-    """True if the session writes an answer's token count before the answer's items, as Codex 0.40
-    does: most counts stand after an output or a prompt and before an item of the model's. Empty
-    ones and repeated ones, with which later versions begin a turn, say nothing."""
-    order: list[bool | None] = []  # the model's items (True), others (False) and counts (None)
-    total: Any = None
-    for line in lines:
-        count = dict_in(line, "payload", "info").get("total_token_usage")
-        if line.get("type") == "response_item":
-            order.append(_is_of_model(line))
-        elif line["payload"].get("type") == "token_count" and count not in (None, total):
-            total = count
-            order.append(None)
-    around = [
-        (before, after)
-        for before, at, after in zip(order, order[1:], order[2:], strict=False)
-        if at is None
-    ]
-    return around.count((False, True)) > sum(before is True for before, _ in around)
+        self.add(ContextReset, t=t, summary=summary, kept=tuple(sorted(kept)))
 
 
 def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
@@ -243,21 +191,20 @@ def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
     structured value, and the whole output where it was cut."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
     metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
-    head = body.end() if body else 0
-    stated, wall = _CODE.search(seen, 0, head), _TOOK.search(seen, 0, head)
-    code = int(stated.group(1)) if stated else metadata.get("exit_code")
-    code = code if end.get("exit_code") is None else end["exit_code"]
+    head = seen[: body.end()] if body else ""
+    stated, wall = _CODE.search(head), _TOOK.search(head)
+    codes = (end.get("exit_code"), int(stated.group(1)) if stated else metadata.get("exit_code"))
     took = float(wall.group(1)) if wall else metadata.get("duration_seconds")
     result = dict_in(end, "result", "Ok")
     error = text(dict_in(end, "result").get("Err"))
     broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
     output, full = text(end.get("aggregated_output")), None
-    if output and len(output) > len(seen) - head and cut_in(seen) and not cut_in(output):
-        full = compact_json({**envelope, "output": output}) if envelope else seen[:head] + output
+    if output and len(output) > len(seen) - len(head) and cut_in(seen) and not cut_in(output):
+        full = compact_json({**envelope, "output": output}) if envelope else head + output
     return Ran(
         data=result.get("structuredContent") or result.get("structured_content"),
         full=full,
-        failed=broken or code not in (0, None) or error is not None,
+        failed=broken or next((code for code in codes if code is not None), 0) != 0 or bool(error),
         error=error,
         duration_s=_seconds(end.get("duration"), took),
     )

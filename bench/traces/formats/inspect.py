@@ -4,16 +4,16 @@ from its model calls."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if, dicts, register
 from ..content import content_of
 from ..messages import message
 from ..prompts import Prompts
-from ..records import filled, seconds_between, text, time_of
+from ..records import dict_in, filled, number, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
 from ..usage import usage_in
@@ -22,10 +22,11 @@ _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "me
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
            "started_at", "completed_at", "message_pool", "call_pool", "events_data", "turn_count"}  # fmt: skip
 _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step",
-           "subtask", "span_begin", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
+           "subtask", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
 """Events that no prompt shows: what the harness did, kept and measured."""
 _MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call_id", "function", "error", "metadata", "internal",
             "reasoning"}  # fmt: skip
+_SPOKEN = ("role", "content", "tool_calls", "reasoning")
 _GRADES = {"C": (True, 1.0), "I": (False, 0.0), "P": (None, 0.5), "N": (False, 0.0)}
 _HEADERS = ("header.json", "_journal/start.json")
 _ENTRY = re.compile(r"samples/.*\.json")
@@ -57,23 +58,18 @@ class Inspect:
             return Confidence.NO
         if packed is not None:
             return certain_if(
-                any(name in _HEADERS or _ENTRY.fullmatch(name) for name in packed.names)
+                _HEADERS[0] in packed.names or any(map(_ENTRY.fullmatch, packed.names))
             )
         head = as_dict(document.head)
-        evaluation = {"task", "model"} <= as_dict(head.get("eval")).keys()
-        stated = {"status", "eval"} <= head.keys()
-        return certain_if(evaluation and stated)
+        return certain_if("status" in head and {"task", "model"} <= dict_in(head, "eval").keys())
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
         if (packed := _packed(document)) is not None:
-            header = next(
-                (_entry(document, packed, name) for name in _HEADERS if name in packed.names), {}
-            )
-            listed = [
-                _entry(document, packed, name) for name in packed.names if _ENTRY.fullmatch(name)
-            ]
-            samples = sorted(listed, key=_order)
+            named = [name for name in _HEADERS if name in packed.names]
+            header = _entry(document, packed, named[0]) if named else {}
+            names = sorted(filter(_ENTRY.fullmatch, packed.names))
+            samples = [_entry(document, packed, name) for name in names]
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
@@ -84,7 +80,7 @@ class Inspect:
             raise NoRun(str(document.fail(what)))
         complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
         for sample, run in complete:
-            yield _trace(document, header, sample, run)
+            yield _trace(document, dict_in(header, "eval"), sample, run)
 
 
 def _packed(document: Document) -> ZipEntries | None:
@@ -98,31 +94,21 @@ def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
     return as_dict(Document(document.path, f"{document.name}:{name}").decode(packed.data(name)))
 
 
-def _order(sample: dict[str, Any]) -> tuple[str, int, str]:
-    """The order of samples in a zip file, which has them as they ended: by epoch, then by id,
-    numbers by value."""
-    name = str(sample.get("id"))
-    return str(sample.get("epoch")), len(name), name
-
-
 def _trace(
-    document: Document, header: dict[str, Any], sample: dict[str, Any], run: _Sample
+    document: Document, about: dict[str, Any], sample: dict[str, Any], run: _Sample
 ) -> Trace:
-    about = as_dict(header.get("eval"))
+    """A sample's run as a trace; `about` is the evaluation that it is of."""
     meta = filled(about, ("task", "model", "created"))
     meta |= filled(sample, ("epoch", "metadata", "total_time", "working_time", "limit"))
     meta["sample_id"] = sample.get("id")
-    error, scores = sample.get("error"), as_dict(sample.get("scores"))
-    outcome = next(
-        filter(None, (_graded(name, as_dict(score)) for name, score in scores.items())), None
-    )
+    error, scores = sample.get("error"), dict_in(sample, "scores")
+    graded = (_graded(name, as_dict(score)) for name, score in scores.items())
+    outcome = next(filter(None, graded), None)
     if error is not None:
-        meta["error"] = text(as_dict(error).get("message")) or (
-            compact_json(error) if error else ""
-        )
-        outcome = outcome or Outcome(
-            success=False, said_by="Inspect: the sample ended with an error"
-        )
+        written = compact_json(error) if error else ""
+        meta["error"] = text(as_dict(error).get("message")) or written
+        ended = Outcome(success=False, said_by="Inspect: the sample ended with an error")
+        outcome = outcome or ended
     labels = filled(sample, ("scores", "target"))
     labels["task"] = f"{meta.get('task', '')} {sample.get('id')}".strip()
     return run.trace(document, "inspect", labels=labels, meta=meta, outcome=outcome)
@@ -131,14 +117,13 @@ def _trace(
 def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
     """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none;
     None for any other."""
-    value, said_by = score.get("value"), f"Inspect's scorer {name!r}"
+    value, by = score.get("value"), f"Inspect's scorer {name!r}"
     if isinstance(value, str) and value in _GRADES:
         success, points = _GRADES[value]
-        return Outcome(success=success, score=points, said_by=said_by)
+        return Outcome(success=success, score=points, said_by=by)
     if isinstance(value, bool | int | float):
-        return Outcome(
-            success={0.0: False, 1.0: True}.get(float(value)), score=float(value), said_by=said_by
-        )
+        points = float(value)
+        return Outcome(success={0.0: False, 1.0: True}.get(points), score=points, said_by=by)
     return None
 
 
@@ -147,53 +132,42 @@ class _Sample(Prompts):
 
     def __init__(self, sample: dict[str, Any]) -> None:
         super().__init__()
-        self.attachments = as_dict(sample.get("attachments"))
-        pool = sample.get("message_pool") or as_dict(sample.get("events_data")).get("messages")
-        self.pool = [self._messages_of(value) for value in dicts(pool)]
+        self.attachments = dict_in(sample, "attachments")
+        pool = dicts(dict_in(sample, "events_data").get("messages"))
+        self.pool = [self._messages_of(value) for value in pool]
         # Parent, type and name of a span, by its id.
         self.spans: dict[str, tuple[Any, str, str]] = {}
-        self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
-        events = list(_flat(dicts(sample.get("events"))))
-        for event in events:
-            if event.get("event") == "tool":
+        events = dicts(sample.get("events"))
+        kinds = [text(event.get("event")) or "" for event in events]
+        for event, kind in zip(events, kinds, strict=True):
+            if kind == "tool":
                 self.ran[str(event.get("id"))] = self._tool_ran(event)
-        for event in events:
-            self._event(event)
-        if not any(event.get("event") == "model" for event in events):
-            for value in dicts(sample.get("messages")):
-                self.tell(
-                    one.with_known(model=text(value.get("model")))
-                    for one in self._messages_of(value)
-                )
+        for event, kind in zip(events, kinds, strict=True):
+            self._event(event, kind)
+        for value in [] if "model" in kinds else dicts(sample.get("messages")):
+            model = text(value.get("model"))
+            self.tell(one.with_known(model=model) for one in self._messages_of(value))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
-    def _event(self, event: dict[str, Any]) -> None:
+    def _event(self, event: dict[str, Any], kind: str) -> None:
         """Add an event by its type."""
-        kind = text(event.get("event")) or ""
         if kind == "model":
             self._call(event)
         elif kind == "approval":
-            approved = event.get("decision") in ("approve", "modify")
-            self.approve(
-                text(as_dict(event.get("call")).get("id")) or "",
-                approved,
-                time_of(event.get("timestamp"), self.unread),
+            call_id, t = (
+                text(dict_in(event, "call").get("id")) or "",
+                self._time(event, "timestamp"),
             )
+            self.approve(call_id, event.get("decision") in ("approve", "modify"), t)
         elif kind == "span_begin":
-            begun = (
-                event.get("parent_id"),
-                text(event.get("type")) or "",
-                text(event.get("name")) or "",
-            )
-            self.spans[str(event.get("id"))] = begun
-        elif kind == "step":
-            begins = event.get("action") == "begin"
-            self.solving = (
-                [*self.solving, text(event.get("type")) or ""] if begins else self.solving[:-1]
-            )
+            named, typed = text(event.get("name")) or "", text(event.get("type")) or ""
+            self.spans[str(event.get("id"))] = (event.get("parent_id"), typed, named)
         elif kind not in _BESIDE:
             self.unread.kind("event", kind)
+
+    def _time(self, event: dict[str, Any], key: str) -> float | None:
+        return time_of(event.get(key), self.unread)
 
     def _around(self, event: dict[str, Any]) -> list[tuple[str, str]]:
         """Type and name of the spans around an event, innermost first."""
@@ -206,20 +180,17 @@ class _Sample(Prompts):
 
     def _call(self, event: dict[str, Any]) -> None:
         """Add a model call with its whole prompt."""
-        around = self._around(event)
-        inside = [*self.solving, *(kind for kind, _ in around)]
-        if event.get("role") == "grader" or any(kind.startswith("scorer") for kind in inside):
+        around, output = self._around(event), dict_in(event, "output")
+        if event.get("role") == "grader" or any(kind.startswith("scorer") for kind, _ in around):
             self.unread.add("model call that grades")
             return
-        output = as_dict(event.get("output"))
         choices = dicts(output.get("choices"))
-        answer = self._messages_of(as_dict(choices[0].get("message"))) if choices else []
+        answer = self._messages_of(dict_in(choices[0], "message")) if choices else []
         if not answer:
             self.unread.add("model call without an answer")
             return
         self.unread.add("further answer of one model call", len(choices) - 1)
-        asked, done = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
-        tools = event.get("tools")
+        asked = self._time(event, "timestamp")
         turn = answer[0].with_known(
             model=text(output.get("model")) or text(event.get("model")),
             finish_reason=text(choices[0].get("stop_reason")),
@@ -230,24 +201,19 @@ class _Sample(Prompts):
             turn,
             results=answer[1:],
             group=next((name for kind, name in around if kind == "agent"), "agent"),
-            tools=[self._resolved(tool) for tool in tools] if isinstance(tools, list) else [],
+            tools=as_list(self._resolved(event.get("tools"))),
             asked=asked,
-            answered=done or asked,
+            answered=self._time(event, "completed") or asked,
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:
+        """The prompt of a call: its own messages, then those of the pool that it refers to."""
         prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
-        refs = event.get("input_refs")
-        for reference in refs if isinstance(refs, list) else ():
-            places = (
-                [place for place in reference if type(place) is int]
-                if isinstance(reference, list)
-                else []
-            )
-            self.unread.add(
-                "reference to the pool of messages that cannot be read", len(places) != 2
-            )
-            pooled = self.pool[slice(*places)] if len(places) == 2 else []
+        for reference in as_list(event.get("input_refs")):
+            places = [place for place in as_list(reference) if type(place) is int]
+            odd = len(places) != 2
+            self.unread.add("reference to the pool of messages that cannot be read", odd)
+            pooled = [] if odd else self.pool[slice(*places)]
             prompt += [one for group in pooled for one in group]
         return prompt
 
@@ -269,45 +235,22 @@ class _Sample(Prompts):
         value = self._resolved(value)
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
-            kept = {"role", "content", "tool_calls", "reasoning"}
-            fields = {key: member for key, member in value.items() if key in kept}
-            return message(fields, self.unread)
-        error = text(as_dict(value.get("error")).get("message"))
+            return message({key: value[key] for key in _SPOKEN if key in value}, self.unread)
+        error = text(dict_in(value, "error").get("message"))
         seen = content_of(value.get("content"), self.unread) or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
-        return [
-            ReadMessage(
-                "tool",
-                seen,
-                call_id=call_id,
-                name=name,
-                failed=value.get("error") is not None,
-                error=error,
-            )
-        ]
+        shown = ReadMessage("tool", seen, call_id=call_id, name=name, error=error)
+        return [replace(shown, failed=value.get("error") is not None)]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
         """The run of a tool by its event: the whole output, error and times."""
-        start, end = (time_of(event.get(key), self.unread) for key in ("timestamp", "completed"))
-        worked = event.get("working_time")
-        took = (
-            float(worked)
-            if type(worked) in (int, float) and worked
-            else seconds_between(start, end)
-        )
-        error = as_dict(event.get("error")).get("message")
+        start, end = (self._time(event, key) for key in ("timestamp", "completed"))
+        worked = number(event.get("working_time"))
         return Ran(
             output=self._resolved(text(event.get("result"))),
             failed=event.get("error") is not None or event.get("failed") is True,
-            error=text(error),
+            error=text(dict_in(event, "error").get("message")),
             t=end,
-            duration_s=took,
+            duration_s=float(worked) if worked else seconds_between(start, end),
             cut=event.get("truncated") is not None,
         )
-
-
-def _flat(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events in order, with those that older logs keep within a tool's or a subtask's event."""
-    for event in events:
-        yield event
-        yield from _flat(dicts(event.get("events")))
