@@ -11,14 +11,24 @@ from typing import Any
 
 import msgspec
 
-from ...model import compact_json
+from ...model import compact_json, grouped
 from ...model.errors import TraceError
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
+from .. import (
+    Confidence,
+    Document,
+    Traces,
+    as_dict,
+    as_list,
+    certain_if,
+    dicts,
+    register,
+    strict_json,
+)
 from ..content import first_of
 from ..messages import is_langchain, message, unwrapped
 from ..parts import Unread
 from ..prompts import Prompts
-from ..records import dict_in, objects_of, time_of
+from ..records import dict_in, number, objects_of, text, time_of
 from ..steps import point_after
 
 State = dict[str, Any]
@@ -53,7 +63,7 @@ class LangGraph:
 
     def sniff(self, document: Document) -> Confidence:
         if _is_sqlite(document):
-            return Confidence.CERTAIN if _states_in(document, Unread(), most=1) else Confidence.NO
+            return certain_if(_saved_states(document, Unread(), most=1))
         states = [state for state in document.first_objects if state.keys() & _MARKS]
         values = [value for state in states for value in _values(state).values()]
         return certain_if(any(map(_has_messages, values)))
@@ -61,18 +71,17 @@ class LangGraph:
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
         unread = Unread()
-        states = (
-            _states_in(document, unread) if _is_sqlite(document) else objects_of(document, unread)
+        states = (_saved_states if _is_sqlite(document) else objects_of)(document, unread)
+        threads = grouped(
+            (_configured(state, "thread_id"), state) for state in sorted(states, key=_order)
         )
-        threads: dict[str, list[State]] = {}
-        for state in sorted(states, key=_order):
-            threads.setdefault(str(_configured(state, "thread_id")), []).append(state)
-        graphs = [
-            (name, _Graph(mine, unread if not number else Unread()))
-            for number, (name, mine) in enumerate(threads.items())
-        ]
-        for name, graph in [(name, graph) for name, graph in graphs if graph.spoke] or graphs:
-            yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
+        graphs = {name: _Graph(mine) for name, mine in threads.items()}
+        for name, graph in graphs.items():
+            if graph.spoke or not any(other.spoke for other in graphs.values()):
+                for what, count in unread.counts.items():
+                    graph.unread.add(what, count)
+                unread = Unread()
+                yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
 
 
 def _values(state: State) -> State:
@@ -81,20 +90,19 @@ def _values(state: State) -> State:
     return as_dict(saved or first_of(state, ("channel_values", "values")))
 
 
-def _configured(state: State, key: str) -> Any:
+def _configured(state: State, key: str) -> str:
     """A key of the configuration that a state was saved under; `""` where it is not recorded."""
     places = (dict_in(state, "config", "configurable"), dict_in(state, "checkpoint"), state)
-    return next((place[key] for place in places if place.get(key) is not None), "")
+    return str(next((place[key] for place in places if place.get(key) is not None), ""))
 
 
 def _time(state: State) -> float | None:
-    saved = first_of(state, ("created_at", "ts", "updated_at"))
-    return time_of(saved if saved is not None else dict_in(state, "checkpoint").get("ts"), Unread())
+    times = {**dict_in(state, "checkpoint"), **state}
+    return time_of(first_of(times, ("created_at", "ts", "updated_at")), Unread())
 
 
 def _order(state: State) -> tuple[float, float]:
-    step: Any = dict_in(state, "metadata").get("step")
-    return _time(state) or 0.0, float(step) if type(step) in (int, float) else 0.0
+    return _time(state) or 0.0, number(dict_in(state, "metadata").get("step")) or 0.0
 
 
 def _messages_in(state: State) -> list[State]:
@@ -111,97 +119,73 @@ def _has_messages(value: Any) -> bool:
 def _identity(value: State) -> str:
     """The key of a message in the states of graph and subgraph: its id, else all of it."""
     _, fields = unwrapped(value)
-    return fields["id"] if isinstance(fields.get("id"), str) else compact_json(fields)
+    return text(fields.get("id")) or compact_json(fields)
 
 
 class _Graph(Prompts):
     """The states of a thread on their way to a trace. What a subgraph hands on is a message of the
     graph alone."""
 
-    def __init__(self, states: list[State], unread: Unread) -> None:
+    def __init__(self, states: list[State]) -> None:
         super().__init__()
-        self.unread = unread
-        placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
+        self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
+        spaces = [_configured(state, "checkpoint_ns") for state in states]
+        following: list[State | None] = []  # the next state of the same graph
+        latest: dict[str, State] = {}
+        for state, space in zip(reversed(states), reversed(spaces), strict=True):
+            following.insert(0, latest.get(space))
+            latest[space] = state
         outer = {
             _identity(value)
-            for state, space in placed
-            if not space
-            for value in _messages_in(state)
+            for state, space in zip(states, spaces, strict=True)
+            for value in ([] if space else _messages_in(state))
         }
-        self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
-        for (state, space), later in zip(placed, _following(placed), strict=True):
-            unread.extra_keys(state, _STATE, "a state")
-            own = [
-                value for value in _messages_in(state) if not space or _identity(value) not in outer
-            ]
+        for state, space, later in zip(states, spaces, following, strict=True):
+            values = _messages_in(state)
+            own = [value for value in values if not space or _identity(value) not in outer]
             self._state(state, space, own, later)
 
     def _state(
         self, state: State, space: str, values: list[State], following: State | None
     ) -> None:
         """Add what is new in a state, and where the graph goes from it."""
+        self.unread.extra_keys(state, _STATE, "a state")
+        self.unread.add("interrupt of the graph", _interrupts(state))
         messages = [one for value in values for one in message(value, self.unread)]
         group = space.split("|")[-1].split(":")[0] or "agent"
-        before = self.index
-        t = _time(state)
-        thread = "main"
+        before, t, thread = self.index, _time(state), "main"
         if messages or group == "agent":
             thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
-        self.unread.add("interrupt of the graph", _interrupts(state))
         taken = _taken(state, following)
         if taken is None:
             return
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
-        kept = {key: value for key, value in _values(state).items() if not key.startswith(_INNER)}
-        kept = {key: value for key, value in kept.items() if not _has_messages(value)}
-        self.route(
-            "+".join(taken) or "__end__",
-            "langgraph",
-            group,
-            at=where,
-            thread=thread,
-            t=t,
-            state=kept,
-        )
-
-
-def _following(placed: list[tuple[State, str]]) -> list[State | None]:
-    """The next state of the same graph after each state; None after its last."""
-    latest: dict[str, State] = {}
-    after: list[State | None] = []
-    for state, space in reversed(placed):
-        after.append(latest.get(space))
-        latest[space] = state
-    return after[::-1]
+        kept = {
+            key: value
+            for key, value in _values(state).items()
+            if not key.startswith(_INNER) and not _has_messages(value)
+        }
+        names = "+".join(taken) or "__end__"
+        self.route(names, "langgraph", group, thread=thread, t=t, at=where, state=kept)
 
 
 def _interrupts(state: State) -> int:
-    """The number of interrupts that a state waits at; a task is an object, or the list of its
-    fields, of which the fifth are its interrupts."""
-    tasks = state.get("tasks") if isinstance(state.get("tasks"), list) else []
-    waiting = [task.get("interrupts") for task in dicts(tasks)] + [state.get("interrupts")]
-    waiting += [task[4] for task in tasks or () if isinstance(task, list) and len(task) > 4]
-    lists = [item if isinstance(item, list) else [item] for item in waiting]
-    return sum(bool(item) for items in lists for item in items)
+    """The number of interrupts that a state waits at."""
+    tasks = dicts(state.get("tasks"))
+    lists = [*(task.get("interrupts") for task in tasks), state.get("interrupts")]
+    return sum(len(as_list(waiting)) for waiting in lists)
 
 
 def _taken(state: State, following: State | None) -> list[str] | None:
     """The nodes that run after a state; none at the end; None where it is not recorded, or where
     the graph only begins."""
     if isinstance(state.get("next"), list):
-        names = [str(name) for name in state["next"]]
-        chosen = [name for name in names if not name.startswith(_INNER)]
-        return None if names and not chosen else chosen
-    if following is None:
-        return None
-    before, since = _seen(state), _seen(following)
-    ran = [
-        name
-        for name, version in since.items()
-        if version != before.get(name) and not name.startswith(_INNER)
-    ]
-    return sorted(ran) or None
+        chosen = [name for name in map(str, state["next"]) if not name.startswith(_INNER)]
+        return None if state["next"] and not chosen else chosen
+    before, since = _seen(state), _seen(following or {})
+    ran = [name for name in since if since[name] != before.get(name)]
+    return sorted(name for name in ran if not name.startswith(_INNER)) or None
 
 
 def _seen(state: State) -> State:
@@ -214,7 +198,8 @@ def _seen(state: State) -> State:
 # msgpack (module, class, fields); they are read as LangChain dumps them, no code is imported.
 
 _MAGIC = b"SQLite format 3\x00"
-_POSITIONAL, _FIELDS, _TEXT = (0, 1), (2, 4, 5), 3
+_ARGUMENTS, _FIELDS = (0, 1, 3), (2, 4, 5)
+"""Codes of objects that were packed as the arguments they are made of, and as their fields."""
 
 
 def _is_sqlite(document: Document) -> bool:
@@ -225,58 +210,47 @@ def _is_sqlite(document: Document) -> bool:
         return False
 
 
-def _states_in(document: Document, unread: Unread, most: int = -1) -> list[State]:
-    """The states of all threads; at most so many (-1: all).
-    `[]` where the file has no such table, or is damaged. A checkpoint that cannot be read is
-    counted."""
+def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[State]:
+    """The states of all threads; at most so many (-1: all). `[]` where the file has no such table,
+    or is damaged. A checkpoint that cannot be read is counted."""
     states = []
     for row in _rows(document, most):
         state = _unpacked(row.get("type"), row.get("checkpoint"))
-        if not isinstance(state, dict):
-            unread.add("checkpoint that cannot be read")
-            continue
-        configured = {
-            "thread_id": row.get("thread_id"),
-            "checkpoint_ns": row.get("checkpoint_ns") or "",
-        }
-        details = as_dict(_json(row.get("metadata")))
-        states.append(
-            {"config": {"configurable": configured}, "checkpoint": state, "metadata": details}
-        )
+        unread.add("checkpoint that cannot be read", not isinstance(state, dict))
+        if isinstance(state, dict):
+            configured = {key: row.get(key) or "" for key in ("thread_id", "checkpoint_ns")}
+            details = as_dict(_unpacked("json", row.get("metadata")))
+            config = {"configurable": configured}
+            states.append({"config": config, "checkpoint": state, "metadata": details})
     return states
 
 
 def _rows(document: Document, most: int) -> list[dict[str, Any]]:
     """The rows of the table of checkpoints by the names of its columns. They are read from a copy,
     with the log of writes (`-wal`) that a saver leaves beside its file where it was not closed."""
-    rows: list[dict[str, Any]] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.suppress(sqlite3.Error, UnicodeDecodeError),
-    ):
+    damaged = contextlib.suppress(sqlite3.Error, UnicodeDecodeError)
+    with tempfile.TemporaryDirectory() as folder, damaged:
         copy, log = Path(folder) / "saved", document.path.with_name(f"{document.path.name}-wal")
         copy.write_bytes(document.disk_bytes)
         if log.is_file():
             copy.with_name("saved-wal").write_bytes(Document(log).disk_bytes)
         with contextlib.closing(sqlite3.connect(copy)) as database:
-            found = database.execute(f"SELECT * FROM checkpoints LIMIT {most:d}")
-            names = [column[0] for column in found.description]
-            rows = [dict(zip(names, row, strict=True)) for row in found]
-    return rows
+            database.row_factory = sqlite3.Row
+            return [
+                dict(row) for row in database.execute(f"SELECT * FROM checkpoints LIMIT {most:d}")
+            ]
+    return []
 
 
 def _unpacked(kind: Any, data: Any) -> Any:
+    """The value that a column holds; None for one that cannot be read."""
     if kind == "msgpack" and isinstance(data, bytes):
         try:
             return msgspec.msgpack.decode(data, ext_hook=_object, strict=False)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return None
-    return _json(data)
-
-
-def _json(data: Any) -> Any:
-    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    return strict_json(text) if isinstance(text, str) else None
+    written = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    return strict_json(written) if isinstance(written, str) else None
 
 
 def _object(code: int, data: memoryview) -> Any:
@@ -287,12 +261,8 @@ def _object(code: int, data: memoryview) -> Any:
         return packed
     module, name, fields = packed[:3]
     if code in _FIELDS and isinstance(fields, dict):
-        return {
-            "lc": 1,
-            "type": "constructor",
-            "id": [*str(module).split("."), str(name)],
-            "kwargs": fields,
-        }
-    if code in (*_POSITIONAL, _TEXT):
+        path = [*str(module).split("."), str(name)]
+        return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
+    if code in _ARGUMENTS:
         return fields[0] if isinstance(fields, list) and len(fields) == 1 else fields
     return f"{module}.{name}"
