@@ -18,29 +18,19 @@ from .steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
-_LONGEST_ENVELOPE = 500
-_CLIPPED = re.compile(r"<response clipped>(<NOTE>.{0,2000}?</NOTE>)?", re.DOTALL)
-_FILE = {"trajectory", "history", "info", "environment", "replay_config", "attempts"}
-_BESIDE: Kinds = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
+_FILE = {"trajectory", "history", "info", "environment", "replay_config"}
+_BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
            "extra_info": object, "response": object, "messages": object}  # fmt: skip
-_MESSAGE = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
+_MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
-_ACTION: Kinds = {
-    "action": str,
-    "observation": str,
-    "execution_time": float,
-    "query": list,
-    **_BESIDE,
-}
+_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list, **_BESIDE}  # fmt: skip
 Fields = dict[str, Any]
 
 
 def trace_of(document: Document, run: Fields) -> Trace:
-    """One run as a trace, with its instance as label `task`."""
+    """A run as a trace, with its instance as label `task`."""
     steps, info = _History(run), dict_in(run, "info")
-    meta = filled(info, info)
-    if run.get("environment") is not None:
-        meta["environment"] = run["environment"]
+    meta = info | filled(run, ["environment"])
     if cost := dict_in(info, "model_stats").get("instance_cost"):
         meta["cost_usd"] = cost
     status, outcome = text(info.get("exit_status")), None
@@ -48,13 +38,12 @@ def trace_of(document: Document, run: Fields) -> Trace:
         success = None if status.startswith("submitted") else False
         outcome = Outcome(success=success, said_by=f"SWE-agent's exit status {status!r}")
     instance = _INSTANCE.match(case_id(document.path.name))
-    task = text(dict_in(steps.config, "problem_statement").get("id")) or (
-        instance.group() if instance else None
+    stated = text(dict_in(steps.config, "problem_statement").get("id"))
+    labels = {"task": stated or (instance.group() if instance else None)}
+    labels["prompts"] = None if steps.prompts_known else "unknown"
+    return steps.trace(
+        document, "swe", labels=filled(labels, labels), meta=filled(meta, meta), outcome=outcome
     )
-    labels = {} if task is None else {"task": task}
-    if not steps.prompts_known:
-        labels["prompts"] = "unknown"
-    return steps.trace(document, "swe", labels=labels, meta=meta, outcome=outcome)
 
 
 class _History(Steps):
@@ -67,19 +56,12 @@ class _History(Steps):
         self.config = strict_json(config) if isinstance(config, str) else config
         name = text(dict_in(self.config, "agent", "model").get("name"))
         self.model = None if name in _NO_MODELS else name
-        entries = [
-            fields_of(entry, _MESSAGE, self.unread, "a message")
-            for entry in dicts(run.get("history"))
-        ]
-        listed = dicts(run.get("trajectory"))
-        self.actions = [
-            fields_of(action, _ACTION, self.unread, "a trajectory step") for action in listed
-        ]
+        listed, taken = dicts(run.get("history")), dicts(run.get("trajectory"))
+        entries = [fields_of(entry, _MESSAGE, self.unread, "a message") for entry in listed]
+        self.actions = [fields_of(one, _ACTION, self.unread, "a trajectory step") for one in taken]
         self.first = entries[0].get("agent", "agent") if entries else ""
         queries = {len(query): query for action in self.actions if (query := action.get("query"))}
-        answers = {
-            number for number, entry in enumerate(entries) if entry.get("role") == "assistant"
-        }
+        answers = {at for at, entry in enumerate(entries) if entry.get("role") == "assistant"}
         sent = dict_in(run, "info", "model_stats").get("tokens_sent")
         self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
         self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
@@ -93,20 +75,15 @@ class _History(Steps):
         self.add_unseen_results()
         if not self.prompts_known:
             turns = sum(isinstance(step, ModelTurn) for step in self.steps)
-            self.unread.add(
-                "prompt of which the file does not tell what stood for old messages", turns
-            )
+            what = "prompt of which the file does not tell what stood for old messages"
+            self.unread.add(what, turns)
 
     def _edit(self, place: tuple[str, str], query: list[Any]) -> None:
         """Note which earlier messages a prompt words otherwise than the one before it."""
-        texts = list(map(_text_of, query))
-        edits = {
-            self.entry_steps[at]: text
-            for at, text in enumerate(texts)
-            if text != self.entry_texts[at]
-        }
-        self.entry_texts[: len(texts)] = texts
-        if edits:
+        texts, known = list(map(_text_of, query)), self.entry_texts
+        changed = [at for at, text in enumerate(texts) if text != known[at]]
+        known[: len(texts)] = texts
+        if edits := {self.entry_steps[at]: texts[at] for at in changed}:
             self.add(ContextEdit, thread=place[0], shown=edits)
 
     def _place(self, entry: Fields) -> tuple[str, str]:
@@ -116,9 +93,8 @@ class _History(Steps):
 
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
-        role = ROLES.get(entry.get("role", ""))
+        role, place = ROLES.get(entry.get("role", "")), self._place(entry)
         content = content_of(entry.get("content"), self.unread)
-        place = self._place(entry)
         if role is None:
             self.unread.kind("message", entry.get("role"))
         elif entry.get("is_demo") and role != "system":
@@ -133,48 +109,34 @@ class _History(Steps):
 
     def _answer(self, entry: Fields, content: Content, place: tuple[str, str]) -> None:
         """Add an answer, and note the output that the trajectory has of its action."""
-        command, calls = entry.get("action", ""), tuple(calls_beside(entry, self.unread))
+        command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
         if not calls and command.strip():
-            in_text = command.strip() in text_of(content)
-            arguments = {"command": command}
-            calls = (
-                ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),
-            )
-        reasoning = blocks_of(entry.get("thinking_blocks"), self.unread).reasoning
-        turn = ReadMessage(
-            "assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry
+            given, in_text = {"command": command}, command.strip() in text_of(content)
+            own = f"turn{self.index}"
+            calls = [ToolCall(id=own, name="bash", arguments=given, in_text=in_text)]
+        reasoning, resent = (
+            blocks_of(entry.get("thinking_blocks"), self.unread).reasoning,
+            "tool_calls" in entry,
         )
+        turn = ReadMessage("assistant", content, tuple(calls), reasoning, reasoning_resent=resent)
         self.say(turn, *place)
-        at = next(
-            (at for at, action in enumerate(self.actions) if action.get("action", "") == command),
-            None,
-        )
-        if at is not None:  # those before it are in no history
+        same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
+        if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = Ran(output=action.get("observation", ""), duration_s=action.get("execution_time"))
             self.ran |= {call.id: ran for call in calls[:1]}
 
     def _result(self, content: Content, call_ids: list[Any], place: tuple[str, str]) -> None:
+        """Add a message as the result of a call, with the output that it clips."""
         waiting, seen = self.waiting(place[0]), text_of(content)
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
-            self.ran[call_id] = Ran(full=_full_text(seen, ran.output), duration_s=ran.duration_s)
+            clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
+            full = ran.output if clipped else None
+            self.ran[call_id] = Ran(full=full, duration_s=ran.duration_s)
         self.say(ReadMessage("tool", content, call_id=call_id), *place)
 
 
 def _text_of(entry: Any) -> str:
     """The text of a message, whose parts are counted elsewhere."""
     return text_of(content_of(dict_in(entry).get("content"), Unread()))
-
-
-def _full_text(seen: str, output: str) -> str | None:
-    """The text of a clipped result with the full output in it; None where that is not known."""
-    if output.strip() in seen:
-        return None
-    clipped = _CLIPPED.search(seen)
-    if clipped is None:
-        return output if len(output) > len(seen) else None
-    for start in range(min(clipped.start(), _LONGEST_ENVELOPE)):
-        if output.startswith(seen[start : clipped.start()]):
-            return f"{seen[:start]}{output}{seen[clipped.end() :]}"
-    return None

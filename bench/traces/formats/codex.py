@@ -121,7 +121,7 @@ class _Rollout(Steps):
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""
         lines, self.answer = self.answer, []
-        items = [line["payload"] for line in lines]
+        items = [dict_in(line, "payload") for line in lines]
         for message in answer_of_items(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None

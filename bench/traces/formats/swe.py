@@ -6,12 +6,21 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ...model import Outcome, ToolCall
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
+from ...model import Outcome, ToolCall, as_text
+from .. import (
+    Confidence,
+    Document,
+    Traces,
+    as_dict,
+    certain_if,
+    dicts,
+    register,
+    strict_json,
+)
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..exchange import answers_of
 from ..messages import messages
-from ..records import Kinds, dict_in, fields_of, number, text
+from ..records import Kinds, dict_in, fields_of, filled, number, text
 from ..steps import Ran, ReadMessage, Steps
 from ..swe_agent import trace_of
 from ..usage import usage_in
@@ -23,7 +32,7 @@ _NOTED = ("exit_status", "submission", "model_stats", "mini_version")
 
 @register("reader", "swe")
 class Swe:
-    """One run a file; several where SWE-agent made several attempts.
+    """One run a file.
 
     mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are
     tool calls, in OpenAI's chat or Responses form, or stand in the text of a turn (fenced blocks,
@@ -56,61 +65,44 @@ class Swe:
         typical = dicts(listed) == listed and any(map(_is_typical, listed))
         if typical or str(fields.get("trajectory_format", "")).startswith("mini-swe-agent"):
             return Confidence.CERTAIN
-        run = next(iter(dicts(fields.get("attempts"))), fields)
-        actions, history = dicts(run.get("trajectory")), dicts(run.get("history"))
+        actions, history = dicts(fields.get("trajectory")), dicts(fields.get("history"))
         acted = any({"action", "observation"} <= action.keys() for action in actions)
-        agents = any(
-            "agent" in entry and {"message_type", "action"} & entry.keys() for entry in history
+        agents = [entry for entry in history if "agent" in entry]
+        return certain_if(
+            acted or any({"message_type", "action"} & entry.keys() for entry in agents)
         )
-        return certain_if(bool(actions or history) and (acted or agents))
 
     def read(self, document: Document) -> Traces:
-        """The file's run, or each of its attempts in order."""
+        """The file's one run."""
         fields = as_dict(document.json)
         listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
-            for run in dicts(fields.get("attempts")) or [fields]:
-                yield trace_of(document, run)
+            yield trace_of(document, fields)
             return
         steps = _MiniRun(dict_in(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
         path = document.path.with_name(_GRADED)
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
-        task = text(fields.get("instance_id")) or text(graded.get("task"))
-        labels = {} if task is None else {"task": task}
-        yield steps.trace(
-            document, "swe", labels=labels, outcome=_outcome(dict_in(graded, "result"))
-        )
+        labels = {"task": text(fields.get("instance_id")) or text(graded.get("task"))}
+        outcome = _outcome(dict_in(graded, "result"))
+        yield steps.trace(document, "swe", labels=filled(labels, labels), outcome=outcome)
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
-    content = message.get("content")
-    observed = (
-        message.get("role") == "user" and isinstance(content, str) and is_observation(content)
-    )
-    return observed or "raw_output" in as_dict(message.get("extra"))
+    content = message.get("content") if message.get("role") == "user" else None
+    observed = isinstance(content, str) and is_observation(content)
+    return observed or "raw_output" in dict_in(message, "extra")
 
 
 def _outcome(result: dict[str, Any]) -> Outcome | None:
     """A grader's verdict, `passed` and a score; None without one."""
-    if not isinstance(result.get("passed"), bool):
-        return None
-    score = number(dict_in(result, "grader_result").get("score"))
-    return Outcome(
-        success=result["passed"],
-        score=None if score is None else float(score),
-        said_by=f"the grader's {_GRADED}",
-    )
+    passed, score = result.get("passed"), number(dict_in(result, "grader_result").get("score"))
+    points, by = None if score is None else float(score), f"the grader's {_GRADED}"
+    return Outcome(success=passed, score=points, said_by=by) if isinstance(passed, bool) else None
 
 
-_EXTRA: Kinds = {
-    "timestamp": float,
-    "raw_output": str,
-    "returncode": int,
-    "exception_info": object,
-    "response": dict,
-}
+_EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exception_info": object, "response": dict}  # fmt: skip
 """The recorder's own fields beside a message. `raw_output` is a command's whole output."""
 Fields = dict[str, Any]
 
@@ -124,22 +116,14 @@ class _MiniRun(Steps):
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
         ends = [dict_in(value, "extra") for value in values if value.get("role") == "exit"]
-        self.meta = {
-            key: about[key]
-            for about in (info, *ends)
-            for key in _NOTED
-            if about.get(key) is not None
-        }
+        for about in (info, *ends):
+            self.meta |= {key: about[key] for key in _NOTED if about.get(key) is not None}
         if cost := dict_in(info, "model_stats").get("instance_cost"):
             self.meta["cost_usd"] = cost
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        called = (
-            "output" in entry or entry.get("role") == "tool" or entry.get("tool_calls")
-            for entry in entries
-        )
-        in_text = not any(called)
+        in_text = not any(map(_is_of_call, entries))
         for entry, following in zip(entries, [*entries[1:], {}], strict=False):
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for message in self._messages_in(entry, extra):
@@ -152,11 +136,8 @@ class _MiniRun(Steps):
         """The messages of an entry: an answer of the Responses interface with its results, or a
         message of a chat, with what the provider's response says of it."""
         fields = {key: member for key, member in entry.items() if key != "extra"}
-        if (
-            entry.get("role") is None
-            and "output" in entry
-            and entry.get("type") != "function_call_output"
-        ):
+        kinds = (entry.get("role"), entry.get("type"))
+        if "output" in entry and kinds[0] is None and kinds[1] != "function_call_output":
             if isinstance(entry.get("tools"), list):
                 self.tools(entry["tools"])
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]
@@ -181,24 +162,25 @@ class _MiniRun(Steps):
         self.say(message, t=extra.get("timestamp"))
 
 
+def _is_of_call(entry: Fields) -> bool:
+    """True for a message that a provider gave or got in its own form of calls."""
+    return "output" in entry or entry.get("role") == "tool" or bool(entry.get("tool_calls"))
+
+
 def _run(seen: str, extra: Fields) -> Ran:
-    """The run of a command whose output the model saw in an envelope, JSON or tags."""
+    """The run of a command whose output the model saw in an envelope, JSON or tags. The whole output
+    is put into the envelope as the harness renders one that is not too long."""
     envelope = as_dict(strict_json(seen))
     code = extra.get("returncode", envelope.get("returncode", 0))
     error = extra.get("exception_info") or envelope.get("exception_info") or None
     raw, full = extra.get("raw_output"), None
     if raw is not None and envelope.get("output") != raw and raw not in seen:
-        full = _envelope(seen, code, raw, error)
-    why = error if error is None or isinstance(error, str) else json.dumps(error)
+        full = observation_text(code, raw)
+        if seen.lstrip().startswith("{"):
+            exception = f', "exception_info": {_tojson(error)}' if error else ""
+            full = f'{{\n  "returncode": {code},\n  "output": {_tojson(raw)}{exception}\n}}'
+    why = None if error is None else as_text(error)
     return Ran(full=full, failed=code != 0, error=why, prose=True)
-
-
-def _envelope(seen: str, code: Any, output: str, error: Any) -> str:
-    """An untruncated output as the harness renders one that is not too long."""
-    if not seen.lstrip().startswith("{"):
-        return observation_text(code, output)
-    exception = f', "exception_info": {_tojson(error)}' if error else ""
-    return f'{{\n  "returncode": {code},\n  "output": {_tojson(output)}{exception}\n}}'
 
 
 def _tojson(value: Any) -> str:
