@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
 from ..claude_code_files import tool_run
-from ..content import blocks_of, call_in, content_of
-from ..records import dict_in, fields_of, number, text, time_of
+from ..content import call_in, content_of, result_of
+from ..records import Kinds, dict_in, fields_of, number, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
 
@@ -17,16 +17,11 @@ _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
                "continued_trajectory_ref", "extra", "subagent_trajectories"}  # fmt: skip
 
-
-_STEP = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
+_STEP: Kinds = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
          "reasoning_content": str, "reasoning_effort": object, "tool_calls": list, "observation": dict, "metrics": dict,
          "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
-_RESULT = {
-    "source_call_id": str,
-    "content": object,
-    "subagent_trajectory_ref": list,
-    "extra": object,
-}
+_RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list, "extra": object}  # fmt: skip
+_META = ("trajectory_id", "notes", "final_metrics", "extra")
 Fields = dict[str, Any]
 
 
@@ -64,13 +59,9 @@ class Atif:
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
-        agent = dict_in(value, "agent")
-        meta = {
-            name: value.get(name) for name in ("trajectory_id", "notes", "final_metrics", "extra")
-        }
-        meta["agent"] = {
-            key: agent[key] for key in agent if key not in ("tool_definitions", "model_name")
-        }
+        about = {**dict_in(value, "agent"), "tool_definitions": None, "model_name": None}
+        meta = {name: value.get(name) for name in _META}
+        meta["agent"] = {key: note for key, note in about.items() if note is not None}
         meta["trajectory_session_id"] = value.get("session_id")
         meta["cost_usd"] = run.cost if total is None else total
         yield run.trace(document, "atif", meta={key: note for key, note in meta.items() if note})
@@ -87,78 +78,69 @@ class _Trajectories(Steps):
     def trajectory(self, value: Fields, thread: str, agent: str) -> None:
         """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
         that refers to them, or last where none does."""
-        sub_agents = {
-            str(one.get("trajectory_id")): one for one in dicts(value.get("subagent_trajectories"))
-        }
-        model, tools = (
-            dict_in(value, "agent").get(key) for key in ("model_name", "tool_definitions")
-        )
-        if isinstance(tools, list) and tools:
+        listed, about = dicts(value.get("subagent_trajectories")), dict_in(value, "agent")
+        sub_agents = {str(one.get("trajectory_id")): one for one in listed}
+        if tools := as_list(about.get("tool_definitions")):
             self.tools(tools, thread, agent)
         for given in dicts(value.get("steps")):
             step = fields_of(given, _STEP, self.unread, "a step")
+            t = time_of(step.get("timestamp"), self.unread)
             results = dicts(step.get("observation", {}).get("results"))
-            self._step(step, bool(results), thread, agent, text(model))
+            message = self._message(step, text(about.get("model_name")))
+            if message is not None and (
+                message.role == "assistant" or message.content or not results
+            ):
+                self.say(message, thread, agent, t)
             for observed in results:
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
                     name = str(reference.get("trajectory_id"))
-                    inner = sub_agents.pop(name, None)
-                    self.unread.add("sub-agent's trajectory in another file", inner is None)
-                    if inner is not None:
-                        self._sub_agent(inner, name)
-                self._result(result, step, thread, agent)
+                    self.unread.add(
+                        "sub-agent's trajectory in another file", name not in sub_agents
+                    )
+                    self._sub_agent(sub_agents.pop(name, {}), name)
+                self.say(self._result(result, step), thread, agent, t)
         for name, inner in sub_agents.items():
             self._sub_agent(inner, name)
 
     def _sub_agent(self, value: Fields, thread: str) -> None:
         self.trajectory(value, thread, text(dict_in(value, "agent").get("name")) or "sub-agent")
 
-    def _step(
-        self, step: Fields, observed: bool, thread: str, agent: str, model: str | None
-    ) -> None:
-        """Add a step: an answer with its usage and cost, or a message."""
-        t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
+    def _message(self, step: Fields, model: str | None) -> ReadMessage | None:
+        """The message of a step: an answer with its usage, whose cost is noted, or what was said;
+        None for a step of an unknown source."""
+        source, metrics = step.get("source"), step.get("metrics", {})
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
         content = content_of(step.get("message"), self.unread)
-        if source == "agent":
-            count = step.get("llm_call_count", 1)
-            if count != 1:
-                kind = "of several model calls" if count else "without a model call"
-                self.unread.add(f"agent step {kind}, read as one")
-            metrics = step.get("metrics", {})
-            usage = usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread)
-            calls = tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls")))
-            turn = ReadMessage(
-                "assistant", content, calls, step.get("reasoning_content") or None, usage=usage
-            )
-            self.say(turn.with_known(model=step.get("model_name") or model), thread, agent, t)
-            self.cost += number(metrics.get("cost_usd")) or 0
-        elif source not in ("system", "user"):
+        if source in ("system", "user"):
+            return ReadMessage("system" if source == "system" else "user", content)
+        if source != "agent":
             self.unread.kind("step of a source", source)
-        elif content or not observed:
-            self.say(
-                ReadMessage("system" if source == "system" else "user", content), thread, agent, t
-            )
+            return None
+        count = step.get("llm_call_count", 1)
+        kind = "of several model calls" if count else "without a model call"
+        self.unread.add(f"agent step {kind}, read as one", count != 1)
+        self.cost += number(metrics.get("cost_usd")) or 0
+        return ReadMessage(
+            "assistant",
+            content,
+            tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls"))),
+            step.get("reasoning_content") or None,
+            model=step.get("model_name") or model,
+            usage=usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread),
+        )
 
-    def _result(self, result: Fields, step: Fields, thread: str, agent: str) -> None:
-        """Add an observation: the result of the call it names, else of the step's next call;
-        without calls it is what the environment says."""
-        t, call_id = time_of(step.get("timestamp"), self.unread), result.get("source_call_id", "")
+    def _result(self, result: Fields, step: Fields) -> ReadMessage:
+        """An observation: the result of the call it names, else of the step's next call; without
+        calls it is what the environment says."""
+        call_id = result.get("source_call_id", "")
         places = (dict_in(place.get("extra"), "tool_result_metadata") for place in (result, step))
         metadata = next(filter(None, places), dict_in(step.get("extra"), "metadata"))
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
-            block = {"tool_use_id": call_id, **raw, "type": "tool_result"}
-            (message,) = blocks_of([block], self.unread).results
-            message = replace(message, ran=tool_run(metadata.get("tool_use_result"), message.text))
-        else:
-            called = bool(step.get("tool_calls") or call_id)
-            content = content_of(result.get("content"), self.unread)
-            message = (
-                ReadMessage("tool", content, call_id=call_id)
-                if called
-                else ReadMessage("user", content)
-            )
-        self.say(message, thread, agent, t)
+            shown = result_of({"tool_use_id": call_id, **raw, "type": "tool_result"})
+            return replace(shown, ran=tool_run(metadata.get("tool_use_result"), shown.text))
+        content = content_of(result.get("content"), self.unread)
+        called = step.get("tool_calls") or call_id
+        return ReadMessage("tool" if called else "user", content, call_id=call_id)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...model import ContextReset, ToolCall
+from ...model import ContextReset, text_of
 from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..content import Blocks, blocks_of, call_in
 from ..messages import message
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import Kinds, dict_in, fields_of, filled, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -19,16 +19,9 @@ _NOTES = ("info", "error", "warning")
 """Messages that the CLI showed to its user and not to the model."""
 _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 
-
-_CALL = {
-    "id": str,
-    "name": str,
-    "args": object,
-    "result": object,
-    "status": str,
-    "timestamp": object,
-}
-_MESSAGE = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
+_CALL: Kinds = {"id": str, "name": str, "args": object, "result": object, "status": str, "timestamp": object}  # fmt: skip
+_THOUGHT = ("subject", "description")
+_MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
 Fields = dict[str, Any]
 
@@ -52,25 +45,18 @@ class GeminiCLI:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        first = document.first
-        if not (
-            "sessionId" in first
-            and ("projectHash" in first or {"startTime", "lastUpdated"} <= first.keys())
-        ):
-            return certain_if(any(map(_begins, document.first_objects)))
-        messages = (
-            document.first_objects if document.is_json_lines else dicts(first.get("messages"))
-        )
-        return certain_if(any(item.get("type") in _TURNS for item in messages))
+        first, objects = document.first, document.first_objects
+        dated = "projectHash" in first or {"startTime", "lastUpdated"} <= first.keys()
+        messages = objects if document.is_json_lines else dicts(first.get("messages"))
+        session = "sessionId" in first and dated
+        spoken = session and any(item.get("type") in _TURNS for item in messages)
+        return certain_if(spoken or any(map(_begins, objects)))
 
     def read(self, document: Document) -> Traces:
         """The file's session; its id is in `meta`."""
         run = _Session()
         objects = objects_of(document, run.unread)
-        if any(map(_begins, objects)):
-            run.stream(objects)
-        else:
-            run.session(objects)
+        (run.stream if any(map(_begins, objects)) else run.session)(objects)
         yield run.trace(document, "gemini_cli")
 
 
@@ -94,27 +80,28 @@ class _Session(Steps):
         starts: dict[str, int] = {}
         for value in by_id.values():
             if "$rewindTo" in value:
-                start = starts.get(str(value["$rewindTo"]))
-                self.unread.add(
-                    "mark of going back to a message that is not in the file", start is None
-                )
-                if start is not None:
-                    self.add(ContextReset, kept=tuple(range(start)))
+                self._rewind(starts.get(str(value["$rewindTo"])))
             elif "$set" in value:
-                self.unread.add(
-                    "messages set anew", isinstance(dict_in(value, "$set").get("messages"), list)
-                )
+                anew = "messages" in dict_in(value, "$set")
+                self.unread.add("messages set anew", anew)
             elif not value.keys() >= {"sessionId", "projectHash"}:
                 starts[str(value.get("id"))] = self.index
                 self._message(value)
 
+    def _rewind(self, start: int | None) -> None:
+        """Add going back to before a message, whose first step is given."""
+        self.unread.add("mark of going back to a message that is not in the file", start is None)
+        if start is not None:
+            self.add(ContextReset, kept=tuple(range(start)))
+
     def _message(self, value: Fields) -> None:
         """Add a message with its calls, and the results that stand in it."""
         kind = value.get("type")
+        if kind in _NOTES:
+            self.unread.add("message to the user alone")
+            return
         if kind not in _TURNS:
-            self.unread.add("message to the user alone") if kind in _NOTES else self.unread.kind(
-                "message", kind
-            )
+            self.unread.kind("message", kind)
             return
         fields = fields_of(value, _MESSAGE, self.unread, "a message")
         t = time_of(fields.get("timestamp"), self.unread)
@@ -122,15 +109,14 @@ class _Session(Steps):
         turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
         if role == "assistant":
-            asked = [call_in(call, self.unread) for call in calls]
-            thoughts = [
-                ": ".join(text(thought.get(key)) or "" for key in ("subject", "description"))
-                for thought in dicts(fields.get("thoughts"))
-            ]
-            reasoning = turn.reasoning or "\n".join(thoughts) or None
-            usage, model = usage_in(fields.get("tokens"), self.unread), fields.get("model")
+            thoughts = [filled(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))]
+            listed = "\n".join(": ".join(map(str, thought.values())) for thought in thoughts)
             turn = replace(
-                turn, calls=(*turn.calls, *asked), reasoning=reasoning, model=model, usage=usage
+                turn,
+                calls=(*turn.calls, *(call_in(call, self.unread) for call in calls)),
+                reasoning=turn.reasoning or listed or None,
+                model=fields.get("model"),
+                usage=usage_in(fields.get("tokens"), self.unread),
             )
         self.tell([turn, *results], t=t)
         for call in calls:
@@ -141,19 +127,13 @@ class _Session(Steps):
         blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return
-        texts = [
-            *(result.text for result in blocks.results),
-            ReadMessage("tool", blocks.content).text,
-        ]
+        texts = [*(result.text for result in blocks.results), text_of(blocks.content)]
         seen = "\n".join(filter(None, texts))
         failed = status not in (None, "success") or any(result.failed for result in blocks.results)
         t = time_of(call.get("timestamp"), self.unread)
         ran = Ran(failed=failed, t=t, error=(seen or None) if failed else None)
-        self.say(
-            ReadMessage(
-                "tool", seen, call_id=call.get("id", ""), name=call.get("name", "unknown"), ran=ran
-            )
-        )
+        call_id, name = call.get("id", ""), call.get("name", "unknown")
+        self.say(ReadMessage("tool", seen, call_id=call_id, name=name, ran=ran))
 
     # ---- a stream
 
@@ -182,10 +162,8 @@ class _Session(Steps):
         if line["type"] == "message":
             between = "" if line.get("delta") or not self.written else "\n"
             self.written += between + (text(line.get("content")) or "")
-            return
-        name = text(line.get("tool_name")) or "unknown"
-        call = ToolCall(id=str(line.get("tool_id")), name=name, arguments=line.get("parameters"))
-        self.turn.calls.append(call)
+        else:
+            self.turn.calls.append(call_in({**line, "id": line.get("tool_id")}, self.unread))
 
     def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
         why = text(dict_in(line, "error").get("message"))

@@ -14,10 +14,7 @@ from ..usage import usage_in
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
-_SENT = {
-    "compaction": "What did we do so far?",
-    "subtask": "The following tool was executed by the user",
-}
+_SENT = {"compaction": "What did we do so far?", "subtask": "The following tool was executed by the user"}  # fmt: skip
 """The texts as which parts of a person's message are sent to the model."""
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
@@ -86,18 +83,16 @@ class _Session(Steps):
         fields = fields_of(info, _MESSAGE, self.unread)
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
-        t = time_of(created, self.unread)
-        if fields.get("role") == "user":
+        t, role = time_of(created, self.unread), fields.get("role")
+        answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
+        if role == "user":
             self._user(fields, pieces, t)
-        elif fields.get("role") != "assistant":
-            self.unread.kind("message of a role", fields.get("role"))
-        elif "error" in fields and not any(
-            piece.get("type") in ("text", "tool") for piece in pieces
-        ):
+        elif role != "assistant":
+            self.unread.kind("message of a role", role)
+        elif "error" in fields and not answered:
             self.unread.add("answer that failed")
         else:
-            if created is not None:
-                self._clear(created)
+            self._clear(created or 0.0)
             self._assistant(fields, pieces, t)
 
     def _user(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
@@ -117,19 +112,18 @@ class _Session(Steps):
                 self.unread.kind("part", kind)
         if content:
             index = self.say(ReadMessage("user", joined(content)), t=t)
-            self.asked = (
-                index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
-            )
+            asks = any(piece.get("type") == "compaction" for piece in pieces)
+            self.asked = index if asks else self.asked
 
     def _assistant(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
         """Add the model calls of a message; a summary resets the context."""
         calls = _calls_of(pieces)
         for call in calls:
-            alone = {key: info.get(key) for key in ("tokens", "cost")} if len(calls) == 1 else {}
+            alone = info if len(calls) == 1 else {}
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
-            reason = end.get("reason") or (info.get("finish") if alone else None)
+            reason = end.get("reason") or alone.get("finish")
             self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)
         if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset, t=t, kept=tuple(range(self.asked, self.index)))
@@ -153,10 +147,7 @@ class _Session(Steps):
                 results.append((call_id, state))
             elif kind not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", kind)
-        turn = ReadMessage(
-            "assistant", blocks.content, tuple(blocks.calls), blocks.reasoning, **about
-        )
-        self.say(turn, t=t)
+        self.say(blocks.answer(**about), t=t)
         for call_id, state in results:
             self._result(call_id, state)
 
@@ -173,23 +164,19 @@ class _Session(Steps):
             duration_s=seconds_between(start, end),
             cut=dict_in(state, "metadata").get("truncated") is True,
         )
-        pictures = [
-            picture(url)
-            for file in dicts(state.get("attachments"))
-            if (url := text(file.get("url")))
-        ]
-        content = joined([TextPart(text=seen), *pictures])
+        urls = filter(None, (text(file.get("url")) for file in dicts(state.get("attachments"))))
+        content = joined([TextPart(text=seen), *map(picture, urls)])
         index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
 
     def _clear(self, now: float) -> None:
         """Add the clearing of results that happened before a time."""
-        due = [(when, index) for when, index in self.cleared if when <= now]
+        due = [item for item in self.cleared if item[0] <= now]
         if due:
             self.cleared = [item for item in self.cleared if item not in due]
-            notices, when = {index: _CLEARED for _, index in due}, max(due)[0]
-            self.add(ContextEdit, t=time_of(when, self.unread), shown=notices)
+            t, notices = time_of(max(due)[0], self.unread), {index: _CLEARED for _, index in due}
+            self.add(ContextEdit, t=t, shown=notices)
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
@@ -206,9 +193,7 @@ def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
 def _usage(tokens: dict[str, Any], unread: Unread) -> Usage | None:
     """The usage of a call, whose `input` is what no cache held; None where all is 0."""
     cache = dict_in(tokens, "cache")
-    beside = {
-        "cache_read_input_tokens": cache.get("read"),
-        "cache_creation_input_tokens": cache.get("write"),
-    }
+    read, written = cache.get("read"), cache.get("write")
+    beside = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
     usage = usage_in({**tokens, **beside}, unread)
     return usage if usage and usage.prompt_tokens + usage.completion_tokens else None

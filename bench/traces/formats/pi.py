@@ -3,40 +3,25 @@ a session."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from ...model import ContextReset
+from ...model import ContextReset, text_of
 from .. import Confidence, Document, Traces, certain_if, register
 from ..branches import paired, way_to
-from ..content import blocks_of, content_of
+from ..content import Blocks, blocks_of, content_of
 from ..records import dict_in, fields_of, number, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
-_NOT_IN_PROMPTS = {
-    "model_change",
-    "thinking_level_change",
-    "custom",
-    "label",
-    "session_info",
-    "ephemeral",
-}
+_NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info", "ephemeral"}  # fmt: skip
 """Entries of which nothing is in a prompt."""
 _COMMAND = "Ran `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
-_META = {
-    "id": "session_id",
-    "cwd": "cwd",
-    "parentSession": "parent_session",
-    "branchedFrom": "parent_session",
-}
+_META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session", "branchedFrom": "parent_session"}  # fmt: skip
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
 """Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part
 of `cacheWrite`."""
-
-
 _ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
           "firstKeptEntryId": str, "content": object}  # fmt: skip
 _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
@@ -74,40 +59,30 @@ class Pi:
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        run = _Session()
-        run.add_all(objects_of(document, run.unread))
-        yield run.trace(document, "pi")
+        yield _Session(document).trace(document, "pi")
 
 
 class _Session(Steps):
     """One session on its way to a trace: the steps that an entry became, and the entry before
     each."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
         self.parents: dict[str, str | None] = {}
         self.steps_of: dict[str, set[int]] = {}
         self.first_kept: dict[str, str] = {}  # of a compaction: the first entry that it kept
-        self.last: str | None = None
-
-    def add_all(self, lines: list[Fields]) -> None:
-        """Add the lines as steps."""
-        for at, line in enumerate(lines):
+        last: str | None = None
+        for at, line in enumerate(objects_of(document, self.unread)):
             if line.get("type") == "session":
                 self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own = entry.get("id") or f"line {at}"
-            t = time_of(entry.get("timestamp"), self.unread)
-            parent = entry.get("parentId") if "id" in entry and "parentId" in line else self.last
-            if parent != self.last and (parent is None or parent in self.parents):
-                self._reset(
-                    parent,
-                    t,
-                    entry.get("summary") if entry.get("type") == "branch_summary" else None,
-                )
-            self.parents[own], self.last = parent, own
-            before = self.index
+            own, t = entry.get("id") or f"line {at}", time_of(entry.get("timestamp"), self.unread)
+            parent = entry.get("parentId") if "id" in entry and "parentId" in line else last
+            if parent != last and (parent is None or parent in self.parents):
+                left = entry.get("type") == "branch_summary"
+                self._reset(parent, t, entry.get("summary") if left else None)
+            self.parents[own], last, before = parent, own, self.index
             self._entry(entry, own, t)
             self.steps_of[own] = set(range(before, self.index))
 
@@ -120,10 +95,7 @@ class _Session(Steps):
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
             self._reset(own, t, summary)
         elif kind == "custom_message":
-            self.say(
-                ReadMessage("user", content_of(entry.get("content"), self.unread)),
-                t=t,
-            )
+            self.say(ReadMessage("user", content_of(entry.get("content"), self.unread)), t=t)
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -135,52 +107,41 @@ class _Session(Steps):
         """Add a message by its role."""
         sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
         t = t if sent is None else sent
-        content = ReadMessage("user", content_of(message.get("content"), self.unread))
+        blocks = blocks_of(message.get("content"), self.unread)
         if role == "assistant":
-            self._answer(message, t)
+            self._answer(message, blocks, t)
         elif role == "toolResult":
             truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
-            failed = message.get("isError") is True
-            ran = Ran(
-                failed=failed, error=(content.text or None) if failed else None, cut=truncated
-            )
+            failed, why = message.get("isError") is True, text_of(blocks.content) or None
+            ran = Ran(failed=failed, error=why if failed else None, cut=truncated)
             call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
-            self.say(replace(content, role="tool", call_id=call_id, name=name, ran=ran), t=t)
+            shown = ReadMessage("tool", blocks.content, call_id=call_id, name=name, ran=ran)
+            self.say(shown, t=t)
         elif role == "bashExecution":
-            command = _COMMAND.format(
-                message.get("command"), message.get("output") or "(no output)"
-            )
+            output = message.get("output") or "(no output)"
+            command = _COMMAND.format(message.get("command"), output)
             if message.get("excludeFromContext") is not True:
                 self.say(ReadMessage("user", command), t=t)
         elif role in ("user", "custom", "hookMessage"):
-            self.say(content, t=t)
+            self.say(ReadMessage("user", blocks.content), t=t)
         elif role in ("branchSummary", "compactionSummary"):
             self.say(ReadMessage("user", message.get("summary", "")), t=t)
         else:
             self.unread.kind("message of a role", role)
 
-    def _answer(self, message: Fields, t: float | None) -> None:
+    def _answer(self, message: Fields, blocks: Blocks, t: float | None) -> None:
         """Add an answer with its usage and cost."""
-        blocks = blocks_of(message.get("content"), self.unread)
-        usage = message.get("usage", {})
+        usage, reason = message.get("usage", {}), message.get("stopReason")
         cost = number(dict_in(usage, "cost").get("total"))
         if cost is not None:
             self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
-        if message.get("stopReason") in ("error", "aborted") and not (blocks.parts or blocks.calls):
+        if reason in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")
             return
-        counts = {name: usage.get(key) for key, name in _COUNTS.items()}
-        hour = {"cache_creation": {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}}
-        turn = ReadMessage(
-            "assistant",
-            blocks.content,
-            tuple(blocks.calls),
-            blocks.reasoning,
-            model=message.get("model"),
-            finish_reason=message.get("stopReason"),
-            usage=usage_in(counts | hour, self.unread),
-        )
-        self.say(turn, t=t)
+        counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
+        counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
+        known = {"model": message.get("model"), "usage": usage_in(counts, self.unread)}
+        self.say(blocks.answer(finish_reason=reason, **known), t=t)
 
     def _reset(self, end: str | None, t: float | None, summary: str | None) -> None:
         """Add the history as it is after an entry: the way to it, from what its last compaction

@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, NoRun, Traces, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, as_list, certain_if, dicts, register
 from ..messages import messages
 from ..parts import Unread
-from ..records import dict_in, filled, objects_of, text, time_of
+from ..records import dict_in, filled, number, objects_of, text, time_of
 from ..steps import Steps
 from ..usage import usage_in
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
-_TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost")
+_TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost", "cost_usd")
 _FAILED = "Error:"
 
 
@@ -52,18 +52,16 @@ class Tau:
     def read(self, document: Document) -> Traces:
         """The file's runs in order."""
         unread = Unread()
-        runs = objects_of(document, unread)
-        if any("traj" in run for run in runs):
-            complete = [run for run in runs if dicts(run.get("traj"))]
-            unread.add("run without messages", len(runs) - len(complete))
-            traces = [_tau_bench(document, run) for run in complete]
+        values = objects_of(document, unread)
+        if any("traj" in run for run in values):
+            runs = [run for run in values if dicts(run.get("traj"))]
+            unread.add("run without messages", len(values) - len(runs))
+            traces = [_tau_bench(document, run) for run in runs]
         else:
-            traces = [trace for value in runs for trace in _simulations(document, value)]
+            traces = [trace for value in values for trace in _simulations(document, value)]
         if not traces:
-            reason = document.fail(
-                "holds no simulations — they lie in files of their own beside it; give those"
-            )
-            raise NoRun(str(reason))
+            where = "they lie in files of their own beside it; give those"
+            raise NoRun(str(document.fail(f"holds no simulations — {where}")))
         left_out = {**traces[0].left_out, **unread.counts}
         yield from (msgspec.structs.replace(traces[0], left_out=left_out), *traces[1:])
 
@@ -76,26 +74,21 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     for message in messages(run["traj"], steps.unread):
         failed = message.role == "tool" and message.text.startswith(_FAILED)
         steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    labels = {
-        f"expected_{key}": value for key, value in filled(task, ("actions", "outputs")).items()
-    }
+    expected = filled(task, ("actions", "outputs"))
+    labels = {f"expected_{key}": value for key, value in expected.items()}
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
     meta = filled(run, ("task_id", "trial", "records"))
-    for fields, keys in (
-        (info, ("source", "user_cost", "reward_info")),
-        (task, ("user_id", "instruction")),
-    ):
-        meta |= filled(fields, keys)
+    meta |= filled(info, ("source", "user_cost", "reward_info"))
+    meta |= filled(task, ("user_id", "instruction"))
     outcome = _outcome(run.get("reward"), "tau-bench's reward", steps.unread)
     return steps.trace(document, "tau", labels=labels, meta=meta, outcome=outcome)
 
 
 def _outcome(reward: Any, by: str, unread: Unread) -> Outcome | None:
-    if type(reward) not in (int, float):
-        unread.add("reward that is no number", reward is not None)
-        return None
-    return Outcome(success=reward == 1, score=float(reward), said_by=by)
+    points = number(reward)
+    unread.add("reward that is no number", points is None and reward is not None)
+    return None if points is None else Outcome(success=points == 1, score=float(points), said_by=by)
 
 
 # ---------------------------------------------------------------- tau2-bench
@@ -103,10 +96,10 @@ def _outcome(reward: Any, by: str, unread: Unread) -> Outcome | None:
 
 def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
     """The simulations of a file of results; a file may also be one simulation alone."""
-    info = dict_in(value, "info")
     are_results = "info" in value or "simulations" in value
     runs = dicts(value.get("simulations")) if are_results else [value]
     tasks = {str(task.get("id")): task for task in dicts(value.get("tasks"))}
+    info = dict_in(value, "info")
     return [
         _simulation(document, run, info, tasks.get(str(run.get("task_id")), {})) for run in runs
     ]
@@ -116,26 +109,24 @@ def _simulation(
     document: Document, run: dict[str, Any], info: dict[str, Any], task: dict[str, Any]
 ) -> Trace:
     """A simulation of tau2 as a trace."""
-    steps = Steps()
-    defined = dict_in(info, "environment_info").get("tool_defs")
-    steps.tools(defined if isinstance(defined, list) else [])
+    steps, world = Steps(), dict_in(info, "environment_info")
+    steps.tools(as_list(world.get("tool_defs")))
     model = text(dict_in(info, "agent_info").get("llm"))
     for value in dicts(run.get("messages")):
         for inner in dicts(value.get("tool_messages")) or [value]:
             _say(steps, inner, model)
-    domain = text(dict_in(info, "environment_info").get("domain_name"))
-    labels: dict[str, Any] = {"task": " ".join(filter(None, (domain, str(run.get("task_id")))))}
+    domain, task_id = text(world.get("domain_name")), str(run.get("task_id"))
+    labels: dict[str, Any] = {"task": " ".join(filter(None, (domain, task_id)))}
     if expected := dict_in(task, "evaluation_criteria").get("actions"):
         labels["expected_actions"] = expected
-    outcome = _outcome(
-        dict_in(run, "reward_info").get("reward"), "tau2-bench's reward", steps.unread
-    )
-    meta = filled(run, _TAU2_META)
-    if cost := run.get("agent_cost"):
-        meta["cost_usd"] = cost
-    return steps.trace(
-        document, "tau", id=text(run.get("id")) or "", labels=labels, meta=meta, outcome=outcome
-    )
+    reward = dict_in(run, "reward_info").get("reward")
+    own = {
+        "id": text(run.get("id")) or "",
+        "labels": labels,
+        "meta": filled({**run, "cost_usd": run.get("agent_cost")}, _TAU2_META),
+        "outcome": _outcome(reward, "tau2-bench's reward", steps.unread),
+    }
+    return steps.trace(document, "tau", **own)
 
 
 def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
@@ -149,10 +140,8 @@ def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
     usage = usage_in(value.get("usage"), steps.unread) if role == "assistant" else None
     for message in messages([fields], steps.unread):
         if message.role == "tool":
-            failed = value.get("error") is True
-            error = (message.text or None) if failed else None
-            message = replace(
-                message, call_id=text(value.get("id")) or "", failed=failed, error=error
-            )
+            error = (message.text or None) if value.get("error") is True else None
+            call_id, failed = text(value.get("id")) or "", value.get("error") is True
+            message = replace(message, call_id=call_id, failed=failed, error=error)
         t = time_of(value.get("timestamp"), steps.unread)
         steps.say(message.with_known(model=model if usage else None, usage=usage), t=t)
