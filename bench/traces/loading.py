@@ -126,22 +126,15 @@ class TraceSource:
         except (_Ambiguous, NotOpened):
             raise
         except TraceError as error:
-            left_out = isinstance(error, PartOf | _NotRecognised)
-            if (
-                given.named
-                and given.format is not None
-                and not left_out
-                and (meant := readers.surest(document))
-            ):
+            is_damaged = not isinstance(error, PartOf | _NotRecognised)
+            if given.named and given.format and is_damaged and (meant := readers.surest(document)):
                 short = str(error).partition(" — ")[0]
-                raise TraceError(
-                    f"{short} — recognised as {meant[0]}: write {meant[0]}:{document.name}"
-                ) from None
-            if (given.named and (alone or not isinstance(error, PartOf))) or (
-                self.strict and not left_out
-            ):
+                instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
+                raise TraceError(f"{short} — {instead}") from None
+            wanted = given.named and (alone or not isinstance(error, PartOf))
+            if wanted or (self.strict and is_damaged):
                 raise
-            if not left_out:
+            if is_damaged:
                 self.damaged.append(document.name)
             self.skipped.append((document.name, _without_name(str(error), document.name)))
             return []
@@ -192,9 +185,8 @@ class _Readers:
     def surest(self, document: Document, format: str | None = None) -> list[str]:
         """The names of the readers (of all, or of one) that are surest of a document; none where
         all say no."""
-        names = entries("reader") if format is None else [format]
         answers: dict[str, Confidence] = {}
-        for name in names:
+        for name in entries("reader") if format is None else [format]:
             with _error_of(document, name):
                 answers[name] = self.open(name).sniff(document)
         best = max(answers.values(), default=Confidence.NO)
@@ -206,33 +198,31 @@ class _Readers:
         if given.format is not None and given.named:
             return given.format
         surest = self.surest(document, given.format)
+        if not surest:
+            raise _not_recognised(document, given)
         if len(surest) > 1:
             named = f"{surest[0]}:{document.name}"
-            raise _Ambiguous(
-                f"{document.name}: could be {' or '.join(surest)} — name the format: {named}"
-            )
-        if surest:
-            return surest[0]
-        raise _not_recognised(document, given)
+            both = f"could be {' or '.join(surest)}"
+            raise _Ambiguous(f"{document.name}: {both} — name the format: {named}")
+        return surest[0]
 
 
 def _not_recognised(document: Document, given: GivenPath) -> TraceError:
     """The error of a document that no reader takes: it is something else, or damaged, or of no
     format."""
-    problem = document.problem
+    problem, name = document.problem, document.name
     instead = {
-        ".toml": f"a scenario is run: bench run {document.name}",
-        ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
-    }.get(Path(document.name).suffix)
+        ".toml": f"a scenario is run: bench run {name}",
+        ".py": f"code is a strategy: --strategy mine=summarizer={name}:FUNCTION",
+    }.get(Path(name).suffix)
     if instead and given.named:
         return document.fail(f"no recording — {instead}")
     if problem is not None and document.is_broken_json:
         return problem
     fits = "no format fits" if problem is None else "neither JSON nor a text of any format"
-    reason = f"not recognised: {fits}"
-    reason = reason if given.format is None else f"not {given.format}"
+    reason = f"not recognised: {fits}" if given.format is None else f"not {given.format}"
     hint = " — `bench list traces` names what is read" if given.named else ""
-    return _NotRecognised(f"{document.name}: {reason}{hint}")
+    return _NotRecognised(f"{name}: {reason}{hint}")
 
 
 class _Known:
@@ -251,42 +241,36 @@ class _Known:
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace under the id that it has among the others, and why it is to be left out (`""`: it
         is not). TraceError for an id taken twice."""
-        session, outline = trace.meta.get("session_id"), _outline(trace)
+        session, outline, own = trace.meta.get("session_id"), _outline(trace), trace.id
         # Before the bytes: it says more. Two formats may record one session.
-        if isinstance(session, str):
-            first = self._first.setdefault(("session", session), file)
-            if first.path != file.path:
-                return trace, f"holds session {session!r}, which {first.name} has given already"
-        first = self._first.setdefault(("bytes", sha256), file)
-        if first.path != file.path:
-            return trace, f"has the same bytes as {first.name}, which would count twice"
-        first = self._first.get(("id", trace.id), file)
-        if first.path != file.path:
-            if self._outlines[trace.id] == outline:
-                return trace, f"holds run {trace.id!r}, which {first.name} has given already"
-            longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
-            trace = msgspec.structs.replace(trace, id=longer)
-        if trace.id in self._outlines:
-            first, own = self._first["id", trace.id], repr(trace.id[:200])
-            if first.path == file.path:
-                raise TraceError(
-                    f"{file.name}: two of its runs have the id {own} — give each its own id"
-                )
-            both = f"by {first.name} and by {file.name}"
-            raise TraceError(f"run id {own} is taken twice: {both} — leave one of the two out")
-        self._first["id", trace.id], self._outlines[trace.id] = file, outline
+        if isinstance(session, str) and (other := self._other("session", session, file)):
+            return trace, f"holds session {session!r}, which {other} has given already"
+        if other := self._other("bytes", sha256, file):
+            return trace, f"has the same bytes as {other}, which would count twice"
+        if own in self._outlines and (other := self._other("id", own, file)):
+            if self._outlines[own] == outline:
+                return trace, f"holds run {own!r}, which {other} has given already"
+            own = file.below if own == case_id(file.below) else f"{file.below}:{own}"
+            trace = msgspec.structs.replace(trace, id=own)
+        if own in self._outlines:
+            what = f"run id {own[:200]!r} is taken twice: by {self._first['id', own].name}"
+            raise TraceError(f"{what} and by {file.name} — give each its own id, or leave one out")
+        self._first["id", own], self._outlines[own] = file, outline
         return trace, ""
+
+    def _other(self, kind: str, value: str, file: InputFile) -> str:
+        """The name of another file that was the first to give a session, bytes or an id; `""` where
+        this is the first."""
+        first = self._first.setdefault((kind, value), file)
+        return "" if first.path == file.path else first.name
 
 
 def _outline(trace: Trace) -> int:
     """A number that two recordings of one run share: the kinds of its steps and the sizes of their
     texts."""
-    texts = (
-        getattr(step, "content", None) or getattr(step, "seen", None) or "" for step in trace.steps
-    )
-    return hash(
-        tuple((type(step), len(str(text))) for step, text in zip(trace.steps, texts, strict=True))
-    )
+    texts = (getattr(step, "content", "") or getattr(step, "seen", "") for step in trace.steps)
+    sizes = [len(str(text or "")) for text in texts]
+    return hash(tuple(zip(map(type, trace.steps), sizes, strict=True)))
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -316,32 +300,27 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
     with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
-        raise document.fail(
-            f"holds no trace that {name} can read — record it again, or leave the file out"
-        )
+        what = f"holds no trace that {name} can read"
+        raise document.fail(f"{what} — record it again, or leave the file out")
     stem = case_id(document.below)
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
-        clean, left_out = encodable(own), dict(trace.left_out)
+        clean, left_out = encodable(own), trace.left_out
         if clean != own:
-            left_out["lone surrogate of its id"] = sum(
-                a != b for a, b in zip(own, clean, strict=True)
-            )
+            odd = sum(a != b for a, b in zip(own, clean, strict=True))
+            left_out = {**left_out, "lone surrogate of its id": odd}
         if trace.source.format != "native":  # what is written there states itself what was cut
             trace = with_marked_cuts(trace)
-        changed = clean != trace.id or left_out != trace.left_out
-        yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
+        yield msgspec.structs.replace(trace, id=clean, left_out=left_out)
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    # The nearest to a trace.
+    """The error of a folder or a pattern without a trace: it quotes the file that is nearest to
+    one."""
     first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))
-    files = (
-        f"none of {len(given.files)} files is a trace ("
-        if len(given.files) > 1
-        else "is no trace ("
-    )
-    return f"{given.text}: {files}{first}: {reason}) — check the folder or name the format"
+    several = len(given.files) > 1
+    what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
+    return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"
 
 
 def _without_name(reason: str, name: str) -> str:
