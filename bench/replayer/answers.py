@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from ..model import Message, Record, Reply, ToolResult
-from ..model.errors import StrategyError
+from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
-from ..strategies.functions import awaited
+from ..strategies.functions import awaited, error_line
 from ..strategies.messages import Bridge, OpenAIMessages
 from .plain import plain_data
 
@@ -133,3 +133,34 @@ def _behind(store: Any, handle: str | None, own: bool) -> Any:
         return plain_data(awaited(resolve(handle))) if own else resolve(handle)
     except Exception:
         return None
+
+
+# ---------------------------------------------------------------- errors
+
+
+class Broken(Exception):
+    """A strategy raised, or returned what its slot does not allow."""
+
+    def __init__(self, slot: str, error: BaseException) -> None:
+        self.slot = slot
+        self.text = reason_of(error)
+
+
+def reason_of(error: BaseException) -> str:
+    """An error of a strategy in one line; with BENCH_DEBUG its traceback is printed."""
+    debugged(error)
+    return one_line(error) if isinstance(error, BenchError) else error_line(error)
+
+
+class InSlot:
+    """Turns what is raised in the block into Broken, with the name of a slot."""
+
+    def __init__(self, slot: str) -> None:
+        self._slot = slot
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if error is not None and not isinstance(error, KeyboardInterrupt | MemoryError):
+            raise Broken(self._slot, error) from error

@@ -116,7 +116,7 @@ class Border:
         """What answers a call: a session of the child, which begins here, or this process."""
         strategy, counter = self._strategy, self._counter
         if strategy.sandbox is None:
-            return ServedCode(strategy, counter.of).answer
+            return ServedCode(strategy, counter).answer
         child, number = strategy.sandbox.child, strategy.sandbox.number
         given = number, counter.encoding, counter.counting
         session = child.session(open_code, *given, count=counter.encoded)

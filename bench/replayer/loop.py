@@ -1,12 +1,11 @@
 """The loop: steps of a recording go in one by one, what a strategy makes of each comes out.
 
-It knows nothing of later steps, and somebody's own code is told of each through the border. What
-replay cannot know: the recorded actions stay as they were.
+Nothing here looks at later steps. What replay cannot know: the recorded actions stay as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from ..model import (
     Message,
     ModelTurn,
     Record,
-    Reply,
     Resolved,
     RouteDecision,
     ToolResult,
@@ -32,34 +30,20 @@ from ..model import (
     compact_json,
 )
 from ..model.errors import StrategyError
+from ..model.outcome import OUTPUT, SUMMARY
 from ..model.replay import Call, StepOutcome
-from ..plugins.registry import Plugin, build
+from ..plugins.registry import build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, untruncated_record
+from ..strategies.forms import execution_mapping
 from ..strategies.offloading import offloaded_to
-from ..strategies.routing import decides_here, execution_of, state_of
-from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
-from .answers import started
+from ..strategies.routing import decides_here
+from ..tokens.counting import TokenCounter
+from .answers import Broken, InSlot, started
 from .border import Border
-from .failures import Broken, InSlot
-from .numbering import Asked, Event, Numbers, Recorded
+from .numbering import Numbers
 from .plain import plain_data
+from .recording import Asked, Recording
 from .thread import Frame, Thread
-
-
-@dataclass(frozen=True)
-class About:
-    """All that a replay knows of a recording before its first step.
-
-    Messages that it writes are numbered from `messages` on. `framing` are the tokens of an empty
-    prompt, `meta` the plan and the manifest that routers choose from, `points` the decision points
-    (with the router, where known) at which it recorded decisions.
-    """
-
-    messages: int
-    framing: int
-    window_tokens: int | None
-    meta: dict[str, Any]
-    points: frozenset[tuple[str, str | None]]
 
 
 @dataclass
@@ -86,21 +70,13 @@ class Side:
 
 
 class Router(NamedTuple):
-    """One router, with an instance for each side."""
+    """One router, with an instance for each side; it decides at a point."""
 
-    plugin: Plugin
+    name: str
+    at: str
+    loop: str | None
     decide: Callable[..., Any]
     decide_untruncated: Callable[..., Any]
-
-    @property
-    def name(self) -> str:
-        return self.plugin.entry.name
-
-    @property
-    def at(self) -> str:
-        """The point at which it decides."""
-        at: str = self.plugin.attribute("at", AT_DEFAULT)
-        return at
 
 
 class Loop:
@@ -110,143 +86,141 @@ class Loop:
     """
 
     def __init__(
-        self, about: About, strategy: Strategy, counter: TokenCounter, future: Any = None
+        self, recording: Recording, strategy: Strategy, counter: TokenCounter, future: Any = None
     ) -> None:
-        self.about, self.strategy, self.future = about, strategy, future
-        self.numbers = Numbers(about.messages, counter.of)
-        self.out = Outcomes(self.numbers.written)
-        self._border = Border(strategy, counter, self.numbers.count, self.charge, self.offload)
+        self._recording, self._strategy = recording, strategy
+        self._numbers = Numbers(recording.messages, counter.of)
+        self.out = Outcomes(self._numbers.written)
+        self._border = Border(strategy, counter, self._numbers.count, self._charge, self._offload)
+        self._frame = Frame(recording.framing, recording.window_tokens, future)
         self._threads: dict[str, Thread] = {}
         self._store, self._summarize, self._consume = map(
-            self._code, ("store", "summarizer", "consumer")
+            self._started, ("store", "summarizer", "consumer")
         )
-        self._stored = Side(self._code("evaluator", "stored"))
-        self._full = Side(self._code("evaluator", "full"))
+        self._stored, self._full = (
+            Side(self._started("evaluator", name)) for name in ("stored", "full")
+        )
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
-            Router(plugin, *(self._started("routers", place, side) for side in ("stored", "full")))
+            Router(
+                plugin.entry.name,
+                plugin.attribute("at", AT_DEFAULT),
+                plugin.attribute("loop"),
+                *(self._started("routers", side, place) for side in ("stored", "full")),
+            )
             for place, plugin in enumerate(strategy.plugins.get("routers", ()))
         ]
         self._state: dict[str, Any] = {}  # as the last decision was recorded
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
-        self._summary: Any = None  # of the last result, and its untruncated value
-        self._output: Any = None
+        self._last_result: dict[str, Any] = {}  # its summary, and its untruncated value
         self._offloaded: dict[str, str] = {}  # texts by handle
         self._last: AnyStep | None = None
 
-    def _code(self, slot: str, instance: str = "") -> Any:
+    def _started(self, slot: str, instance: str = "", place: int = 0) -> Any:
         """An instance of what fills a slot; None for an empty one."""
-        return self._started(slot, 0, instance) if self.strategy.plugins.get(slot) else None
-
-    def _started(self, slot: str, place: int, instance: str) -> Callable[..., Any]:
-        plugin = self.strategy.plugins[slot][place]
-        return self._border.code(slot, place, instance) if plugin.own else started(plugin)
+        plugins = self._strategy.plugins.get(slot)
+        if not plugins:
+            return None
+        is_own = plugins[place].own
+        return self._border.code(slot, place, instance) if is_own else started(plugins[place])
 
     def _thread(self, name: str) -> Thread:
         """The thread of a name, with a compactor of its own."""
         if name not in self._threads:
-            plugins = self.strategy.plugins.get("compactor", ())
+            plugins = self._strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
-            window_tokens = self.about.window_tokens or DEFAULT_WINDOW_TOKENS
-            frame = Frame(self.about.framing, window_tokens, self.future)
-            compact = self._code("compactor", name)
+            compact = self._started("compactor", name)
             recorded = started(build("compactor", "recorded"))
-            self._threads[name] = Thread(self.numbers, compact, recorded, frame, per_call=per_call)
+            self._threads[name] = Thread(
+                self._numbers, compact, recorded, self._frame, per_call=per_call
+            )
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
 
-    def outcomes(self, events: Iterable[Event]) -> Outcomes:
-        """The outcomes of some events. A strategy that raises ends them with its failure."""
+    def outcomes(self, before: int | None = None) -> Outcomes:
+        """The outcomes of all steps, or of those before an index.
+
+        A strategy that raises ends them with its failure.
+        """
         try:
-            if self.strategy.broken:
-                raise Broken("strategy", StrategyError(self.strategy.broken))
-            with self._border, offloaded_to(self.offload):
-                for event in events:
-                    self.take(event)
+            if self._strategy.broken:
+                raise Broken("strategy", StrategyError(self._strategy.broken))
+            with self._border, offloaded_to(self._offload):
+                for step in self._recording.steps:
+                    if before is not None and step.index >= before:
+                        return self.out
+                    self._last, self._side = step, self._stored
+                    if isinstance(step, Asked):
+                        self._ask(self._recording.asked[step.index])
+                    self._take(step)
+                if before is None:
+                    self._route("end", self._last)
         except Broken as error:
-            self.out.failure = Failure(step=self.at, slot=error.slot, error=error.text)
+            self.out.failure = Failure(step=self._at, slot=error.slot, error=error.text)
         return self.out
 
-    def take(self, event: Event) -> None:
-        """Take the next event of the recording. Raises Broken."""
-        if event is None:
-            self._route("end", self._last)
-        elif isinstance(event, Recorded):
-            self._take(event, self._begin(event.step))
-        else:
-            self._ask(event, self._begin(event.step))
-
-    def _ask(self, asked: Asked, thread: Thread) -> None:
+    def _ask(self, step: Asked) -> None:
         """The model is about to be called, or a route to be taken: nobody knows the answer yet."""
-        step = asked.step
         if isinstance(step, RouteDecision):
             self._state = step.state
             self._route(step.at, step, step)
         else:
-            self._prompt(asked, thread)
+            self._prompt(step)
             self._route("before_model", step)
 
-    def _take(self, recorded: Recorded, thread: Thread) -> None:
+    def _take(self, step: AnyStep) -> None:
         """Take a step, of a model turn or a routing decision its answer."""
-        step = recorded.step
-        if recorded.full is not None and recorded.seen is not None:
-            self.numbers.know(*recorded.full)
-            if recorded.seen is not recorded.full:
-                self.numbers.know(*recorded.seen)
+        message = self._recording.message(step.index)
         if isinstance(step, ToolResult):
-            self._result(step, recorded, thread)
+            self._result(step)
             self._route("after_result", step)
             self._route("after_evaluation", step)
         elif isinstance(step, ContextReset | ContextEdit):
-            thread.resets.append(step)
+            self._thread(step.thread).resets.append(step)
         elif isinstance(step, Approval):
             self._route("approval", step)
         elif isinstance(step, RouteDecision):
             self._taken[step.router] = step.taken
-        elif recorded.full is not None:
-            thread.join(recorded.full[0], recorded.full[0])
+        elif message is not None:
+            self._thread(step.thread).join(message, message)
         if isinstance(step, ModelTurn | UserTurn):
             self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
 
-    def _begin(self, step: AnyStep) -> Thread:
-        self._last, self._side = step, self._stored
-        return self._thread(step.thread)
-
     @property
-    def at(self) -> int:
+    def _at(self) -> int:
         """The last step that was taken; -1 before the first."""
         return -1 if self._last is None else self._last.index
 
-    def charge(self, read: int, written: int, model: str | None) -> None:
+    def _charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
         if self._side is self._stored:
             call = WriterCall(
-                step=self.at, consumed_tokens=read, produced_tokens=written, model=model
+                step=self._at, consumed_tokens=read, produced_tokens=written, model=model
             )
             self.out.own_calls.append(call)
 
-    def offload(self, handle: str, value: Any) -> None:
+    def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
         if self._side is self._stored and self._offloaded.get(handle) != text:
             self._offloaded[handle] = text
-            self.out.handles.append(Resolved(handle=handle, step=self.at, text=text))
+            self.out.handles.append(Resolved(handle=handle, step=self._at, text=text))
 
     # ------------------------------------------------------------ results
 
-    def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
+    def _result(self, step: ToolResult) -> None:
         """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
-        full = recorded.record or untruncated_record(step)
+        full = untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(step)
-        summary = self._summary_of(step)
-        self._summary, self._output = summary, step.value
-        reply = self._reply_to(step, summary)
-        message = self._message_of(step, recorded, record, summary)
+        summary = self._answer("summarizer", self._summarize, step)
+        self._last_result = {SUMMARY: summary, OUTPUT: step.value}
+        reply = self._answer("consumer", self._consume, Execution(step, summary))
+        shown, untruncated = self._messages_of(step, record, summary)
         outcome = StepOutcome(
             step=step.index,
             call_id=step.call_id,
-            message=thread.join(message, recorded.messages[0]),
+            message=self._thread(step.thread).join(shown, untruncated),
             record=record,
             stored=stored,
             evaluation=self._evaluate(self._stored, read_back(record, stored)),
@@ -255,21 +229,45 @@ class Loop:
         )
         self.out.results.append(outcome)
 
-    def _message_of(
-        self, step: ToolResult, recorded: Recorded, record: Record, summary: Any
-    ) -> Message:
-        """The message that shows a result: its summary, else what the store keeps of it.
+    def _evaluate(self, side: Side, record: Record) -> Any:
+        """The findings of the evaluator on one side; the record joins its history."""
+        self._side = side
+        side.results += 1
+        if self._routers:  # who alone are shown them
+            execution = execution_mapping(record)
+            side.executions.append({key: execution[key] for key in execution if key != "arguments"})
+        findings = self._answer("evaluator", side.evaluate, record, tuple(side.evaluations))
+        if findings is not None:
+            side.evaluations.append(findings)
+        return findings
 
-        Where neither slot is filled, it is what the recorded model saw.
+    def _answer(self, slot: str, code: Any, *given: Any) -> Any:
+        """The answer of what fills a slot; None for an empty one."""
+        if code is None:
+            return None
+        with InSlot(slot):
+            return code(*given)
+
+    def _messages_of(
+        self, step: ToolResult, record: Record, summary: Any
+    ) -> tuple[Message, Message]:
+        """The message that shows a result, and the untruncated one.
+
+        It shows the summary, else what the store keeps; where neither slot is filled, what the
+        recorded model saw.
         """
-        untruncated, seen = recorded.messages
+        untruncated = self._recording.message(step.index)
+        seen = self._recording.message(step.index, seen=True)
+        assert untruncated
+        assert seen
         if summary is not None:
             text = as_text(summary)
         elif self._store is not None and record.value != step.value:
             text = as_text(record.value)
         else:
-            return seen if self._summarize is None else untruncated
-        return untruncated if text == untruncated.text else _with_text(untruncated, text)
+            return (seen if self._summarize is None else untruncated), untruncated
+        is_all = text == untruncated.text
+        return untruncated if is_all else _with_text(untruncated, text), untruncated
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
@@ -279,56 +277,28 @@ class Loop:
             compact_json(stored)  # what cannot be written cannot be read back
         return record, stored
 
-    def _summary_of(self, step: ToolResult) -> Any:
-        """The summarizer's answer; None for an empty slot too."""
-        if self._summarize is None:
-            return None
-        with InSlot("summarizer"):
-            return self._summarize(step)
-
-    def _reply_to(self, step: ToolResult, summary: Any) -> Reply | None:
-        if self._consume is None:
-            return None
-        with InSlot("consumer"):
-            reply: Reply = self._consume(Execution(step, summary))
-        return reply
-
-    def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
-        """The findings of the evaluator on one side; the record joins its history."""
-        side.results += 1
-        self._side = side
-        if self._routers:  # who alone are shown them
-            side.executions.append(execution_of(record))
-        if side.evaluate is None:
-            return None
-        with InSlot("evaluator"):
-            findings: dict[str, Any] | None = side.evaluate(record, tuple(side.evaluations))
-        if findings is not None:
-            side.evaluations.append(findings)
-        return findings
-
     # ------------------------------------------------------------ prompts and routes
 
-    def _prompt(self, asked: Asked, thread: Thread) -> None:
+    def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
         with InSlot("compactor"):
-            call, edits = thread.call(asked)
+            call, edits = self._thread(turn.thread).call(turn, *self._recording.tools[turn.index])
             self.out.calls.append(call)
             if edits is None:
                 return
             charged = bool(self.out.own_calls) and self.out.own_calls[-1].step == call.step
             for written in () if charged else edits.written:  # not what a model itself said
                 read = sum(
-                    self.numbers.count(item) - item.reasoning_tokens for item in written.read
+                    self._numbers.count(item) - item.reasoning_tokens for item in written.read
                 )
-                self.charge(read, self.numbers.count(written.text), None)
+                self._charge(read, self._numbers.count(written.text), None)
 
     def _route(
         self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
     ) -> None:
         """Let the routers that decide at a point do so."""
         for router in self._routers:
-            if decides_here(router.name, router.at, point, recorded, self.about.points):
+            if decides_here(router.name, router.at, point, recorded, self._recording.points):
                 with InSlot(f"router {router.name}"):
                     self._decide(router, point, step)
 
@@ -347,30 +317,37 @@ class Loop:
             at=point,
             route=route,
             untruncated=untruncated,
-            loop=router.plugin.attribute("loop"),
+            loop=router.loop,
             detail=detail,
         )
         self.out.decisions.append(decision)
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
-        """The state of one side at a decision point."""
+        """The recorded state with the records of one side in it; `step` is None at the end.
+
+        It has the keys that documents 003 and 004 name.
+        """
         self._side = side
-        thread = None if step is None else self._threads.get(step.thread)
-        prompt: list[Message] = []
-        if thread is not None:
-            prompt = list(thread.recording if side is self._full else thread.messages)
-        return state_of(
-            step,
-            recorded=self._state,
-            meta=self.about.meta,
-            results=side.results,
-            executions=side.executions,
-            evaluations=None if side.evaluate is None else side.evaluations,
-            summary=self._summary,
-            output=self._output,
-            prompt=prompt,
-            route=self._taken.get(step.router) if isinstance(step, RouteDecision) else None,
-        )
+        plans = self._recording.plans
+        state: dict[str, Any] = {
+            "current_step_index": side.results,
+            "execution_plan": plans.get("execution_plan", {}),
+            **self._state,
+            "execution_history": list(side.executions),
+            "step": step,
+            **self._last_result,
+        }
+        if "manifest" in plans:
+            state["manifest"] = plans["manifest"]
+        if side.evaluate is not None:
+            state["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
+            state["step_evaluation_history"] = list(side.evaluations)
+        if step is not None:
+            thread = self._thread(step.thread)
+            state["prompt"] = list(thread.recording if side is self._full else thread.messages)
+        if isinstance(step, RouteDecision) and step.router in self._taken:
+            state["recorded_route"] = self._taken[step.router]
+        return state
 
 
 def read_back(record: Record, stored: Any) -> Record:

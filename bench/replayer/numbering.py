@@ -1,94 +1,76 @@
-"""Messages by number: the recorded ones as they come, then those of a strategy."""
+"""Messages by number: those of the recording, then those of a strategy."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..model import AnyStep, Message, ModelTurn, Record, RouteDecision, compact_json
+from ..model import Message, compact_json
 
 Count = Callable[[Message | str], int]
 _BLOCK = 256
 
 
-class Asked(NamedTuple):
-    """A model turn or a routing decision before it has an answer, and the tools of that turn."""
+class RecordedMessages:
+    """The messages of a recording by number, and their tokens; every replay of it shares them."""
 
-    step: ModelTurn | RouteDecision
-    tools_tokens: int = 0
-    tools_changed: bool = False
+    def __init__(self, messages: Sequence[Message], tokens: Sequence[int]) -> None:
+        self.messages, self.tokens = messages, tokens
+        self.numbers = {message: number for number, message in enumerate(messages)}
 
-
-class Recorded(NamedTuple):
-    """A step of the recording as it comes, with all that a replay must know of it.
-
-    `full` and `seen` are its messages (untruncated, and as the recorded model saw it) with their
-    numbers and tokens; None for a step that no prompt holds. `record` is the untruncated one of a
-    result.
-    """
-
-    step: AnyStep
-    full: tuple[Message, int, int] | None = None
-    seen: tuple[Message, int, int] | None = None
-    record: Record | None = None
-
-    @property
-    def messages(self) -> tuple[Message, Message]:
-        """The untruncated message of a result, and the one that the recorded model saw."""
-        if self.full is None or self.seen is None:
-            raise ValueError(f"step {self.step.index} has no message")
-        return self.full[0], self.seen[0]
-
-
-Event = Asked | Recorded | None
-"""An event of a recording: a step that waits for its answer, a step, or None at the end."""
+    @functools.cached_property
+    def by_content(self) -> dict[Any, int]:
+        """The first number of each content."""
+        numbered = reversed([*enumerate(self.messages)])
+        return {_content(message): number for number, message in numbered}
 
 
 class Numbers:
-    """The number of each message of one replay. Written ones are numbered from `first` on.
+    """The number of each message of one replay; those that a strategy wrote follow the recorded.
 
     A message that says what another one does has its number.
     """
 
-    def __init__(self, first: int, count: Count) -> None:
-        self.first, self.written = first, list[Message]()
+    def __init__(self, recorded: RecordedMessages, count: Count) -> None:
+        self.recorded, self.written = recorded, list[Message]()
         self._count = count
         self._by_message: dict[Message, int] = {}
         self._by_content: dict[Any, int] = {}
-        self._unread: list[tuple[Message, int]] = []
-        self._tokens: dict[int, int] = {}
-
-    def know(self, message: Message, number: int, tokens: int) -> None:
-        """A message of the recording has come."""
-        self._by_message[message] = number
-        self._tokens[number] = tokens
-        self._unread.append((message, number))
+        self._tokens: list[int | None] = []
 
     def of(self, message: Message) -> int:
         """The number of a message, a new one where nothing before says the same."""
-        at = self._by_message.get(message)
-        if at is None:
-            for known, number in self._unread:
-                self._by_content.setdefault(_content(known), number)
-            self._unread.clear()
-            new = self.first + len(self.written)
-            at = self._by_content.setdefault(_content(message), new)
-            if at == new:
+        number = self._known(message)
+        if number is None:
+            content, new = _content(message), len(self.recorded.messages) + len(self.written)
+            number = self.recorded.by_content.get(content)
+            if number is None:
+                number = self._by_content.setdefault(content, new)
+            if number == new:
                 self.written.append(message)
-            self._by_message[message] = at
-        return at
+                self._tokens.append(None)
+            self._by_message[message] = number
+        return number
 
     def tokens(self, number: int) -> int:
         """The tokens of a numbered message, framing included."""
-        size = self._tokens.get(number)
+        place = number - len(self.recorded.messages)
+        if place < 0:
+            return self.recorded.tokens[number]
+        size = self._tokens[place]
         if size is None:
-            size = self._tokens[number] = self._count(self.written[number - self.first])
+            size = self._tokens[place] = self._count(self.written[place])
         return size
 
     def count(self, item: Message | str) -> int:
         """The tokens of a text or a message, which need not stand in any prompt."""
-        known = self._by_message.get(item) if isinstance(item, Message) else None
+        known = self._known(item) if isinstance(item, Message) else None
         return self._count(item) if known is None else self.tokens(known)
+
+    def _known(self, message: Message) -> int | None:
+        number = self.recorded.numbers.get(message)
+        return self._by_message.get(message) if number is None else number
 
 
 def _content(message: Message) -> Any:

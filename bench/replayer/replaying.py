@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -14,15 +12,10 @@ from ..evidence.future import Future, future_of
 from ..model import (
     Decision,
     Failure,
-    ModelTurn,
     Record,
-    RouteDecision,
-    ToolResult,
-    ToolsChanged,
     Trace,
 )
 from ..model.index import TraceIndex
-from ..model.messages import recorded_messages
 from ..model.replay import Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
@@ -30,12 +23,9 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .failures import Broken, InSlot
-from .loop import About, Loop, Outcomes, read_back
-from .numbering import Asked, Event, Recorded
-
-_PLANS = ("execution_plan", "manifest")
-"""The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
+from .answers import Broken, InSlot
+from .loop import Loop, Outcomes, read_back
+from .recording import Recording
 
 
 def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
@@ -60,18 +50,8 @@ class Replayer:
         self.trace, self.index = trace, index
         self.counter = count or TokenCounter(index.encoding, index.counting)
         self._contents = contents or TraceContents(trace)
-        self.events = tuple(_events(trace, index))
-        self._decided = {
-            step.index: step for step in trace.steps if isinstance(step, RouteDecision)
-        }
+        self._recording = Recording(trace, index)
         self._results = {result.index: result for result in trace.results}
-        self.about = About(
-            messages=len(index.tokens),
-            framing=index.counting.prompt_tokens,
-            window_tokens=index.window_tokens,
-            meta={name: trace.meta[name] for name in _PLANS if name in trace.meta},
-            points=frozenset((step.at, step.router) for step in self._decided.values()),
-        )
         self._extractors = [
             (name, build("extractor", name).start()[1]) for name in entries("extractor")
         ]
@@ -85,18 +65,17 @@ class Replayer:
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` the first steps of user code are replayed again."""
-        first = self._replayed(strategy, self.events)
+        first = self._replayed(strategy)
         if not (twice and strategy.own) or first.failure is not None:
             return first
-        some = takewhile(lambda event: event and event.step.index < unstable.STEPS, self.events)
-        again = self._replayed(strategy, some)
+        again = self._replayed(strategy, unstable.STEPS)
         return msgspec.structs.replace(
-            first, unstable_at=unstable.first_difference(first, again, self.about.messages)
+            first, unstable_at=unstable.first_difference(first, again, len(self.index.tokens))
         )
 
-    def _replayed(self, strategy: Strategy, events: Iterable[Event]) -> Replay:
-        """One replay of some events, with labels and extractions."""
-        out = self._outcomes(strategy, events)
+    def _replayed(self, strategy: Strategy, before: int | None = None) -> Replay:
+        """One replay, of all steps or of those before an index."""
+        out = self._outcomes(strategy, before)
         results: list[StepOutcome] = []
         try:
             results.extend(map(self._extracted_from, out.results))
@@ -116,14 +95,13 @@ class Replayer:
             failure=out.failure,
         )
 
-    def _outcomes(self, strategy: Strategy, events: Iterable[Event]) -> Outcomes:
-        """The outcomes of some events."""
+    def _outcomes(self, strategy: Strategy, before: int | None) -> Outcomes:
         reads_on = any(
             not plugin.own and plugin.attribute("needs_future", False)
             for plugin in strategy.everything
         )
         future = self.future if reads_on else None
-        return Loop(self.about, strategy, self.counter, future).outcomes(events)
+        return Loop(self._recording, strategy, self.counter, future).outcomes(before)
 
     def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome with the findings extracted from the stored and from the untruncated record."""
@@ -144,36 +122,9 @@ class Replayer:
 
     def _labelled(self, decision: Decision) -> Decision:
         """The decision with the route that was recorded there, and the one that the labels ask for."""
-        step = self._decided.get(decision.step)
+        step = self._recording.decisions.get(decision.step)
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
         return msgspec.structs.replace(
             decision, recorded=None if step is None else step.taken, labelled=label
         )
-
-
-def _events(trace: Trace, index: TraceIndex) -> Iterator[Event]:
-    """Yield the events of a trace with their numbered messages."""
-    messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
-    tools: dict[str, int] = {}  # the tokens of the tools by thread
-    changed: set[str] = set()
-
-    def numbered(number: int | None) -> tuple[Any, int, int] | None:
-        return None if number is None else (messages[number], number, index.tokens[number])
-
-    for step in trace.steps:
-        if isinstance(step, ModelTurn):
-            turn = ModelTurn(index=step.index, thread=step.thread, model=step.model)
-            yield Asked(turn, tools.get(step.thread, 0), step.thread in changed)
-            changed.discard(step.thread)
-        elif isinstance(step, RouteDecision):
-            yield Asked(msgspec.structs.replace(step, taken=""))
-        elif isinstance(step, ToolsChanged):
-            tools[step.thread] = index.tools_tokens.get(step.index, 0)
-            changed.add(step.thread)
-        one, other = full.get(step.index), seen.get(step.index)
-        shared = numbered(one)
-        shown = shared if one == other else numbered(other)
-        record = untruncated_record(step) if isinstance(step, ToolResult) else None
-        yield Recorded(step, shared, shown, record)
-    yield None

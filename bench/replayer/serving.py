@@ -20,10 +20,8 @@ from ..plugins import worker
 from ..strategies import Edits, Strategy, Window
 from ..strategies.offloading import offloaded_to
 from ..tokens.counting import TokenCounter
-from .answers import started
+from .answers import reason_of, started
 from .cassettes import go_offline, refused
-from .failures import reason_of
-from .numbering import Count, Numbers
 from .plain import plain_data
 
 if TYPE_CHECKING:
@@ -74,9 +72,8 @@ def open_code(
     link: Link, ready: Ready, number: int, encoding: str, counting: Counting
 ) -> worker.Answer:
     """A function that answers the calls of one replay."""
-    served = ServedCode(
-        ready.strategy(number), TokenCounter(encoding, counting, elsewhere=link.count).of
-    )
+    counter = TokenCounter(encoding, counting, elsewhere=link.count)
+    served = ServedCode(ready.strategy(number), counter)
     go_offline(ready.place.base, served.charge)
     return served.answer
 
@@ -84,10 +81,13 @@ def open_code(
 class ServedCode:
     """The code of one strategy during one replay. Each instance starts with its first call."""
 
-    def __init__(self, strategy: Strategy, count: Count) -> None:
-        self._strategy, self._numbers = strategy, Numbers(WRITTEN, count)
+    def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
+        self._strategy, self._counter = strategy, counter
         self._code: dict[Address, Callable[..., Any]] = {}
         self._given: list[Message] = []
+        self._written: list[Message] = []
+        self._numbers: dict[Message, int] = {}
+        self._tokens: dict[Message, int] = {}
         self._out = CallAnswer()
 
     def charge(self, read: int, written: int, model: str | None) -> None:
@@ -96,12 +96,12 @@ class ServedCode:
 
     def answer(self, request: bytes) -> bytes:
         """The answer to one call, as JSON."""
-        sent = len(self._numbers.written)
+        sent = len(self._written)
         self._out = out = CallAnswer()
         try:
             with offloaded_to(self._offload):
                 out.value = plain_data(self._called(*pickle.loads(request)))
-            out.written = plain_data(self._numbers.written[sent:])
+            out.written = plain_data(self._written[sent:])
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:
@@ -113,7 +113,7 @@ class ServedCode:
         self, address: Address, new: Sequence[tuple[Message, int]], first: Any, *rest: Any
     ) -> Any:
         for message, tokens in new:
-            self._numbers.know(message, len(self._given), tokens)
+            self._numbers[message], self._tokens[message] = len(self._given), tokens
             self._given.append(message)
         if address not in self._code:
             self._code[address] = started(self._strategy.plugins[address.slot][address.place])
@@ -130,24 +130,31 @@ class ServedCode:
         """The value of a slot with the messages themselves instead of their numbers."""
         if isinstance(given, Window):
             messages, added = map(self._messages, (given.messages, given.added))
-            return replace(given, messages=messages, added=added, count=self._numbers.count)
+            return replace(given, messages=messages, added=added, count=self._count)
         if isinstance(given, dict) and "prompt" in given:
             return {**given, "prompt": self._messages(given["prompt"])}
         return given
 
     def _messages(self, numbers: Any) -> list[Message]:
-        written = self._numbers.written
+        written = self._written
         return [self._given[n] if n < WRITTEN else written[n - WRITTEN] for n in numbers]
+
+    def _count(self, item: Message | str) -> int:
+        known = self._tokens.get(item) if isinstance(item, Message) else None
+        return self._counter.of(item) if known is None else known
 
     def _by_number(self, edits: Edits, window: Window) -> EditsByNumber:
         """The edits of a compactor. Raises StrategyError for what is no message."""
         written = [(self._numbered(one.read), one.text) for one in edits.written]
         messages = self._numbered(edits.applied(window.messages))
-        return EditsByNumber(messages, written, plain_data(dict(edits.parts)))
+        return EditsByNumber(messages, written, dict(edits.parts))
 
     def _numbered(self, messages: Sequence[Any]) -> list[int]:
         for message in messages:
             if not isinstance(message, Message):
                 kind = type(message).__name__
                 raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        return list(map(self._numbers.of, messages))
+            if message not in self._numbers:
+                self._numbers[message] = WRITTEN + len(self._written)
+                self._written.append(message)
+        return [self._numbers[message] for message in messages]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..model import ContextEdit, ContextReset, Message
+from ..model import ContextEdit, ContextReset, Message, ModelTurn
 from ..model.replay import Call
 from ..strategies import Edits, Window
-from .numbering import Asked, Numbers, alike
+from .numbering import Numbers, alike
 
 Compact = Callable[[Window], Edits | None]
 
@@ -93,45 +93,40 @@ class Thread:
             self._given.join(message)
         return self._shown.join(message)
 
-    def call(self, asked: Asked) -> tuple[Call, Edits | None]:
+    def call(
+        self, turn: ModelTurn, tools_tokens: int = 0, tools_changed: bool = False
+    ) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        edits = self._reworked(asked)
+        edits = self._reworked(turn, tools_tokens)
         keep = self._shown.same
         self._shown.same = len(self._shown.ids)
-        call = Call(
-            step=asked.step.index,
-            thread=asked.step.thread,
-            keep=keep,
-            tail=tuple(self._shown.ids[keep:]),
-            tools_tokens=asked.tools_tokens,
-            tools_changed=asked.tools_changed,
-            parts=dict(edits.parts) if edits else {},
-        )
+        tail, parts = tuple(self._shown.ids[keep:]), dict(edits.parts) if edits else {}
+        call = Call(turn.index, turn.thread, keep, tail, tools_tokens, tools_changed, parts)
         self._seen = len(self._given.messages)
         self.resets.clear()
         return call, edits
 
-    def _reworked(self, asked: Asked) -> Edits | None:
+    def _reworked(self, turn: ModelTurn, tools_tokens: int) -> Edits | None:
         """The compactor's edits, which the history has from now on."""
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        edits = compact(self._window(asked))
+        edits = compact(self._window(turn, tools_tokens))
         if edits is not None:
             self._shown.become(edits.applied(self._given.messages))
         elif self._given is not self._shown:
             self._shown.become(list(self._given.messages))
         return edits
 
-    def _window(self, asked: Asked) -> Window:
+    def _window(self, turn: ModelTurn, tools_tokens: int) -> Window:
         """The window that the compactor is given before a turn."""
         history, frame = self._given, self._frame
         return Window(
-            step=asked.step.index,
-            thread=asked.step.thread,
+            step=turn.index,
+            thread=turn.thread,
             messages=list(history.messages),
             added=history.messages[self._seen :],
-            tokens=frame.framing + asked.tools_tokens + history.tokens(),
+            tokens=frame.framing + tools_tokens + history.tokens(),
             max_tokens=frame.max_tokens,
             count=self._numbers.count,
             resets=tuple(self.resets),

@@ -1,58 +1,13 @@
-"""The state that routers decide on, and the points where they decide.
-
-The state is what documents 003 and 004 call it; its keys are named here and nowhere else.
-"""
+"""The points where routers decide, and what they read of a state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from ..model import AnyStep, Message, Record, RouteDecision, UserTurn, text_of
-from ..model.outcome import OUTPUT, SUMMARY
+from ..model import RouteDecision, UserTurn, text_of
 from ..text.scripts import NONE, Script
 from . import RECORDED
-from .forms import execution_mapping
-
-
-def state_of(
-    step: AnyStep | None,
-    *,
-    recorded: Mapping[str, Any],
-    meta: Mapping[str, Any],
-    results: int,
-    executions: Sequence[Mapping[str, Any]],
-    evaluations: Sequence[Mapping[str, Any]] | None,
-    summary: Any,
-    output: Any,
-    prompt: Sequence[Message],
-    route: str | None,
-) -> dict[str, Any]:
-    """The recorded state with the strategy's own records in it, anew for every decision.
-
-    `step` is decided on (None: the run is over); `evaluations` are None without an evaluator;
-    `summary` and `output` are of the last result; `prompt` is the history as the strategy shows it;
-    `route` is the one that was recorded at the decision before (None at the first).
-    """
-    state: dict[str, Any] = {
-        "current_step_index": results,
-        "execution_plan": meta.get("execution_plan", {}),
-        **recorded,
-        "execution_history": [dict(execution) for execution in executions],
-        "step": step,
-    }
-    if results:
-        state |= {SUMMARY: summary, OUTPUT: output}
-    if "manifest" in meta:
-        state["manifest"] = meta["manifest"]
-    if evaluations is not None:
-        state["last_step_evaluation"] = evaluations[-1] if evaluations else {}
-        state["step_evaluation_history"] = list(evaluations)
-    if step is not None:
-        state["prompt"] = prompt
-    if route is not None:
-        state["recorded_route"] = route
-    return state
 
 
 def decides_here(
@@ -77,11 +32,6 @@ def decides_here(
     if recorded is not None:
         return recorded.router in (None, name)
     return not {(point, name), (point, None)} & recorded_points
-
-
-def execution_of(record: Record) -> dict[str, Any]:
-    """One entry of the execution history, which holds no arguments in a state."""
-    return {key: value for key, value in execution_mapping(record).items() if key != "arguments"}
 
 
 def labelled_route(

@@ -95,7 +95,7 @@ class TokenCounter:
     ) -> None:
         self.encoding = encoding
         self.counting = counting or Counting()
-        self._count = elsewhere or self._counted
+        self._elsewhere = elsewhere
         if elsewhere is None:
             self._encode = _encoding(encoding).encode_ordinary
         self._memo: dict[str, int] = {"": 0}
@@ -120,7 +120,7 @@ class TokenCounter:
         """Tokens of a text in the encoding itself."""
         known = self._memo.get(text)
         if known is None:
-            known = self._memo[text] = self._count(text)
+            known = self._memo[text] = (self._elsewhere or self._counted)(text)
         return known
 
     def _counted(self, text: str) -> int:
