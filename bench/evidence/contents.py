@@ -111,8 +111,9 @@ class TraceContents:
 
     @memo
     def _scalars(self, step: int) -> list[Scalars]:
-        """The scalars of a result, and those with the data in its texts read too, where there are
-        such. None are more than a text that is read may hold.
+        """The scalars of a result, and again with the JSON inside its strings read, where it has any.
+
+        Without those that need a text too long to be read.
         """
         value = data_of(self.results[step])
         opened = decode_strings(value)

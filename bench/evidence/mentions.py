@@ -140,6 +140,8 @@ class Mentions:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
+        """All numbers that the messages say, and the digits in their words, without leading zeros."""
+
         def numbers() -> frozenset[str]:
             runs = _DIGITS.findall(" ".join(self._by_word))
             texts: list[str] = [*map(self._texts.plain, self._contents)]
@@ -161,6 +163,7 @@ class Mentions:
 
     @cached_property
     def _moments(self) -> frozenset[str]:
+        """All dates and times of day that the messages say."""
         return frozenset(
             moment
             for text in self._contents
